@@ -1,0 +1,75 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// No dependencies: the toolchain, the C library and libcurl at run time are all there is.
+
+let swiftSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
+
+let package = Package(
+    name: "marquee",
+    products: [
+        .library(name: "LazyImages", targets: ["LazyImages"]),
+        .library(name: "ImageCodecs", targets: ["ImageCodecs"]),
+        .executable(name: "marquee", targets: ["marquee"]),
+    ],
+    targets: [
+        .target(name: "CCurl", cSettings: cSettings),
+        .target(name: "CSystem", cSettings: cSettings),
+        .target(name: "ImageCodecs", swiftSettings: swiftSettings),
+        .target(
+            name: "LazyImages",
+            dependencies: ["ImageCodecs", "CCurl", "CSystem"],
+            swiftSettings: swiftSettings),
+        .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
+        .target(
+            name: "TerminalGraphics",
+            dependencies: ["ImageCodecs", "CSystem"],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "CatalogueService",
+            dependencies: ["LazyImages", "MovieCatalogue", "CSystem"],
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "marquee",
+            dependencies: [
+                "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics", "CatalogueService", "CSystem",
+            ],
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "marquee-bench",
+            dependencies: ["LazyImages", "ImageCodecs", "CatalogueService", "CSystem"],
+            swiftSettings: swiftSettings),
+
+        .target(
+            name: "TestSupport",
+            dependencies: ["LazyImages", "CSystem"],
+            path: "Tests/TestSupport",
+            swiftSettings: swiftSettings),
+        .testTarget(name: "ImageCodecsTests", dependencies: ["ImageCodecs", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "LazyImagesTests",
+            dependencies: ["LazyImages", "TestSupport", "CSystem"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "TerminalGraphicsTests",
+            dependencies: ["TerminalGraphics", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "CatalogueServiceTests",
+            dependencies: ["CatalogueService", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "marqueeTests",
+            dependencies: ["marquee", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport"],
+            swiftSettings: swiftSettings),
+    ]
+)

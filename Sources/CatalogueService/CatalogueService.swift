@@ -1,0 +1,1 @@
+// The room's first file comes with the change that furnishes it.
