@@ -2,6 +2,9 @@
 #include "CSystem.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 int csystem_accept(int listening, struct sockaddr *address, socklen_t *length) {
     return accept4(listening, address, length, SOCK_CLOEXEC);
@@ -9,4 +12,24 @@ int csystem_accept(int listening, struct sockaddr *address, socklen_t *length) {
 
 int csystem_open(const char *path, int flags, mode_t mode) {
     return open(path, flags | O_CLOEXEC, mode);
+}
+
+int csystem_open_unnamed(const char *folder) {
+    int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor >= 0) return descriptor;
+    // File systems without O_TMPFILE say so in different ways: make a file there and take its name away at once.
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/marquee-XXXXXX", folder);
+    if (length < 0 || (size_t)length >= sizeof path) return -1;
+    descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor >= 0) unlink(path);
+    return descriptor;
+}
+
+int csystem_open_untouched(int folder, const char *path) {
+    return openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOATIME);
+}
+
+int csystem_open_entry(int folder, const char *name, int flags) {
+    return openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW);
 }

@@ -3,7 +3,11 @@
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
+#include "CSystemTerminal.h"
+
 #include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -12,5 +16,15 @@ int csystem_accept(int listening, struct sockaddr *address, socklen_t *length);
 
 /// open with O_CLOEXEC added to the flags: a descriptor, or -1 and errno.
 int csystem_open(const char *path, int flags, mode_t mode);
+
+/// A file in `folder` that has no name, open for reading and writing with O_CLOEXEC: a descriptor, or -1 and errno.
+int csystem_open_unnamed(const char *folder);
+
+/// openat for reading that waits for nothing (O_NONBLOCK), follows no link in the last part of the path and leaves
+/// the access time alone (O_NOATIME): a descriptor, or -1 and errno.
+int csystem_open_untouched(int folder, const char *path);
+
+/// openat of one entry of a folder with O_CLOEXEC and O_NOFOLLOW added: a descriptor, or -1 and errno.
+int csystem_open_entry(int folder, const char *name, int flags);
 
 #endif

@@ -1,0 +1,75 @@
+#define _GNU_SOURCE
+#include "CSystemTerminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int csystem_pty_resize(int terminal, unsigned short columns, unsigned short rows) {
+    struct winsize window = {.ws_col = columns, .ws_row = rows};
+    return ioctl(terminal, TIOCSWINSZ, &window);
+}
+
+int csystem_pty_open(unsigned short columns, unsigned short rows, char *path, size_t length) {
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0) return -1;
+    if (grantpt(terminal) != 0 || unlockpt(terminal) != 0 || ptsname_r(terminal, path, length) != 0
+        || csystem_pty_resize(terminal, columns, rows) != 0) {
+        int saved = errno;
+        close(terminal);
+        errno = saved;
+        return -1;
+    }
+    return terminal;
+}
+
+pid_t csystem_pty_spawn(const char *path, char *const arguments[], char *const environment[]) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
+    pid_t child = -1;
+    if ((errno = posix_spawn_file_actions_init(&actions)) != 0) return -1;
+    if ((errno = posix_spawnattr_init(&attributes)) != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return -1;
+    }
+    // The leader of a session without a terminal gets the first one it opens as its own.
+    posix_spawn_file_actions_addopen(&actions, 0, path, O_RDWR, 0);
+    posix_spawn_file_actions_adddup2(&actions, 0, 1);
+    posix_spawn_file_actions_adddup2(&actions, 0, 2);
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int failure = posix_spawn(&child, arguments[0], &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failure != 0) {
+        errno = failure;
+        return -1;
+    }
+    return child;
+}
+
+pid_t csystem_pty_wait(pid_t child, int options, int *outcome) {
+    int status = 0;
+    pid_t changed;
+    do {
+        changed = waitpid(child, &status, options);
+    } while (changed < 0 && errno == EINTR);
+    if (changed <= 0) return changed;
+    *outcome = WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
+    return changed;
+}
+
+int csystem_pty_exit_descriptor(pid_t child) {
+    return (int)syscall(SYS_pidfd_open, child, 0);
+}

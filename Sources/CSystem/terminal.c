@@ -1,0 +1,196 @@
+#define _GNU_SOURCE
+#include "CSystemTerminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+int csystem_terminal_size(int terminal, unsigned short size[4]) {
+    struct winsize window;
+    if (ioctl(terminal, TIOCGWINSZ, &window) != 0) return -1;
+    size[0] = window.ws_col;
+    size[1] = window.ws_row;
+    size[2] = window.ws_xpixel;
+    size[3] = window.ws_ypixel;
+    return 0;
+}
+
+// What the handler needs. There are two of them: the one in use is never written to, and a change
+// is made in the other, which then becomes the one in use in one atomic store. Callers of guard
+// and unguard take turns.
+struct restoration {
+    int terminal;
+    struct termios original;
+    size_t length;
+    char leave[CSYSTEM_TERMINAL_LEAVE_LIMIT];
+};
+
+static struct restoration restorations[2];
+static _Atomic(struct restoration *) in_use;
+
+static const int deadly[] = {SIGTERM, SIGHUP,  SIGINT, SIGQUIT, SIGSEGV,
+                             SIGILL,  SIGTRAP, SIGABRT, SIGBUS, SIGFPE};
+enum { deadly_count = sizeof deadly / sizeof deadly[0] };
+static struct sigaction before[deadly_count];
+static bool is_installed[deadly_count];
+
+// Only functions of the list in signal-safety(7) from here to the end of die.
+static void write_all(int descriptor, const char *bytes, size_t length) {
+    // A terminal that takes nothing must not keep a dying process.
+    int patience = 100;
+    while (length > 0) {
+        ssize_t written = write(descriptor, bytes, length);
+        if (written > 0) {
+            bytes += written;
+            length -= (size_t)written;
+        } else if ((errno != EINTR && errno != EAGAIN) || --patience == 0) {
+            return;
+        }
+    }
+}
+
+static void restore(void) {
+    // Two threads may crash at once: the first restores.
+    struct restoration *mine = atomic_exchange(&in_use, NULL);
+    if (mine == NULL) return;
+    write_all(mine->terminal, mine->leave, mine->length);
+    tcsetattr(mine->terminal, TCSANOW, &mine->original);
+}
+
+static void die(int signal) {
+    int saved = errno;
+    // All signals are blocked meanwhile, SIGTTOU too, so that this works in the background.
+    restore();
+    for (int index = 0; index < deadly_count; index++) {
+        if (deadly[index] == signal) sigaction(signal, &before[index], NULL);
+    }
+    // Blocked until the handler returns, and then as it would have been without us.
+    raise(signal);
+    errno = saved;
+}
+
+// A stack overflow leaves no room for the handler on the stack that overflowed.
+static void use_own_stack(void) {
+    stack_t now;
+    if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+    enum { size = 64 * 1024 };
+    static char memory[size];
+    stack_t own = {.ss_sp = memory, .ss_size = size};
+    sigaltstack(&own, NULL);
+}
+
+static void install(void) {
+    use_own_stack();
+    for (int index = 0; index < deadly_count; index++) {
+        if (is_installed[index]) continue;
+        if (sigaction(deadly[index], NULL, &before[index]) != 0) continue;
+        if (before[index].sa_handler == SIG_IGN) continue;
+        struct sigaction action = {.sa_handler = die, .sa_flags = SA_ONSTACK};
+        sigfillset(&action.sa_mask);
+        is_installed[index] = sigaction(deadly[index], &action, NULL) == 0;
+    }
+}
+
+static int signal_pipe[2] = {-1, -1};
+static sem_t continued;
+static atomic_bool is_stopping;
+
+static const int reported[] = {SIGTSTP, SIGCONT, SIGWINCH};
+enum { reported_count = sizeof reported / sizeof reported[0] };
+static struct sigaction unreported[reported_count];
+static bool is_reported[reported_count];
+
+static void report(int signal) {
+    int saved = errno;
+    unsigned char number = (unsigned char)signal;
+    // A full pipe holds the news already.
+    if (write(signal_pipe[1], &number, 1) < 0) errno = saved;
+    if (signal == SIGCONT && atomic_exchange(&is_stopping, false)) sem_post(&continued);
+    errno = saved;
+}
+
+static void begin_reporting(int signal) {
+    for (int index = 0; index < reported_count; index++) {
+        if (reported[index] != signal || is_reported[index]) continue;
+        if (sigaction(signal, NULL, &unreported[index]) != 0) continue;
+        // A program started with SIGTSTP ignored has nobody to continue it.
+        if (signal == SIGTSTP && unreported[index].sa_handler == SIG_IGN) continue;
+        struct sigaction action = {.sa_handler = report, .sa_flags = SA_RESTART};
+        sigemptyset(&action.sa_mask);
+        is_reported[index] = sigaction(signal, &action, NULL) == 0;
+    }
+}
+
+static void end_reporting(int signal) {
+    for (int index = 0; index < reported_count; index++) {
+        if (reported[index] != signal || !is_reported[index]) continue;
+        sigaction(signal, &unreported[index], NULL);
+        is_reported[index] = false;
+    }
+}
+
+int csystem_terminal_signals(void) {
+    if (signal_pipe[0] >= 0) return signal_pipe[0];
+    if (sem_init(&continued, 0, 0) != 0) return -1;
+    if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+    return signal_pipe[0];
+}
+
+void csystem_terminal_stop(void) {
+    struct sigaction stopping;
+    if (csystem_terminal_signals() < 0) return;
+    if (sigaction(SIGTSTP, NULL, &stopping) != 0 || stopping.sa_handler == SIG_IGN) return;
+    begin_reporting(SIGCONT);
+    atomic_store(&is_stopping, true);
+    kill(0, SIGTSTP);
+    // The stop takes effect when some thread of ours takes the signal, which may be after kill has
+    // returned: only SIGCONT says that it is over. The kernel drops the signal for an orphaned group,
+    // so there is an end to the waiting; it is no time a stopped process would notice.
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += 1;
+    while (sem_timedwait(&continued, &deadline) != 0 && errno == EINTR) {
+    }
+    // A SIGCONT that came with the deadline must not count for the next stop.
+    atomic_store(&is_stopping, false);
+    while (sem_trywait(&continued) == 0) {
+    }
+    end_reporting(SIGCONT);
+}
+
+int csystem_terminal_guard(int terminal, const struct termios *original, const void *leave, size_t length) {
+    if (length > CSYSTEM_TERMINAL_LEAVE_LIMIT) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (csystem_terminal_signals() < 0) return -1;
+    struct restoration *other = &restorations[atomic_load(&in_use) == &restorations[0] ? 1 : 0];
+    other->terminal = terminal;
+    other->original = *original;
+    other->length = length;
+    memcpy(other->leave, leave, length);
+    atomic_store(&in_use, other);
+    install();
+    for (int index = 0; index < reported_count; index++) begin_reporting(reported[index]);
+    // For an exit in the middle of things; it ends with nothing to do after unguard.
+    static bool is_registered;
+    if (!is_registered) is_registered = atexit(restore) == 0;
+    return 0;
+}
+
+void csystem_terminal_unguard(void) {
+    atomic_store(&in_use, NULL);
+    for (int index = 0; index < deadly_count; index++) {
+        if (is_installed[index]) sigaction(deadly[index], &before[index], NULL);
+        is_installed[index] = false;
+    }
+    for (int index = 0; index < reported_count; index++) end_reporting(reported[index]);
+}
