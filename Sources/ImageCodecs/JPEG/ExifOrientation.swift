@@ -1,0 +1,58 @@
+/// How a stored picture is to be turned before it is shown (TIFF 6.0 tag 274, as Exif uses it).
+enum ExifOrientation: Int, Sendable, CaseIterable {
+    case upright = 1
+    case mirrored
+    case turnedHalf
+    case flipped
+    case transposed
+    case turnedRight
+    case transversed
+    case turnedLeft
+
+    /// Whether rows become columns.
+    var swapsSides: Bool { rawValue >= 5 }
+
+    func size(ofStored size: ImageSize) -> ImageSize { swapsSides ? size.transposed : size }
+}
+
+extension ExifOrientation {
+    /// Reads the tag from the parameters of an APP1 segment; nil when it is no Exif segment or has no sound
+    /// orientation, since a damaged hint must not cost the picture.
+    ///
+    ///     45 78 69 66 00 00    "Exif", two zeros; offsets count from here
+    ///     4D 4D 00 2A          "MM": big-endian, or 49 49 2A 00 "II": little-endian
+    ///     00 00 00 08          where the first directory stands
+    ///     00 01                its number of entries, of 12 bytes each
+    ///     01 12 00 03 00 00 00 01 00 06 00 00   tag 274, SHORT, one value: 6
+    init?(applicationSegment body: Range<Int>, of bytes: Span<UInt8>) {
+        let exif = bytes.extracting(body)
+        guard exif.hasBytes([0x45, 0x78, 0x69, 0x66, 0x00]), exif.count > 6 else { return nil }
+        let tiff = exif.extracting(6..<exif.count)
+        let isBigEndian: Bool
+        if tiff.hasBytes([0x4D, 0x4D, 0x00, 0x2A]) {
+            isBigEndian = true
+        } else if tiff.hasBytes([0x49, 0x49, 0x2A, 0x00]) {
+            isBigEndian = false
+        } else {
+            return nil
+        }
+        func short(at offset: Int) -> Int? {
+            isBigEndian ? tiff.bigEndian16(at: offset) : tiff.littleEndian16(at: offset)
+        }
+        func long(at offset: Int) -> Int? {
+            isBigEndian ? tiff.bigEndian32(at: offset) : tiff.littleEndian32(at: offset)
+        }
+        guard let directory = long(at: 4), let entryCount = short(at: directory) else { return nil }
+        for index in 0..<entryCount {
+            let entry = directory + 2 + index * 12
+            guard let tag = short(at: entry) else { return nil }
+            guard tag == 0x0112 else { continue }
+            guard short(at: entry + 2) == 3, long(at: entry + 4) == 1, let value = short(at: entry + 8) else {
+                return nil
+            }
+            self.init(rawValue: value)
+            return
+        }
+        return nil
+    }
+}

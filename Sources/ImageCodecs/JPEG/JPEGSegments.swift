@@ -1,0 +1,107 @@
+/// One marker of a JPEG file and what belongs to it (T.81 B.1.1).
+struct JPEGSegment: Equatable {
+    let marker: JPEGMarker
+    /// Where the marker's 0xFF stands.
+    let offset: Int
+    /// The segment's parameters, without the two bytes of length; empty for markers that stand alone.
+    let body: Range<Int>
+}
+
+/// Walks the markers of a JPEG file:
+///
+///     FF D8                      SOI
+///     FF E0 00 10 4A 46 49 ...   APP0, its length counts itself: 14 bytes follow
+///     FF DA 00 0C ...            SOS, then entropy-coded data up to the next marker
+///     FF D9                      EOI
+struct JPEGSegments {
+    /// Where the next marker is looked for.
+    var offset: Int
+
+    /// The next marker with its parameters. Bytes that are no marker are skipped, as every decoder does.
+    mutating func next(in bytes: Span<UInt8>) throws(ImageDecodingError) -> JPEGSegment {
+        let start = Self.firstMarker(in: bytes, from: offset, skippingRestarts: false)
+        guard let code = bytes.byte(at: start + 1) else { throw .truncated(offset: bytes.count) }
+        let marker = JPEGMarker(rawValue: code)
+        guard marker.hasParameters else {
+            offset = start + 2
+            return JPEGSegment(marker: marker, offset: start, body: offset..<offset)
+        }
+        guard let length = bytes.bigEndian16(at: start + 2) else { throw .truncated(offset: bytes.count) }
+        guard length >= 2 else { throw .corrupt(segment: "length of \(marker) segment", offset: start + 2) }
+        let end = start + 2 + length
+        guard end <= bytes.count else { throw .truncated(offset: bytes.count) }
+        offset = end
+        return JPEGSegment(marker: marker, offset: start, body: start + 4..<end)
+    }
+
+    /// Moves past entropy-coded data: its 0xFF are stuffed with zero, and restart markers belong to it.
+    mutating func skipEntropyCodedData(in bytes: Span<UInt8>) {
+        offset = Self.firstMarker(in: bytes, from: offset, skippingRestarts: true)
+    }
+
+    /// Where the first marker at or after `start` has its (last) 0xFF; the count of `bytes` if there is none.
+    static func firstMarker(in bytes: Span<UInt8>, from start: Int, skippingRestarts: Bool) -> Int {
+        let last = bytes.count &- 1
+        var offset = start
+        while offset < last {
+            if bytes[offset] == 0xFF {
+                let code = bytes[offset &+ 1]
+                let isRestart = code & 0xF8 == 0xD0
+                if code != 0, code != 0xFF, !(isRestart && skippingRestarts) { return offset }
+            }
+            offset &+= 1
+        }
+        return bytes.count
+    }
+}
+
+/// The second byte of a marker (T.81 table B.1).
+struct JPEGMarker: RawRepresentable, Equatable, CustomStringConvertible {
+    let rawValue: UInt8
+
+    static let startOfImage = JPEGMarker(rawValue: 0xD8)
+    static let endOfImage = JPEGMarker(rawValue: 0xD9)
+    static let startOfScan = JPEGMarker(rawValue: 0xDA)
+    static let quantisationTables = JPEGMarker(rawValue: 0xDB)
+    static let huffmanTables = JPEGMarker(rawValue: 0xC4)
+    static let arithmeticConditioning = JPEGMarker(rawValue: 0xCC)
+    static let restartInterval = JPEGMarker(rawValue: 0xDD)
+    static let numberOfLines = JPEGMarker(rawValue: 0xDC)
+    static let hierarchicalProgression = JPEGMarker(rawValue: 0xDE)
+    static let application1 = JPEGMarker(rawValue: 0xE1)
+    static let application14 = JPEGMarker(rawValue: 0xEE)
+
+    /// SOF0 to SOF15: C4, C8 and CC in that row mean something else.
+    var isStartOfFrame: Bool {
+        rawValue & 0xF0 == 0xC0 && self != .huffmanTables && self != .arithmeticConditioning
+            && rawValue != 0xC8
+    }
+
+    var isRestart: Bool { rawValue & 0xF8 == 0xD0 }
+
+    /// False for SOI, EOI, RSTn and TEM.
+    var hasParameters: Bool {
+        !(isRestart || self == .startOfImage || self == .endOfImage || rawValue == 0x01)
+    }
+
+    var description: String {
+        switch rawValue {
+        case 0xC4: "DHT"
+        case 0xC8: "JPG"
+        case 0xCC: "DAC"
+        case 0xC0...0xCF: "SOF\(rawValue & 0x0F)"
+        case 0xD0...0xD7: "RST\(rawValue & 0x07)"
+        case 0xD8: "SOI"
+        case 0xD9: "EOI"
+        case 0xDA: "SOS"
+        case 0xDB: "DQT"
+        case 0xDC: "DNL"
+        case 0xDD: "DRI"
+        case 0xDE: "DHP"
+        case 0xDF: "EXP"
+        case 0xE0...0xEF: "APP\(rawValue & 0x0F)"
+        case 0xFE: "COM"
+        default: "FF" + String(rawValue, radix: 16, uppercase: true)
+        }
+    }
+}

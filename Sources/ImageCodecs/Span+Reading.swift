@@ -1,0 +1,48 @@
+/// Multi-byte values of a file. All answer nil rather than read past the end.
+extension Span<UInt8> {
+    func byte(at offset: Int) -> UInt8? {
+        offset >= 0 && offset < count ? self[offset] : nil
+    }
+
+    func bigEndian16(at offset: Int) -> Int? {
+        guard offset >= 0, offset <= count - 2 else { return nil }
+        return Int(self[offset]) << 8 | Int(self[offset + 1])
+    }
+
+    func bigEndian32(at offset: Int) -> Int? {
+        guard offset >= 0, offset <= count - 4 else { return nil }
+        return Int(self[offset]) << 24 | Int(self[offset + 1]) << 16
+            | Int(self[offset + 2]) << 8 | Int(self[offset + 3])
+    }
+
+    func littleEndian16(at offset: Int) -> Int? {
+        guard offset >= 0, offset <= count - 2 else { return nil }
+        return Int(self[offset]) | Int(self[offset + 1]) << 8
+    }
+
+    func littleEndian24(at offset: Int) -> Int? {
+        guard offset >= 0, offset <= count - 3 else { return nil }
+        return Int(self[offset]) | Int(self[offset + 1]) << 8 | Int(self[offset + 2]) << 16
+    }
+
+    func littleEndian32(at offset: Int) -> Int? {
+        guard let low = littleEndian16(at: offset), let high = littleEndian16(at: offset + 2) else {
+            return nil
+        }
+        return high << 16 | low
+    }
+
+    /// Whether the bytes from `offset` on are those of `text`, in full.
+    func hasBytes(_ text: MagicNumber, at offset: Int = 0) -> Bool {
+        guard offset >= 0, offset <= count - text.bytes.count else { return false }
+        for index in text.bytes.indices where self[offset + index] != text.bytes[index] { return false }
+        return true
+    }
+}
+
+/// A magic number, written as text or as bytes.
+struct MagicNumber: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
+    let bytes: [UInt8]
+    init(stringLiteral text: String) { bytes = [UInt8](text.utf8) }
+    init(arrayLiteral elements: UInt8...) { bytes = elements }
+}
