@@ -29,7 +29,7 @@ extension ImageDecodingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .truncated(let offset): "cut off after \(offset) bytes"
-        case .corrupt(let segment, let offset): "corrupt \(segment) at byte \(offset)"
+        case .corrupt(let segment, let offset): "corrupt at byte \(offset): \(segment)"
         case .unsupported(let feature): "decoding of \(feature) is not supported"
         case .tooLarge(let limit, let value, let maximum):
             "too large: \(value) \(limit.rawValue), at most \(maximum) allowed"

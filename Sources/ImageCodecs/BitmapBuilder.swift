@@ -1,0 +1,42 @@
+/// Takes a picture's rows from the top and makes the bitmap: whole, or averaged to a smaller size as the rows
+/// come, so that a large picture never exists at its full size.
+struct BitmapBuilder {
+    private let source: ImageSize
+    private var nextRow = 0
+    /// The pixels of the whole picture, or of one row when it is averaged.
+    private var pixels: [UInt8]
+    private var averager: AreaAverager?
+
+    /// A builder for a picture of `source`, to fit into `target`. Pixels not written stay opaque white.
+    init(source: ImageSize, fitting target: ImageSize?, isOpaque: Bool) {
+        self.source = source
+        let result = target.map { source.fitted(into: $0) } ?? source
+        if result == source {
+            pixels = [UInt8](repeating: 255, count: source.width * source.height * 4)
+        } else {
+            averager = AreaAverager(from: source, to: result, weighingByAlpha: !isOpaque)
+            pixels = [UInt8](repeating: 255, count: source.width * 4)
+        }
+    }
+
+    /// Lets `body` write the next row, `source.width * 4` bytes, to the place it is given.
+    mutating func addRow(_ body: (inout MutableSpan<UInt8>, Range<Int>) throws(ImageDecodingError) -> Void)
+        throws(ImageDecodingError)
+    {
+        let rowBytes = source.width &* 4
+        let start = averager == nil ? nextRow &* rowBytes : 0
+        nextRow &+= 1
+        var span = pixels.mutableSpan
+        try body(&span, start..<start &+ rowBytes)
+        if var current = averager.take() {
+            current.add(row: pixels.span)
+            averager = current
+        }
+    }
+
+    /// The bitmap; every row must have been added.
+    consuming func finish() -> Bitmap {
+        guard let averager else { return Bitmap(width: source.width, height: source.height, pixels: pixels) }
+        return averager.finish()
+    }
+}

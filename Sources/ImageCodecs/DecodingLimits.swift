@@ -1,0 +1,43 @@
+/// How much a file may ask for. Checked against the header, before anything is allocated.
+public struct DecodingLimits: Sendable, Hashable {
+    /// Bytes of the file; 64 MiB unless told.
+    public var inputBytes: Int
+    /// Pixels along the longer side; 16,384 unless told.
+    public var side: Int
+    /// Pixels in all; 40 million unless told, which decode to 160 MB.
+    public var pixels: Int
+    /// Scans of a JPEG; 100 unless told. Encoders write 10, the most thorough optimisers some 20.
+    public var scans: Int
+
+    /// Makes limits; each left out has the value its property documents.
+    public init(
+        inputBytes: Int = 64 << 20, side: Int = 16_384, pixels: Int = 40_000_000, scans: Int = 100
+    ) {
+        self.inputBytes = inputBytes
+        self.side = side
+        self.pixels = pixels
+        self.scans = scans
+    }
+
+    /// The limits used where a caller names none.
+    public static let standard = DecodingLimits()
+
+    /// Throws `tooLarge` for a file of more than `inputBytes`.
+    public func check(inputBytes count: Int) throws(ImageDecodingError) {
+        guard count <= inputBytes else { throw .tooLarge(.inputBytes, value: count, maximum: inputBytes) }
+    }
+
+    /// What no caller can raise `pixels` above, so that sizes in bytes cannot overflow.
+    private static let mostPixels = 1 << 40
+
+    /// Throws `tooLarge` for a picture of more than `side` or `pixels`.
+    public func check(_ size: ImageSize) throws(ImageDecodingError) {
+        let longer = max(size.width, size.height)
+        guard longer <= side else { throw .tooLarge(.side, value: longer, maximum: side) }
+        let (area, overflow) = size.width.multipliedReportingOverflow(by: size.height)
+        let most = min(pixels, Self.mostPixels)
+        guard !overflow, area <= most else {
+            throw .tooLarge(.pixels, value: overflow ? Int.max : area, maximum: most)
+        }
+    }
+}

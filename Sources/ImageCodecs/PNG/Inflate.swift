@@ -1,0 +1,172 @@
+/// Decompresses a zlib stream (RFC 1950) of DEFLATE blocks (RFC 1951) whose size is known beforehand.
+///
+///     78 9C             compression method and window, flags (RFC 1950 section 2.2)
+///     ...               blocks: 1 bit last, 2 bits kind, data
+///     00 62 00 62       Adler-32 of the output
+///
+/// Exactly `outputSize` bytes must come out: not one byte past them is produced, whatever the stream holds.
+struct Inflate {
+    private var input: InflateBits
+    private var produced = 0
+    /// Where the stream begins in its file, for errors.
+    private let origin: Int
+
+    static func decompress(
+        _ stream: Span<UInt8>, outputSize: Int, origin: Int
+    ) throws(ImageDecodingError) -> [UInt8] {
+        guard stream.count >= 2 else { throw .truncated(offset: origin + stream.count) }
+        let header = Int(stream[0]) << 8 | Int(stream[1])
+        guard stream[0] & 0x0F == 8, stream[0] >> 4 <= 7, header % 31 == 0, stream[1] & 0x20 == 0 else {
+            throw .corrupt(segment: "zlib header", offset: origin)
+        }
+        var inflate = Inflate(input: InflateBits(position: 2), origin: origin)
+        var output = [UInt8](repeating: 0, count: outputSize)
+        try inflate.readBlocks(from: stream, into: &output)
+        guard inflate.produced == outputSize else {
+            throw .corrupt(segment: "image data is too short", offset: origin)
+        }
+        inflate.input.alignToByte()
+        guard let check = stream.bigEndian32(at: inflate.input.position) else {
+            throw .truncated(offset: origin + stream.count)
+        }
+        guard Adler32.checksum(of: output.span) == UInt32(check) else {
+            throw .corrupt(segment: "Adler-32 of the image data", offset: origin)
+        }
+        return output
+    }
+
+    private mutating func readBlocks(
+        from stream: Span<UInt8>, into output: inout [UInt8]
+    ) throws(ImageDecodingError) {
+        var isLast = false
+        while !isLast {
+            input.refill(from: stream)
+            isLast = input.take(1) == 1
+            let kind = input.take(2)
+            guard input.count >= 0 else { throw .truncated(offset: origin + stream.count) }
+            switch kind {
+            case 0: try copyStored(from: stream, into: &output)
+            case 1: try readCompressed(from: stream, into: &output, codes: .fixed)
+            case 2: try readCompressed(from: stream, into: &output, codes: readCodes(from: stream))
+            default: throw corrupt("DEFLATE block type")
+            }
+        }
+    }
+
+    private func corrupt(_ segment: String) -> ImageDecodingError {
+        .corrupt(segment: segment, offset: origin + input.position)
+    }
+
+    /// RFC 1951 section 3.2.4: length and its complement, then so many bytes.
+    private mutating func copyStored(
+        from stream: Span<UInt8>, into output: inout [UInt8]
+    ) throws(ImageDecodingError) {
+        input.alignToByte()
+        guard let length = stream.littleEndian16(at: input.position),
+            let complement = stream.littleEndian16(at: input.position + 2)
+        else { throw .truncated(offset: origin + stream.count) }
+        guard length ^ complement == 0xFFFF else { throw corrupt("stored block") }
+        input.advance(by: 4)
+        guard length <= stream.count - input.position else { throw .truncated(offset: origin + stream.count) }
+        guard length <= output.count - produced else { throw corrupt("image data is too long") }
+        let source = stream.extracting(input.position..<input.position + length)
+        var target = output.mutableSpan
+        for index in 0..<source.count { target[produced &+ index] = source[index] }
+        produced += length
+        input.advance(by: length)
+    }
+
+    /// RFC 1951 section 3.2.3: literals, and pairs of length and distance, up to the end of the block.
+    private mutating func readCompressed(
+        from stream: Span<UInt8>, into output: inout [UInt8], codes: InflateCodes
+    ) throws(ImageDecodingError) {
+        let literals = codes.literals.entries.span
+        let distances = codes.distances.entries.span
+        let literalBits = codes.literals.rootBits
+        let distanceBits = codes.distances.rootBits
+        var output = output.mutableSpan
+        var bits = input
+        var position = produced
+        defer {
+            input = bits
+            produced = position
+        }
+        while true {
+            bits.refill(from: stream)
+            let entry = bits.entry(in: literals, rootBits: literalBits)
+            switch entry >> 8 & 15 {
+            case InflateTable.Kind.literal:
+                guard position < output.count else { throw corrupt("image data is too long") }
+                output[position] = UInt8(truncatingIfNeeded: entry >> 16)
+                position &+= 1
+            case InflateTable.Kind.base:
+                let length = Int(entry >> 16) &+ bits.take(Int(entry >> 4 & 15))
+                let distanceEntry = bits.entry(in: distances, rootBits: distanceBits)
+                guard distanceEntry >> 8 & 15 == InflateTable.Kind.base else {
+                    throw corrupt("DEFLATE distance code")
+                }
+                let distance = Int(distanceEntry >> 16) &+ bits.take(Int(distanceEntry >> 4 & 15))
+                guard distance <= position else { throw corrupt("DEFLATE distance") }
+                guard length <= output.count &- position else { throw corrupt("image data is too long") }
+                let end = position &+ length
+                while position < end {
+                    output[position] = output[position &- distance]
+                    position &+= 1
+                }
+            case InflateTable.Kind.end:
+                guard bits.count >= 0 else { throw .truncated(offset: origin + stream.count) }
+                return
+            default:
+                guard bits.count >= 0 else { throw .truncated(offset: origin + stream.count) }
+                throw corrupt("DEFLATE code")
+            }
+            guard bits.count >= 0 else { throw .truncated(offset: origin + stream.count) }
+        }
+    }
+
+    /// RFC 1951 section 3.2.7: the code lengths of both codes, themselves run-length and Huffman coded.
+    private mutating func readCodes(from stream: Span<UInt8>) throws(ImageDecodingError) -> InflateCodes {
+        input.refill(from: stream)
+        let literalCount = input.take(5) + 257
+        let distanceCount = input.take(5) + 1
+        let lengthCodeCount = input.take(4) + 4
+        guard literalCount <= 286, distanceCount <= 30 else { throw corrupt("number of DEFLATE codes") }
+        var lengthCodeLengths = [UInt8](repeating: 0, count: 19)
+        for index in 0..<lengthCodeCount {
+            input.refill(from: stream)
+            lengthCodeLengths[InflateCodes.orderOfLengthCodes[index]] = UInt8(input.take(3))
+        }
+        let lengthCode = InflateTable(lengths: lengthCodeLengths.span, rootBits: 7) {
+            (InflateTable.Kind.literal, $0, 0)
+        }
+        guard let lengthCode else { throw corrupt("DEFLATE code of code lengths") }
+
+        var lengths: [UInt8] = []
+        let total = literalCount + distanceCount
+        while lengths.count < total {
+            input.refill(from: stream)
+            let entry = input.entry(in: lengthCode.entries.span, rootBits: lengthCode.rootBits)
+            guard entry >> 8 & 15 == InflateTable.Kind.literal else { throw corrupt("DEFLATE code lengths") }
+            let repeated: UInt8
+            let count: Int
+            switch entry >> 16 {
+            case 16:
+                guard let last = lengths.last else { throw corrupt("DEFLATE code lengths") }
+                (repeated, count) = (last, 3 + input.take(2))
+            case 17: (repeated, count) = (0, 3 + input.take(3))
+            case 18: (repeated, count) = (0, 11 + input.take(7))
+            case let length: (repeated, count) = (UInt8(truncatingIfNeeded: length), 1)
+            }
+            guard input.count >= 0 else { throw .truncated(offset: origin + stream.count) }
+            guard count <= total - lengths.count else { throw corrupt("DEFLATE code lengths") }
+            lengths.append(contentsOf: repeatElement(repeated, count: count))
+        }
+        let literalLengths = lengths.span.extracting(0..<literalCount)
+        guard literalLengths[InflateCodes.endOfBlock] > 0,
+            let codes = InflateCodes(
+                literalLengths: literalLengths, distanceLengths: lengths.span.extracting(literalCount..<total)
+            )
+        else { throw corrupt("DEFLATE codes") }
+        return codes
+    }
+}

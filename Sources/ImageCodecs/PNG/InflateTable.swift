@@ -1,0 +1,90 @@
+/// A Huffman code of DEFLATE (RFC 1951 section 3.2.2) as a table of two levels: the next `rootBits` bits choose
+/// an entry that decodes a short code at once or leads to a table for the codes longer than that.
+struct InflateTable {
+    /// What an entry means. Its word, from the lowest bit: 4 bits length of the code in this level, 4 bits number
+    /// of extra bits, 4 bits kind, then 16 bits of value (literal, base of a length or distance, or where the
+    /// second level begins; its extra bits are that level's width).
+    enum Kind {
+        static let invalid: UInt32 = 0
+        static let literal: UInt32 = 1
+        static let base: UInt32 = 2
+        static let end: UInt32 = 3
+        static let secondLevel: UInt32 = 4
+    }
+
+    let entries: [UInt32]
+    let rootBits: Int
+
+    /// Builds the table from one code length a symbol; `meaning` gives a symbol's kind, value and extra bits.
+    ///
+    /// Nil for lengths that are no prefix code: over-subscribed, or incomplete unless it is a single code of one
+    /// bit, as zlib allows, or no code at all, which a block without matches has for its distances.
+    init?(lengths: Span<UInt8>, rootBits: Int, meaning: (Int) -> (kind: UInt32, value: Int, extraBits: Int)) {
+        let longestCode = 15
+        var counts = [Int](repeating: 0, count: longestCode + 1)
+        for index in 0..<lengths.count { counts[Int(lengths[index] & 15)] += 1 }
+        counts[0] = 0
+        var remaining = 1
+        for length in 1...longestCode {
+            remaining = remaining << 1 - counts[length]
+            if remaining < 0 { return nil }
+        }
+        let longest = counts.lastIndex { $0 > 0 } ?? 0
+        if remaining > 0, longest > 1 { return nil }
+
+        self.rootBits = rootBits
+        var entries = [UInt32](repeating: 0, count: 1 << rootBits)
+        var nextCode = Self.firstCodes(counts)
+        // A second level is made when its first code turns up, so all are as wide as the longest code needs.
+        let secondBits = max(0, longest - rootBits)
+        for symbol in 0..<lengths.count {
+            let length = Int(lengths[symbol])
+            if length == 0 { continue }
+            let code = Self.reversed(nextCode[length], bits: length)
+            nextCode[length] += 1
+            let (kind, value, extraBits) = meaning(symbol)
+            var table = 0
+            var size = 1 << rootBits
+            var index = code
+            var levelLength = length
+            if length > rootBits {
+                let root = code & (size - 1)
+                if entries[root] == 0 {
+                    entries[root] = Self.entry(rootBits, Kind.secondLevel, entries.count, secondBits)
+                    entries.append(contentsOf: repeatElement(0, count: 1 << secondBits))
+                }
+                table = Int(entries[root] >> 16)
+                size = 1 << secondBits
+                index = code >> rootBits
+                levelLength = length - rootBits
+            }
+            let entry = Self.entry(levelLength, kind, value, extraBits)
+            while index < size {
+                entries[table + index] = entry
+                index += 1 << levelLength
+            }
+        }
+        self.entries = entries
+    }
+
+    private static func entry(_ length: Int, _ kind: UInt32, _ value: Int, _ extraBits: Int) -> UInt32 {
+        UInt32(value) << 16 | kind << 8 | UInt32(extraBits) << 4 | UInt32(length)
+    }
+
+    private static func firstCodes(_ counts: [Int]) -> [Int] {
+        var codes = [Int](repeating: 0, count: counts.count)
+        for length in 1..<counts.count { codes[length] = (codes[length - 1] + counts[length - 1]) << 1 }
+        return codes
+    }
+
+    /// Codes are packed from their highest bit on, everything else from the lowest (RFC 1951 section 3.1.1).
+    private static func reversed(_ code: Int, bits: Int) -> Int {
+        var code = code
+        var result = 0
+        for _ in 0..<bits {
+            result = result << 1 | code & 1
+            code >>= 1
+        }
+        return result
+    }
+}

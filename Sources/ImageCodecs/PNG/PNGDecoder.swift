@@ -1,0 +1,107 @@
+/// Decodes PNG (ISO 15948): every colour type, depth and interlace, transparency by tRNS, all checks verified.
+/// Colour chunks (gAMA, cHRM, iCCP, sRGB, sBIT) and the background change nothing.
+public struct PNGDecoder: ImageDecoding {
+    /// Makes a decoder; it keeps no state.
+    public init() {}
+
+    /// PNG alone.
+    public var formats: Set<ImageFormat> { [.png] }
+
+    /// Decodes a PNG; see `ImageDecoding`. Runs on the caller's thread.
+    ///
+    /// Throws `tooLarge` before anything is allocated, `truncated`, `corrupt` and, for critical chunks that are not
+    /// known here, `unsupported`.
+    public func decode(
+        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        let structure = try PNGStructure(parsing: bytes, limits: limits)
+        let rows = try Self.decompress(structure, in: bytes)
+        return structure.header.isInterlaced
+            ? try Self.weave(rows, of: structure, fitting: target)
+            : try Self.expand(rows, of: structure, fitting: target)
+    }
+
+    /// The filtered rows of all passes.
+    private static func decompress(
+        _ structure: PNGStructure, in bytes: Span<UInt8>
+    ) throws(ImageDecodingError) -> [UInt8] {
+        let size = structure.header.filteredSize
+        let origin = structure.imageData.first?.lowerBound ?? 0
+        if structure.imageData.count == 1, let only = structure.imageData.first {
+            return try Inflate.decompress(bytes.extracting(only), outputSize: size, origin: origin)
+        }
+        let total = structure.imageData.reduce(0) { $0 + $1.count }
+        let stream = [UInt8](capacity: total) { output in
+            for range in structure.imageData {
+                for index in range { output.append(bytes[index]) }
+            }
+        }
+        return try Inflate.decompress(stream.span, outputSize: size, origin: origin)
+    }
+
+    /// A picture stored from top to bottom.
+    private static func expand(
+        _ filtered: [UInt8], of structure: PNGStructure, fitting target: ImageSize?
+    ) throws(ImageDecodingError) -> Bitmap {
+        let header = structure.header
+        let expander = PNGRowExpander(structure)
+        var builder = BitmapBuilder(source: header.size, fitting: target, isOpaque: structure.isOpaque)
+        var filtered = filtered
+        let rowBytes = header.rowBytes(width: header.size.width)
+        for row in 0..<header.size.height {
+            let start = row &* (rowBytes &+ 1)
+            try undoFilter(&filtered, header, at: start, rowBytes: rowBytes, isFirst: row == 0)
+            let samples = filtered.span.extracting(start &+ 1..<start &+ 1 &+ rowBytes)
+            try builder.addRow { pixels, range throws(ImageDecodingError) in
+                guard expander.expand(samples, into: &pixels, range) else { throw pastPalette(structure) }
+            }
+        }
+        return builder.finish()
+    }
+
+    /// A picture stored in the seven passes of Adam7.
+    private static func weave(
+        _ filtered: [UInt8], of structure: PNGStructure, fitting target: ImageSize?
+    ) throws(ImageDecodingError) -> Bitmap {
+        let header = structure.header
+        let expander = PNGRowExpander(structure)
+        var filtered = filtered
+        var pixels = [UInt8](repeating: 0, count: header.size.width * header.size.height * 4)
+        var passRow = [UInt8](repeating: 0, count: header.size.width * 4)
+        var start = 0
+        for pass in header.passes {
+            let rowBytes = header.rowBytes(width: pass.size.width)
+            for row in 0..<pass.size.height {
+                try undoFilter(&filtered, header, at: start, rowBytes: rowBytes, isFirst: row == 0)
+                let samples = filtered.span.extracting(start &+ 1..<start &+ 1 &+ rowBytes)
+                var part = passRow.mutableSpan
+                guard expander.expand(samples, into: &part, 0..<pass.size.width &* 4) else {
+                    throw pastPalette(structure)
+                }
+                let rowStart = (pass.firstRow &+ row &* pass.rowStep) &* header.size.width
+                var output = pixels.mutableSpan
+                for column in 0..<pass.size.width {
+                    let to = (rowStart &+ pass.firstColumn &+ column &* pass.columnStep) &* 4
+                    for channel in 0..<4 { output[to &+ channel] = part[column &* 4 &+ channel] }
+                }
+                start &+= rowBytes &+ 1
+            }
+        }
+        return Bitmap(width: header.size.width, height: header.size.height, pixels: pixels).fitted(
+            into: target)
+    }
+
+    private static func undoFilter(
+        _ rows: inout [UInt8], _ header: PNGHeader, at start: Int, rowBytes: Int, isFirst: Bool
+    ) throws(ImageDecodingError) {
+        var span = rows.mutableSpan
+        let isKnown = PNGFilters.undo(
+            in: &span, rowAt: start, rowBytes: rowBytes, distance: header.filterDistance, isFirst: isFirst)
+        guard isKnown else { throw .corrupt(segment: "filter type in row data", offset: start) }
+    }
+
+    private static func pastPalette(_ structure: PNGStructure) -> ImageDecodingError {
+        .corrupt(
+            segment: "image data points past the palette", offset: structure.imageData.first?.lowerBound ?? 0)
+    }
+}

@@ -1,0 +1,106 @@
+/// Turns a row of a PNG's samples into RGBA, 8 bits.
+///
+/// Smaller depths are scaled by 255 / (2^depth - 1), which is a whole number; 16 bits are rounded.
+struct PNGRowExpander {
+    private let colourType: PNGHeader.ColourType
+    private let bitDepth: Int
+    /// The RGBA of each value a one-byte or smaller sample of a grey or palette picture may have.
+    private let lookup: [SIMD4<UInt8>]
+    private let transparentColour: [Int]
+
+    init(_ structure: PNGStructure) {
+        colourType = structure.header.colourType
+        bitDepth = structure.header.bitDepth
+        transparentColour = structure.transparentColour ?? []
+        switch structure.header.colourType {
+        case .palette: lookup = structure.palette
+        case .grey where structure.header.bitDepth <= 8:
+            let most = 1 << structure.header.bitDepth - 1
+            lookup = (0...most).map { value in
+                let level = UInt8(value * 255 / most)
+                return SIMD4(level, level, level, structure.transparentColour == [value] ? 0 : 255)
+            }
+        default: lookup = []
+        }
+    }
+
+    /// Expands as many pixels as `range` has room for; false where a sample lies past the palette.
+    func expand(_ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) -> Bool {
+        switch (colourType, bitDepth) {
+        case (.palette, _), (.grey, 1...8): return expandLookup(row, into: &pixels, range)
+        case (.rgba, 8): expandRGBA8(row, into: &pixels, range)
+        case (.rgb, 8) where transparentColour.isEmpty: expandRGB8(row, into: &pixels, range)
+        default: expandChannels(row, into: &pixels, range)
+        }
+        return true
+    }
+
+    private func expandLookup(_ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>)
+        -> Bool
+    {
+        let lookup = lookup.span
+        let mask = 1 &<< bitDepth &- 1
+        var bit = 0
+        var target = range.lowerBound
+        while target &+ 4 <= range.upperBound {
+            let value = Int(row[bit &>> 3]) &>> (8 &- bitDepth &- bit & 7) & mask
+            guard value < lookup.count else { return false }
+            Self.store(lookup[value], in: &pixels, at: target)
+            bit &+= bitDepth
+            target &+= 4
+        }
+        return true
+    }
+
+    private func expandRGBA8(_ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) {
+        for index in 0..<min(row.count, range.count) { pixels[range.lowerBound &+ index] = row[index] }
+    }
+
+    private func expandRGB8(_ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) {
+        var source = 0
+        var target = range.lowerBound
+        while target &+ 4 <= range.upperBound, source &+ 3 <= row.count {
+            Self.store(SIMD4(row[source], row[source &+ 1], row[source &+ 2], 255), in: &pixels, at: target)
+            source &+= 3
+            target &+= 4
+        }
+    }
+
+    /// Every other kind: 16 bits, grey with alpha, RGB with a transparent colour.
+    private func expandChannels(
+        _ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
+    ) {
+        let channels = colourType.channels
+        let bytes = bitDepth / 8
+        let isGrey = channels < 3
+        var source = 0
+        var target = range.lowerBound
+        while target &+ 4 <= range.upperBound, source &+ channels &* bytes <= row.count {
+            var matches = !transparentColour.isEmpty
+            var pixel = SIMD4<UInt8>(repeating: 255)
+            for channel in 0..<channels {
+                let at = source &+ channel &* bytes
+                let value = bytes == 1 ? Int(row[at]) : Int(row[at]) &<< 8 | Int(row[at &+ 1])
+                if matches, transparentColour[channel] != value { matches = false }
+                let level = UInt8(truncatingIfNeeded: bytes == 1 ? value : (value &* 255 &+ 32895) &>> 16)
+                if isGrey, channel == 0 {
+                    pixel = SIMD4(level, level, level, 255)
+                } else {
+                    pixel[isGrey ? 3 : channel] = level
+                }
+            }
+            if matches { pixel.w = 0 }
+            Self.store(pixel, in: &pixels, at: target)
+            source &+= channels &* bytes
+            target &+= 4
+        }
+    }
+
+    @inline(__always)
+    private static func store(_ pixel: SIMD4<UInt8>, in pixels: inout MutableSpan<UInt8>, at target: Int) {
+        pixels[target] = pixel.x
+        pixels[target &+ 1] = pixel.y
+        pixels[target &+ 2] = pixel.z
+        pixels[target &+ 3] = pixel.w
+    }
+}

@@ -1,0 +1,103 @@
+/// All that a PNG's chunks say, in the order the standard demands (PNG 5.6): IHDR first, PLTE and tRNS ahead of
+/// the image data, IDAT chunks in one run, IEND last.
+struct PNGStructure {
+    let header: PNGHeader
+    /// RGB or RGBA of each palette entry; empty without a palette.
+    private(set) var palette: [SIMD4<UInt8>] = []
+    /// The one colour that is transparent, as samples of the file's depth.
+    private(set) var transparentColour: [Int]?
+    /// The bodies of the IDAT chunks.
+    private(set) var imageData: [Range<Int>] = []
+    private var hasTransparency = false
+
+    init(parsing bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
+        try limits.check(inputBytes: bytes.count)
+        guard bytes.hasBytes(PNGSignature.magic) else { throw .unrecognised }
+        var chunks = PNGChunks(offset: PNGSignature.magic.bytes.count)
+        let first = try chunks.next(in: bytes)
+        guard first.type == "IHDR" else { throw .corrupt(segment: "first chunk is not IHDR", offset: 8) }
+        header = try PNGHeader(bytes.extracting(first.body), offset: first.body.lowerBound)
+        try limits.check(header.size)
+
+        var dataEnd: Int?
+        while true {
+            let chunk = try chunks.next(in: bytes)
+            switch chunk.type {
+            case "IDAT":
+                if let dataEnd, dataEnd != chunk.offset {
+                    throw .corrupt(segment: "IDAT chunk apart from the others", offset: chunk.offset)
+                }
+                guard header.colourType != .palette || !palette.isEmpty else {
+                    throw .corrupt(segment: "palette picture without a palette", offset: chunk.offset)
+                }
+                imageData.append(chunk.body)
+                dataEnd = chunks.offset
+            case "PLTE": try readPalette(bytes.extracting(chunk.body), of: chunk, afterData: dataEnd != nil)
+            case "tRNS":
+                try readTransparency(bytes.extracting(chunk.body), of: chunk, afterData: dataEnd != nil)
+            case "IEND":
+                guard !imageData.isEmpty else {
+                    throw .corrupt(segment: "PNG without IDAT", offset: chunk.offset)
+                }
+                return
+            default:
+                guard !chunk.isCritical || chunk.type == "IHDR" else {
+                    throw .unsupported(feature: "PNG with critical chunk \(chunk.type)")
+                }
+                guard chunk.type != "IHDR" else {
+                    throw .corrupt(segment: "second IHDR chunk", offset: chunk.offset)
+                }
+            }
+        }
+    }
+
+    /// Whether any pixel may be less than opaque.
+    var isOpaque: Bool {
+        !hasTransparency && header.colourType != .greyAlpha && header.colourType != .rgba
+    }
+
+    /// PNG 11.2.2. In RGB pictures the palette is a suggestion; in grey ones it may not appear, and is passed over
+    /// as other decoders do.
+    private mutating func readPalette(
+        _ body: Span<UInt8>, of chunk: PNGChunk, afterData: Bool
+    ) throws(ImageDecodingError) {
+        guard !afterData, palette.isEmpty, !hasTransparency else {
+            throw .corrupt(segment: "place of PLTE chunk", offset: chunk.offset)
+        }
+        let most = header.colourType == .palette ? 1 << header.bitDepth : 256
+        guard body.count % 3 == 0, (1...most).contains(body.count / 3) else {
+            throw .corrupt(segment: "PLTE chunk", offset: chunk.offset)
+        }
+        for index in 0..<body.count / 3 {
+            palette.append(SIMD4(body[index * 3], body[index * 3 + 1], body[index * 3 + 2], 255))
+        }
+    }
+
+    /// PNG 11.3.2.1: an alpha for each palette entry, or the one colour that is transparent. Pictures with an
+    /// alpha channel may not have it, and it is passed over there.
+    private mutating func readTransparency(
+        _ body: Span<UInt8>, of chunk: PNGChunk, afterData: Bool
+    ) throws(ImageDecodingError) {
+        guard !afterData, !hasTransparency else {
+            throw .corrupt(segment: "place of tRNS chunk", offset: chunk.offset)
+        }
+        switch header.colourType {
+        case .palette:
+            guard body.count <= palette.count else {
+                throw .corrupt(segment: "tRNS chunk", offset: chunk.offset)
+            }
+            for index in 0..<body.count { palette[index].w = body[index] }
+        case .grey, .rgb:
+            guard body.count == header.colourType.channels * 2 else {
+                throw .corrupt(segment: "tRNS chunk", offset: chunk.offset)
+            }
+            // Only the low bits count, as many as a sample has.
+            let mask = 1 << header.bitDepth - 1
+            transparentColour = (0..<header.colourType.channels).map {
+                (Int(body[$0 * 2]) << 8 | Int(body[$0 * 2 + 1])) & mask
+            }
+        case .greyAlpha, .rgba: return
+        }
+        hasTransparency = true
+    }
+}

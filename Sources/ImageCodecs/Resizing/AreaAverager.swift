@@ -1,0 +1,107 @@
+/// Resizes a picture row by row: every pixel of the result is the mean of the area it covers, pixels at the
+/// border of that area counting by the part that lies inside. In the picture's own (gamma) space, as terminal
+/// viewers do it.
+///
+/// Lengths are counted in units in which both pictures are `source * result` long: a source pixel spans
+/// `result` units, a result pixel `source` units. All weights are whole numbers.
+struct AreaAverager {
+    private let source: ImageSize
+    private let result: ImageSize
+    /// One sum for each channel of each source column: the rows so far of the result's current row.
+    private var sums: [UInt32]
+    private var sourceRow = 0
+    private var resultRow = 0
+    private var pixels: [UInt8]
+    /// Colours of translucent pixels must count by their alpha, or invisible ones would bleed into the edges.
+    private let weighsByAlpha: Bool
+
+    init(from source: ImageSize, to result: ImageSize, weighingByAlpha: Bool) {
+        self.source = source
+        self.result = result
+        weighsByAlpha = weighingByAlpha
+        sums = [UInt32](repeating: 0, count: source.width * 4)
+        pixels = [UInt8](repeating: 255, count: result.width * result.height * 4)
+    }
+
+    /// Takes the next row of the source: its RGBA pixels.
+    mutating func add(row: Span<UInt8>) {
+        var position = sourceRow &* result.height
+        let end = position &+ result.height
+        sourceRow &+= 1
+        while position < end, resultRow < result.height {
+            let resultEnd = (resultRow &+ 1) &* source.height
+            let weight = UInt32(truncatingIfNeeded: min(end, resultEnd) &- position)
+            if weighsByAlpha {
+                accumulateByAlpha(row, weight: weight)
+            } else {
+                accumulate(row, weight: weight)
+            }
+            position = min(end, resultEnd)
+            if position == resultEnd { finishRow() }
+        }
+    }
+
+    /// The resized picture; every row of the source must have been added.
+    func finish() -> Bitmap {
+        Bitmap(width: result.width, height: result.height, pixels: pixels)
+    }
+
+    private mutating func accumulate(_ row: Span<UInt8>, weight: UInt32) {
+        var sums = sums.mutableSpan
+        for index in 0..<min(row.count, sums.count) { sums[index] &+= UInt32(row[index]) &* weight }
+    }
+
+    private mutating func accumulateByAlpha(_ row: Span<UInt8>, weight: UInt32) {
+        var sums = sums.mutableSpan
+        let count = min(row.count, sums.count)
+        var index = 0
+        while index &+ 4 <= count {
+            let alpha = UInt32(row[index &+ 3]) &* weight
+            sums[index] &+= UInt32(row[index]) &* alpha
+            sums[index &+ 1] &+= UInt32(row[index &+ 1]) &* alpha
+            sums[index &+ 2] &+= UInt32(row[index &+ 2]) &* alpha
+            sums[index &+ 3] &+= alpha
+            index &+= 4
+        }
+    }
+
+    /// Averages the column sums into one row of the result, and clears them for the next.
+    private mutating func finishRow() {
+        let area = Float(source.width) * Float(source.height)
+        var position = 0
+        var column = 0
+        var target = resultRow &* result.width &* 4
+        for resultColumn in 0..<result.width {
+            let end = (resultColumn &+ 1) &* source.width
+            var total = SIMD4<Float>()
+            while position < end {
+                let columnEnd = (column &+ 1) &* result.width
+                let weight = Float(min(end, columnEnd) &- position)
+                total += sum(ofColumn: column) * weight
+                position = min(end, columnEnd)
+                if position == columnEnd { column &+= 1 }
+            }
+            store(total, area: area, at: target)
+            target &+= 4
+        }
+        resultRow &+= 1
+        for index in sums.indices { sums[index] = 0 }
+    }
+
+    private func sum(ofColumn column: Int) -> SIMD4<Float> {
+        let index = column &* 4
+        return SIMD4(
+            Float(sums[index]), Float(sums[index &+ 1]), Float(sums[index &+ 2]), Float(sums[index &+ 3]))
+    }
+
+    private mutating func store(_ total: SIMD4<Float>, area: Float, at target: Int) {
+        var mean = total / area
+        if weighsByAlpha {
+            let alpha = total.w
+            mean = alpha > 0 ? total / alpha : SIMD4()
+            mean.w = alpha / area
+        }
+        let bytes = SIMD4<UInt8>(clamping: SIMD4<Int32>(mean + 0.5))
+        for channel in 0..<4 { pixels[target &+ channel] = bytes[channel] }
+    }
+}
