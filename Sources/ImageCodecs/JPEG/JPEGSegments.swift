@@ -83,6 +83,7 @@ struct JPEGMarker: RawRepresentable, Equatable, CustomStringConvertible {
     static let restartInterval = JPEGMarker(rawValue: 0xDD)
     static let numberOfLines = JPEGMarker(rawValue: 0xDC)
     static let hierarchicalProgression = JPEGMarker(rawValue: 0xDE)
+    static let application0 = JPEGMarker(rawValue: 0xE0)
     static let application1 = JPEGMarker(rawValue: 0xE1)
     static let application14 = JPEGMarker(rawValue: 0xEE)
 

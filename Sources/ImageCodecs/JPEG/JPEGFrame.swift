@@ -1,0 +1,110 @@
+/// The frame header (T.81 B.2.2) and the geometry that follows from it.
+///
+///     08             bits a sample
+///     02 EE 01 F4    lines, samples a line
+///     03             components, three bytes each:
+///     01 22 00       identifier, sampling factors across and down, quantisation table
+struct JPEGFrame {
+    /// The picture as stored, before any turn.
+    let size: ImageSize
+    let isProgressive: Bool
+    let components: [JPEGComponent]
+    /// The largest sampling factors: a minimum coded unit has so many blocks each way.
+    let horizontalMaximum: Int
+    let verticalMaximum: Int
+    let unitColumns: Int
+    let unitRows: Int
+
+    init(_ body: Span<UInt8>, marker: JPEGMarker, offset: Int) throws(ImageDecodingError) {
+        isProgressive = try Self.checkProcess(marker)
+        guard body.count >= 6, let height = body.bigEndian16(at: 1), let width = body.bigEndian16(at: 3)
+        else {
+            throw .corrupt(segment: "frame header", offset: offset)
+        }
+        guard body[0] == 8 else { throw .unsupported(feature: "JPEG with \(body[0]) bits a sample") }
+        guard height > 0 else { throw .unsupported(feature: "JPEG without a height in its header") }
+        let count = Int(body[5])
+        guard width > 0, count > 0, body.count == 6 + 3 * count else {
+            throw .corrupt(segment: "frame header", offset: offset)
+        }
+        guard count == 1 || count == 3 else {
+            throw .unsupported(feature: count == 4 ? "CMYK JPEG" : "JPEG with \(count) components")
+        }
+        size = ImageSize(width: width, height: height)
+
+        var factors: [(horizontal: Int, vertical: Int)] = []
+        for index in 0..<count {
+            let factor = body[7 + 3 * index]
+            factors.append((Int(factor >> 4), Int(factor & 15)))
+        }
+        guard factors.allSatisfy({ (1...4).contains($0.horizontal) && (1...4).contains($0.vertical) }) else {
+            throw .corrupt(segment: "sampling factors in the frame header", offset: offset)
+        }
+        let horizontalMaximum = factors.map(\.horizontal).max() ?? 1
+        let verticalMaximum = factors.map(\.vertical).max() ?? 1
+        self.horizontalMaximum = horizontalMaximum
+        self.verticalMaximum = verticalMaximum
+        unitColumns = (width + 8 * horizontalMaximum - 1) / (8 * horizontalMaximum)
+        unitRows = (height + 8 * verticalMaximum - 1) / (8 * verticalMaximum)
+
+        var components: [JPEGComponent] = []
+        for index in 0..<count {
+            let identifier = body[6 + 3 * index]
+            let table = Int(body[8 + 3 * index])
+            guard table < 4, !components.contains(where: { $0.identifier == identifier }) else {
+                throw .corrupt(segment: "component in the frame header", offset: offset)
+            }
+            let (horizontal, vertical) = factors[index]
+            components.append(
+                JPEGComponent(
+                    identifier: identifier,
+                    horizontalFactor: horizontal,
+                    verticalFactor: vertical,
+                    quantisationTable: table,
+                    size: ImageSize(
+                        width: (width * horizontal + horizontalMaximum - 1) / horizontalMaximum,
+                        height: (height * vertical + verticalMaximum - 1) / verticalMaximum),
+                    blockColumns: unitColumns * horizontal,
+                    blockRows: unitRows * vertical))
+        }
+        self.components = components
+    }
+
+    /// The minimum coded units of a scan: blocks, where it has but one component (T.81 A.2.2).
+    func units(of scan: JPEGScan) -> ImageSize {
+        guard scan.components.count == 1, let only = scan.components.first else {
+            return ImageSize(width: unitColumns, height: unitRows)
+        }
+        let component = components[only.index]
+        return ImageSize(width: component.ownBlockColumns, height: component.ownBlockRows)
+    }
+
+    /// T.81 table B.1: what each SOF marker stands for. True for progressive.
+    private static func checkProcess(_ marker: JPEGMarker) throws(ImageDecodingError) -> Bool {
+        switch marker.rawValue & 0x0F {
+        case 0, 1: return false
+        case 2: return true
+        case 3: throw .unsupported(feature: "lossless JPEG")
+        case 5, 6, 7: throw .unsupported(feature: "hierarchical JPEG")
+        case 11, 15: throw .unsupported(feature: "lossless JPEG with arithmetic coding")
+        default: throw .unsupported(feature: "JPEG with arithmetic coding")
+        }
+    }
+}
+
+/// One component of a frame: a plane of samples.
+struct JPEGComponent: Equatable {
+    let identifier: UInt8
+    let horizontalFactor: Int
+    let verticalFactor: Int
+    let quantisationTable: Int
+    /// The samples that belong to the picture.
+    let size: ImageSize
+    /// Blocks stored: whole minimum coded units, so that they may reach past the picture.
+    let blockColumns: Int
+    let blockRows: Int
+
+    /// Blocks that hold samples of the picture: what a scan of this component alone has.
+    var ownBlockColumns: Int { (size.width + 7) / 8 }
+    var ownBlockRows: Int { (size.height + 7) / 8 }
+}
