@@ -21,14 +21,15 @@ struct JPEGHuffmanTable {
     }
 
     /// Builds the table from the number of codes of each length and the symbols in the order of their codes.
-    /// Nil when there are more codes of a length than fit, or the code is all ones, which T.81 C.2 reserves.
+    /// Nil when there are more codes of a length than fit. The code of all ones, which T.81 C.2 reserves, is let
+    /// pass, as other decoders do.
     init?(counts: Span<UInt8>, symbols: Span<UInt8>) {
         var entries = [Int32](repeating: 0, count: 1 << Self.rootBits)
         var code = 0
         var next = 0
         for length in 1...Self.longestCode {
             for _ in 0..<Int(counts[length - 1]) {
-                guard code < 1 << length - 1, next < symbols.count else { return nil }
+                guard code < 1 << length, next < symbols.count else { return nil }
                 Self.add(symbols[next], code: code, length: length, to: &entries)
                 code += 1
                 next += 1

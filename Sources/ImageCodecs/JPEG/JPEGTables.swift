@@ -23,7 +23,6 @@ struct JPEGTables {
             for index in 0..<64 {
                 let at = position + index * stepBytes
                 let step = isWide ? UInt16(body[at]) << 8 | UInt16(body[at + 1]) : UInt16(body[at])
-                guard step > 0 else { throw corrupt }
                 steps.append(step)
             }
             quantisation[number] = steps

@@ -1,0 +1,104 @@
+import ImageCodecs
+import Testing
+
+@Suite("Malformed PNG", .timeLimit(.minutes(1)))
+struct MalformedPNGTests {
+    private typealias PNG = PNGWriter
+    private let data = PNGWriter.chunk("IDAT", PNGWriter.stored(PNGWriter.rows))
+    private let end = PNGWriter.chunk("IEND")
+    private let header = PNGWriter.header()
+
+    @Test("the file the others are bent from is sound")
+    func sound() throws {
+        let bitmap = try ImageDecoders.standard.decode(PNG.file(header, data, end))
+        #expect(bitmap.pixels == [10, 20, 30, 40].flatMap { [$0, $0, $0, 255] })
+    }
+
+    @Test("chunks out of order are refused")
+    func order() {
+        #expect(corruptSegment(PNG.file(data, header, end)) == "first chunk is not IHDR")
+        #expect(corruptSegment(PNG.file(header, header, data, end)) == "second IHDR chunk")
+        #expect(corruptSegment(PNG.file(header, end)) == "PNG without IDAT")
+        let text = PNG.chunk("tEXt")
+        #expect(corruptSegment(PNG.file(header, data, text, data, end)) == "IDAT chunk apart from the others")
+        let palette = PNG.chunk("PLTE", [1, 2, 3])
+        #expect(corruptSegment(PNG.file(header, data, palette, end)) == "place of PLTE chunk")
+        #expect(corruptSegment(PNG.file(header, palette, palette, data, end)) == "place of PLTE chunk")
+        let transparency = PNG.chunk("tRNS", [0, 10])
+        #expect(corruptSegment(PNG.file(header, data, transparency, end)) == "place of tRNS chunk")
+        #expect(corruptSegment(PNG.file(header, transparency, transparency, data, end)) == "place of tRNS chunk")
+        #expect(isTruncated(PNG.file(header, data)))
+    }
+
+    @Test("unknown chunks are passed over when they may be, else named")
+    func unknownChunks() {
+        #expect(decodingError(PNG.file(header, PNG.chunk("abCd", [1]), data, end)) == nil)
+        #expect(unsupportedFeature(PNG.file(header, PNG.chunk("ABCD", [1]), data, end)) == "PNG with critical chunk ABCD")
+        #expect(corruptSegment(PNG.file(header, PNG.chunk("AB\u{1B}D"), data, end)) == "type of a PNG chunk")
+    }
+
+    @Test("lengths past the file's end and past what there can be are refused")
+    func lengths() {
+        #expect(isTruncated(PNG.file(header, [0x7F, 0xFF, 0xFF, 0xFF] + Array("IDAT".utf8) + [1, 2, 3, 4])))
+        #expect(
+            corruptSegment(PNG.file(header, [0xFF, 0xFF, 0xFF, 0xFF] + Array("IDAT".utf8) + [1, 2, 3, 4]))
+                == "length of IDAT chunk")
+    }
+
+    @Test("headers that promise what there cannot be are refused")
+    func headers() {
+        func error(_ header: [UInt8]) -> ImageDecodingError? { decodingError(PNG.file(header, data, end)) }
+        #expect(error(PNG.header(width: 0)) == .corrupt(segment: "size in IHDR", offset: 16))
+        #expect(error(PNG.header(height: 1 << 31)) == .corrupt(segment: "size in IHDR", offset: 16))
+        #expect(error(PNG.header(depth: 4, colourType: 2)) != nil)
+        #expect(error(PNG.header(depth: 16, colourType: 3)) != nil)
+        #expect(error(PNG.header(interlace: 2)) != nil)
+        #expect(exceededLimit(PNG.file(PNG.header(width: 16_385), data, end)) == .side)
+        #expect(exceededLimit(PNG.file(PNG.header(width: 16_000, height: 16_000), data, end)) == .pixels)
+        let limitless = DecodingLimits(inputBytes: .max, side: .max, pixels: .max, scans: .max)
+        let most = Int(Int32.max)
+        #expect(
+            exceededLimit(PNG.file(PNG.header(width: most, height: most), data, end), limits: limitless) == .pixels)
+    }
+
+    @Test("palettes and indices past them are refused")
+    func palettes() {
+        let header = PNG.header(colourType: 3)
+        let indices = PNG.chunk("IDAT", PNG.stored([0, 0, 1, 0, 1, 2]))
+        #expect(decodingError(PNG.file(header, PNG.chunk("PLTE", Array(0..<9)), indices, end)) == nil)
+        #expect(
+            corruptSegment(PNG.file(header, PNG.chunk("PLTE", Array(0..<6)), indices, end))
+                == "image data points past the palette")
+        #expect(corruptSegment(PNG.file(header, indices, end)) == "palette picture without a palette")
+        for count in [0, 4, 257 * 3] {
+            let palette = PNG.chunk("PLTE", Array(repeating: 1, count: count))
+            #expect(corruptSegment(PNG.file(header, palette, indices, end)) == "PLTE chunk")
+        }
+        let palette = PNG.chunk("PLTE", Array(0..<9))
+        let tooLong = PNG.chunk("tRNS", [0, 1, 2, 3])
+        #expect(corruptSegment(PNG.file(header, palette, tooLong, indices, end)) == "tRNS chunk")
+        let twoColours = PNG.header(depth: 1, colourType: 3)
+        #expect(corruptSegment(PNG.file(twoColours, palette, indices, end)) == "PLTE chunk")
+    }
+
+    @Test("checks that do not match are refused")
+    func checks() {
+        var file = PNG.file(header, data, end)
+        file[file.count - 13] ^= 1
+        #expect(corruptSegment(file) == "CRC of IDAT chunk")
+        var stream = PNG.stored(PNG.rows)
+        stream[stream.count - 1] ^= 1
+        #expect(corruptSegment(PNG.file(imageData: stream)) == "Adler-32 of the image data")
+    }
+
+    @Test("a filter that does not exist is refused")
+    func filter() {
+        #expect(corruptSegment(PNG.file(imageData: PNG.stored([0, 1, 2, 5, 3, 4]))) == "filter type in row data")
+    }
+
+    @Test("image data that is too short or too long is refused")
+    func amount() {
+        #expect(corruptSegment(PNG.file(imageData: PNG.stored(PNG.rows.dropLast()))) == "image data is too short")
+        #expect(corruptSegment(PNG.file(imageData: PNG.stored(PNG.rows + [0]))) == "image data is too long")
+    }
+}

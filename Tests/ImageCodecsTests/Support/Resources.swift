@@ -1,0 +1,50 @@
+import FoundationEssentials
+import ImageCodecs
+
+/// The stored pictures of these tests.
+enum Resources {
+    /// The folder beside this one, by where this file was compiled.
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Resources").path
+
+    static func bytes(_ path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(filePath: folder + "/" + path)))
+    }
+
+    /// Pairs of a JPEG and a PNG of the pixels `djpeg -dct int` makes of it.
+    static let jpegs = [
+        "baseline-411", "baseline-420", "baseline-422", "baseline-440", "baseline-444", "grey", "progressive-420",
+        "progressive-444-restarts", "restarts",
+    ]
+}
+
+extension Bitmap {
+    /// The largest difference of a colour channel to another picture of the same size, and the mean one.
+    func difference(to other: Bitmap) -> (largest: Int, mean: Double)? {
+        guard size == other.size else { return nil }
+        let mine = pixels.span
+        let theirs = other.pixels.span
+        var largest = 0
+        var total = 0
+        for index in 0..<mine.count {
+            let difference = abs(Int(mine[index]) - Int(theirs[index]))
+            largest = max(largest, difference)
+            total += difference
+        }
+        return (largest, Double(total) / Double(width * height * 3))
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers on every run.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
