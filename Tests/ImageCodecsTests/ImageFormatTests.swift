@@ -29,7 +29,8 @@ struct ImageFormatTests {
     @Test(
         "what only looks like a format is none",
         arguments: [
-            "", "BMW is a maker of cars, and no bitmap", "RIFF....WAVE", "<html><svg></svg></html>", "<svgfoo>", "<svg",
+            "", "BMW is a maker of cars, and no bitmap", "RIFF....WAVE", "<html><svg></svg></html>",
+            "<svgfoo>", "<svg",
             "<!-- <svg>", "<?xml ", "....ftypheic", "GIF88a", "plain text <svg>",
         ])
     func noFormat(text: String) { #expect(format(text) == nil) }

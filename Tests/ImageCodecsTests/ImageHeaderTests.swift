@@ -63,14 +63,21 @@ struct ImageHeaderTests {
                 return nil
             } catch { return error }
         }
-        #expect(error(JPEGWriter.start + JPEGWriter.frame(width: 0)) == .corrupt(segment: "frame width", offset: 2))
+        #expect(
+            error(JPEGWriter.start + JPEGWriter.frame(width: 0))
+                == .corrupt(segment: "frame width", offset: 2))
         #expect(
             error(JPEGWriter.start + JPEGWriter.frame(height: 0))
                 == .unsupported(feature: "JPEG without a height in its header"))
-        #expect(error(PNGWriter.file(PNGWriter.header(width: 0))) == .corrupt(segment: "size in IHDR", offset: 16))
         #expect(
-            error(PNGWriter.file(PNGWriter.header(width: 1 << 31))) == .corrupt(segment: "size in IHDR", offset: 16))
-        #expect(error(Array("GIF89a".utf8) + [0, 0, 1, 0]) == .corrupt(segment: "size of the logical screen", offset: 6))
+            error(PNGWriter.file(PNGWriter.header(width: 0))) == .corrupt(segment: "size in IHDR", offset: 16)
+        )
+        #expect(
+            error(PNGWriter.file(PNGWriter.header(width: 1 << 31)))
+                == .corrupt(segment: "size in IHDR", offset: 16))
+        #expect(
+            error(Array("GIF89a".utf8) + [0, 0, 1, 0])
+                == .corrupt(segment: "size of the logical screen", offset: 6))
         #expect(error(Array("hello".utf8)) == .unrecognised)
     }
 }

@@ -13,11 +13,14 @@ struct EntropyCodedData {
 
     init(from start: Int) { end = start }
 
-    /// Throws when more bits were used than there are: `truncated` when the file ends there, else `corrupt`.
+    /// Throws when more bits were used than there are.
     func checkEnough(_ bits: EntropyBits, _ file: Span<UInt8>) throws(ImageDecodingError) {
-        guard bits.overran(bytes.span) else { return }
-        if end >= file.count { throw .truncated(offset: file.count) }
-        throw .corrupt(segment: "scan data too short", offset: end)
+        if bits.overran(bytes.span) { throw failure(file, what: "scan data too short", at: end) }
+    }
+
+    /// Why the data cannot be decoded: where it ends with the file, that is the reason, whatever it looks like.
+    func failure(_ file: Span<UInt8>, what: String, at offset: Int) -> ImageDecodingError {
+        end >= file.count ? .truncated(offset: file.count) : .corrupt(segment: what, offset: offset)
     }
 
     /// Loads the data from the file's `position` to the next marker.

@@ -56,8 +56,7 @@ struct ProgressiveScan {
                 }
                 guard decodeUnit(row: row, column: column, &state, data.bytes.span, into: &coefficients)
                 else {
-                    try data.checkEnough(state.bits, file)
-                    throw .corrupt(segment: "coefficients of a scan", offset: data.origin)
+                    throw data.failure(file, what: "coefficients of a scan", at: data.origin)
                 }
             }
             try data.checkEnough(state.bits, file)

@@ -60,8 +60,7 @@ struct SequentialScan {
                 let isSound = decodeUnit(
                     row: row, column: column, &bits, data.bytes.span, &predictions, into: &planes)
                 if !isSound {
-                    try data.checkEnough(bits, file)
-                    throw .corrupt(segment: "coefficients of a scan", offset: data.origin)
+                    throw data.failure(file, what: "coefficients of a scan", at: data.origin)
                 }
             }
             try data.checkEnough(bits, file)

@@ -59,7 +59,9 @@ struct InflateTests {
     @Test("a stored block whose length and complement differ is refused")
     func storedLength() {
         let blocks: [UInt8] = [1, 6, 0, 0xF8, 0xFF] + PNGWriter.rows
-        #expect(corruptSegment(PNGWriter.file(imageData: PNGWriter.zlib(blocks, of: PNGWriter.rows))) == "stored block")
+        #expect(
+            corruptSegment(PNGWriter.file(imageData: PNGWriter.zlib(blocks, of: PNGWriter.rows)))
+                == "stored block")
     }
 
     @Test("codes that the standard reserves are refused")
@@ -133,7 +135,9 @@ struct InflateTests {
         #expect(segment(bits) == "DEFLATE codes")
     }
 
-    @Test("a zlib header of another method, window or dictionary is refused", arguments: [0x7900, 0x88, 0x7821, 0x7802])
+    @Test(
+        "a zlib header of another method, window or dictionary is refused",
+        arguments: [0x7900, 0x88, 0x7821, 0x7802])
     func zlibHeader(header: Int) {
         var stream = PNGWriter.stored(PNGWriter.rows)
         stream[0] = UInt8(header >> 8)

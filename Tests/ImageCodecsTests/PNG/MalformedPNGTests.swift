@@ -26,14 +26,17 @@ struct MalformedPNGTests {
         #expect(corruptSegment(PNG.file(header, palette, palette, data, end)) == "place of PLTE chunk")
         let transparency = PNG.chunk("tRNS", [0, 10])
         #expect(corruptSegment(PNG.file(header, data, transparency, end)) == "place of tRNS chunk")
-        #expect(corruptSegment(PNG.file(header, transparency, transparency, data, end)) == "place of tRNS chunk")
+        #expect(
+            corruptSegment(PNG.file(header, transparency, transparency, data, end)) == "place of tRNS chunk")
         #expect(isTruncated(PNG.file(header, data)))
     }
 
     @Test("unknown chunks are passed over when they may be, else named")
     func unknownChunks() {
         #expect(decodingError(PNG.file(header, PNG.chunk("abCd", [1]), data, end)) == nil)
-        #expect(unsupportedFeature(PNG.file(header, PNG.chunk("ABCD", [1]), data, end)) == "PNG with critical chunk ABCD")
+        #expect(
+            unsupportedFeature(PNG.file(header, PNG.chunk("ABCD", [1]), data, end))
+                == "PNG with critical chunk ABCD")
         #expect(corruptSegment(PNG.file(header, PNG.chunk("AB\u{1B}D"), data, end)) == "type of a PNG chunk")
     }
 
@@ -58,7 +61,8 @@ struct MalformedPNGTests {
         let limitless = DecodingLimits(inputBytes: .max, side: .max, pixels: .max, scans: .max)
         let most = Int(Int32.max)
         #expect(
-            exceededLimit(PNG.file(PNG.header(width: most, height: most), data, end), limits: limitless) == .pixels)
+            exceededLimit(PNG.file(PNG.header(width: most, height: most), data, end), limits: limitless)
+                == .pixels)
     }
 
     @Test("palettes and indices past them are refused")
@@ -93,12 +97,14 @@ struct MalformedPNGTests {
 
     @Test("a filter that does not exist is refused")
     func filter() {
-        #expect(corruptSegment(PNG.file(imageData: PNG.stored([0, 1, 2, 5, 3, 4]))) == "filter type in row data")
+        #expect(
+            corruptSegment(PNG.file(imageData: PNG.stored([0, 1, 2, 5, 3, 4]))) == "filter type in row data")
     }
 
     @Test("image data that is too short or too long is refused")
     func amount() {
-        #expect(corruptSegment(PNG.file(imageData: PNG.stored(PNG.rows.dropLast()))) == "image data is too short")
+        #expect(
+            corruptSegment(PNG.file(imageData: PNG.stored(PNG.rows.dropLast()))) == "image data is too short")
         #expect(corruptSegment(PNG.file(imageData: PNG.stored(PNG.rows + [0]))) == "image data is too long")
     }
 }

@@ -30,7 +30,8 @@ enum JPEGWriter {
     static func huffman(_ table: UInt8, _ symbols: [Int: [UInt8]]) -> [UInt8] {
         let lengths = 1...16
         return segment(
-            0xC4, [table] + lengths.map { UInt8(symbols[$0]?.count ?? 0) } + lengths.flatMap { symbols[$0] ?? [] })
+            0xC4,
+            [table] + lengths.map { UInt8(symbols[$0]?.count ?? 0) } + lengths.flatMap { symbols[$0] ?? [] })
     }
 
     /// DC: 0 is no difference, 10 a difference of one bit. AC: 0 ends the block, 10 is fifteen zeros and a
@@ -59,10 +60,12 @@ enum JPEGWriter {
     static func exif(orientation: UInt8, isBigEndian: Bool = true) -> [UInt8] {
         let identifier: [UInt8] = [0x45, 0x78, 0x69, 0x66, 0, 0]
         let bigEndian: [UInt8] = [
-            0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0,
+            0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0,
+            0,
         ]
         let littleEndian: [UInt8] = [
-            0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0, 0, 0, 0, 0,
+            0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0, 0, 0, 0,
+            0,
         ]
         return segment(0xE1, identifier + (isBigEndian ? bigEndian : littleEndian))
     }

@@ -17,7 +17,9 @@ enum PNGWriter {
     /// A zlib stream of one stored block.
     static func stored(_ data: [UInt8]) -> [UInt8] {
         let length = data.count
-        let block = [1, UInt8(length & 255), UInt8(length >> 8), UInt8(~length & 255), UInt8(~length >> 8 & 255)]
+        let block = [
+            1, UInt8(length & 255), UInt8(length >> 8), UInt8(~length & 255), UInt8(~length >> 8 & 255),
+        ]
         return zlib(block + data, of: data)
     }
 
@@ -33,7 +35,9 @@ enum PNGWriter {
     static func file(_ chunks: [UInt8]...) -> [UInt8] { signature + chunks.flatMap(\.self) }
 
     /// A grey picture of 2 x 2 with this image data.
-    static func file(imageData: [UInt8]) -> [UInt8] { file(header(), chunk("IDAT", imageData), chunk("IEND")) }
+    static func file(imageData: [UInt8]) -> [UInt8] {
+        file(header(), chunk("IDAT", imageData), chunk("IEND"))
+    }
 
     static func bigEndian(_ value: Int) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }

@@ -13,7 +13,8 @@ enum Resources {
 
     /// Pairs of a JPEG and a PNG of the pixels `djpeg -dct int` makes of it.
     static let jpegs = [
-        "baseline-411", "baseline-420", "baseline-422", "baseline-440", "baseline-444", "grey", "progressive-420",
+        "baseline-411", "baseline-420", "baseline-422", "baseline-440", "baseline-444", "grey",
+        "progressive-420",
         "progressive-444-restarts", "restarts",
     ]
 }

@@ -1,0 +1,68 @@
+import ImageCodecs
+import Testing
+
+/// Nothing may trap, and nothing may run long, on any bytes.
+@Suite("Damaged files", .timeLimit(.minutes(1)))
+struct RobustnessTests {
+    private static let files =
+        Resources.jpegs.map { "JPEG/\($0).jpg" } + [
+            "PngSuite/basi3p02.png", "PngSuite/basn0g01.png", "PngSuite/tbbn3p08.png",
+            "PngSuite/basi6a08.png",
+        ]
+
+    @Test("a file cut at any byte is refused", arguments: files)
+    func cut(name: String) throws {
+        let file = try Resources.bytes(name)
+        for length in 0..<file.count where decodingError(Array(file.prefix(length))) == nil {
+            Issue.record("\(name) cut to \(length) bytes was decoded")
+        }
+    }
+
+    @Test("flipped bits give a picture or an error, at the size the header says", arguments: files)
+    func flippedBits(name: String) throws {
+        let original = try Resources.bytes(name)
+        var random = SeededRandom(seed: UInt64(original.count))
+        // Damage may enlarge the picture; the limits keep the test short.
+        let limits = DecodingLimits(side: 256, pixels: 4096)
+        for _ in 0..<400 {
+            var file = original
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let bit = Int.random(in: 0..<file.count * 8, using: &random)
+                file[bit / 8] ^= 1 << UInt8(bit % 8)
+            }
+            do throws(ImageDecodingError) {
+                let bitmap = try ImageDecoders.standard.decode(file, limits: limits)
+                let header = try ImageHeader(parsing: file)
+                #expect(bitmap.size == header.size)
+            } catch {
+                #expect(!error.description.isEmpty)
+            }
+        }
+    }
+
+    @Test("damage behind sound checksums reaches the inflate and the filters, and never traps")
+    func damagedStreams() throws {
+        var random = SeededRandom(seed: 7)
+        let header = PNGWriter.header(width: 16, height: 16, depth: 8, colourType: 2)
+        for _ in 0..<1000 {
+            let data = (0..<Int.random(in: 1...64, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            let file = PNGWriter.file(
+                header, PNGWriter.chunk("IDAT", [0x78, 0x01] + data), PNGWriter.chunk("IEND"))
+            #expect(decodingError(file) != nil)
+        }
+    }
+
+    @Test("noise behind a signature never traps")
+    func noise() {
+        var random = SeededRandom(seed: 3)
+        for start in [[0xFF, 0xD8, 0xFF], PNGWriter.signature] as [[UInt8]] {
+            for _ in 0..<500 {
+                let length = Int.random(in: 0...200, using: &random)
+                let file = start + (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
+                #expect(decodingError(file) != nil)
+            }
+        }
+    }
+}
