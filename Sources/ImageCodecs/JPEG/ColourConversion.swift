@@ -46,25 +46,83 @@ enum ColourConversion {
     }
 
     /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, with 16 fraction bits,
-    /// rounded. Whole parts are taken out of the factors, so that what is left fits into 16 bits with its sign.
+    /// rounded. All of `opaque` must be 255.
     static func convert(
-        luma: Span<UInt8>, blue: Span<UInt8>, red: Span<UInt8>, into pixels: inout MutableSpan<UInt8>,
+        luma: Span<UInt8>, blue: Span<UInt8>, red: Span<UInt8>, opaque: Span<SIMD8<Int16>>,
+        into pixels: inout MutableSpan<UInt8>,
         _ range: Range<Int>
     ) {
+        let count = min(luma.count, blue.count, red.count, opaque.count &* 8, range.count / 4)
+        var index = 0
         var target = range.lowerBound
-        for index in 0..<min(luma.count, blue.count, red.count, range.count / 4) {
-            let y = Int32(luma[index])
-            let cb = Int32(blue[index]) &- 128
-            let cr = Int32(red[index]) &- 128
-            pixels[target] = clamped(y &+ cr &+ (26345 &* cr &+ 32768) &>> 16)
-            pixels[target &+ 1] = clamped(y &- cr &+ (18734 &* cr &- 22554 &* cb &+ 32768) &>> 16)
-            pixels[target &+ 2] = clamped(y &+ 2 &* cb &+ (-14942 &* cb &+ 32768) &>> 16)
+        while index &+ 8 <= count {
+            let (first, second, third, fourth) = rgba(
+                luma.vector8(at: index), blue: blue.vector8(at: index), red: red.vector8(at: index),
+                opaque: opaque[index &>> 3])
+            pixels.store(bytes(first), bytes(second), bytes(third), bytes(fourth), at: target)
+            index &+= 8
+            target &+= 32
+        }
+        while index < count {
+            let (first, _, _, _) = rgba(
+                SIMD8(repeating: luma[index]), blue: SIMD8(repeating: blue[index]),
+                red: SIMD8(repeating: red[index]), opaque: Lanes(repeating: 255))
+            for channel in 0..<4 { pixels[target &+ channel] = bytes(first)[channel] }
+            index &+= 1
             target &+= 4
         }
     }
 
+    /// Eight pixels, two in each vector, not yet brought into range. Whole parts are taken out of the factors, so
+    /// that what is left fits into 16 bits with its sign, which makes the products cheap.
     @inline(__always)
-    private static func clamped(_ value: Int32) -> UInt8 {
-        UInt8(truncatingIfNeeded: max(0, min(255, value)))
+    private static func rgba(
+        _ luma: SIMD8<UInt8>, blue: SIMD8<UInt8>, red: SIMD8<UInt8>, opaque: Lanes
+    ) -> (Lanes, Lanes, Lanes, Lanes) {
+        let y = Lanes(truncatingIfNeeded: luma)
+        let cb = Lanes(truncatingIfNeeded: blue) &- 128
+        let cr = Lanes(truncatingIfNeeded: red) &- 128
+        let wideCb = SIMD8<Int32>(truncatingIfNeeded: cb)
+        let wideCr = SIMD8<Int32>(truncatingIfNeeded: cr)
+        let r = y &+ cr &+ rounded(wideCr &* 26345)
+        let g = y &- cr &+ rounded(wideCr &* 18734 &+ wideCb &* -22554)
+        let b = y &+ cb &+ cb &+ rounded(wideCb &* -14942)
+        let (rg0, rg1, ba0, ba1) = (low(r, g), high(r, g), low(b, opaque), high(b, opaque))
+        return (lowPairs(rg0, ba0), highPairs(rg0, ba0), lowPairs(rg1, ba1), highPairs(rg1, ba1))
+    }
+
+    private typealias Lanes = SIMD8<Int16>
+
+    @inline(__always)
+    private static func rounded(_ value: SIMD8<Int32>) -> Lanes {
+        Lanes(truncatingIfNeeded: (value &+ 32768) &>> 16)
+    }
+
+    @inline(__always)
+    private static func low(_ a: Lanes, _ b: Lanes) -> Lanes {
+        Lanes(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
+    }
+
+    @inline(__always)
+    private static func high(_ a: Lanes, _ b: Lanes) -> Lanes {
+        Lanes(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
+    }
+
+    @inline(__always)
+    private static func lowPairs(_ a: Lanes, _ b: Lanes) -> Lanes {
+        Lanes(a[0], a[1], b[0], b[1], a[2], a[3], b[2], b[3])
+    }
+
+    @inline(__always)
+    private static func highPairs(_ a: Lanes, _ b: Lanes) -> Lanes {
+        Lanes(a[4], a[5], b[4], b[5], a[6], a[7], b[6], b[7])
+    }
+
+    /// Brought into range only now that the channels are together: the compiler then keeps the vector whole.
+    @inline(__always)
+    private static func bytes(_ value: Lanes) -> SIMD8<UInt8> {
+        SIMD8<UInt8>(
+            truncatingIfNeeded: value.clamped(
+                lowerBound: Lanes(repeating: 0), upperBound: Lanes(repeating: 255)))
     }
 }

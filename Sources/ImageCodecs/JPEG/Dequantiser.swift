@@ -4,19 +4,19 @@ typealias CoefficientBlock = InlineArray<64, Int16>
 /// Puts each coefficient, given by its zigzag place, where it belongs in the block, and multiplies it by its step
 /// (T.81 A.3.4).
 struct Dequantiser {
-    /// Place in the block in the lowest byte, step above, so that one load brings both.
-    private var entries = InlineArray<64, UInt32>(repeating: 0)
+    /// Of each zigzag place: the place in the block in the lowest byte, the step above, so that one load brings both.
+    let entries: [UInt32]
 
     init(steps: [UInt16]) {
-        for index in 0..<min(64, steps.count) {
-            entries[index] = UInt32(Zigzag.natural[index]) | UInt32(steps[index]) << 8
-        }
+        entries = (0..<64).map { UInt32(Zigzag.natural[$0]) | UInt32(steps[$0]) << 8 }
     }
 
-    /// Stores the coefficient `zigzag`, of which only the low six bits count. Products wrap at 16 bits: those of
-    /// sound files fit.
+    /// Stores the coefficient `zigzag`, of which only the low six bits count; `entries` are a dequantiser's. Products
+    /// wrap at 16 bits: those of sound files fit.
     @inline(__always)
-    func store(_ value: Int32, at zigzag: Int, in block: inout CoefficientBlock) {
+    static func store(
+        _ value: Int32, at zigzag: Int, in block: inout CoefficientBlock, _ entries: Span<UInt32>
+    ) {
         let entry = entries[zigzag & 63]
         block[Int(entry & 63)] = Int16(truncatingIfNeeded: value &* Int32(truncatingIfNeeded: entry &>> 8))
     }

@@ -89,8 +89,9 @@ struct JPEGFile {
     private mutating func readSequential(
         _ scan: JPEGScan, _ frame: JPEGFrame, _ segment: JPEGSegment, _ bytes: Span<UInt8>
     ) throws(ImageDecodingError) -> Int {
-        let decoder = try SequentialScan(scan, frame: frame, tables: tables, offset: segment.offset)
         var planes = self.planes.take() ?? JPEGPlanes(frame)
+        let decoder = try SequentialScan(
+            scan, frame: frame, tables: tables, planes: planes.planes, offset: segment.offset)
         let end = try decoder.decode(from: bytes, at: segment.body.upperBound, into: &planes)
         self.planes = planes
         return end

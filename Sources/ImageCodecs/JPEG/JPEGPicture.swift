@@ -27,6 +27,7 @@ struct JPEGPicture {
         var first = [UInt8](repeating: 0, count: length)
         var second = first
         var third = first
+        let opaque = [SIMD8<Int16>](repeating: SIMD8(repeating: 255), count: (length + 7) / 8)
         var sums = [UInt16](repeating: 0, count: length)
         for row in 0..<frame.size.height {
             var work = sums.mutableSpan
@@ -42,7 +43,9 @@ struct JPEGPicture {
                         red: first.span, green: second.span, blue: third.span, into: &pixels, range)
                 } else {
                     ColourConversion.convert(
-                        luma: first.span, blue: second.span, red: third.span, into: &pixels, range)
+                        luma: first.span, blue: second.span, red: third.span, opaque: opaque.span,
+                        into: &pixels,
+                        range)
                 }
             }
         }

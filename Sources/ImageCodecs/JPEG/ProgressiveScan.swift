@@ -71,46 +71,52 @@ struct ProgressiveScan {
     ) -> Bool {
         guard scan.components.count > 1 else {
             let component = scan.components[0].index
-            let block = coefficients.offset(of: component, row: row, column: column)
-            var values = coefficients.values.mutableSpan
-            return decodeBlock(at: block, position: 0, &state, data, &values)
+            let block = coefficients.block(of: component, row: row, column: column)
+            return decode(block, position: 0, &state, data, &coefficients)
         }
         for position in scan.components.indices {
             let index = scan.components[position].index
             let component = frame.components[index]
             for blockRow in 0..<component.verticalFactor {
                 for blockColumn in 0..<component.horizontalFactor {
-                    let block = coefficients.offset(
+                    let block = coefficients.block(
                         of: index, row: row &* component.verticalFactor &+ blockRow,
                         column: column &* component.horizontalFactor &+ blockColumn)
-                    var values = coefficients.values.mutableSpan
-                    guard decodeBlock(at: block, position: position, &state, data, &values) else {
-                        return false
-                    }
+                    guard decode(block, position: position, &state, data, &coefficients) else { return false }
                 }
             }
         }
         return true
     }
 
+    private typealias Block = JPEGCoefficients.Block
+
     @inline(__always)
-    private func decodeBlock(
-        at block: Int, position: Int, _ state: inout State, _ data: Span<UInt8>,
-        _ values: inout MutableSpan<Int16>
+    private func decode(
+        _ block: Block, position: Int, _ state: inout State, _ data: Span<UInt8>,
+        _ coefficients: inout JPEGCoefficients
     ) -> Bool {
+        var used = coefficients.used[block.index]
+        defer { coefficients.used[block.index] = used }
+        var values = coefficients.values.mutableSpan
         switch (scan.isDC, scan.isRefinement) {
-        case (true, false): return decodeDC(at: block, position: position, &state, data, &values)
+        case (true, false):
+            used |= 1
+            return decodeDC(block, position: position, &state, data, &values)
         case (true, true):
             state.bits.refill(from: data)
-            if state.bits.take(1) == 1 { values[block] |= 1 &<< Int16(scan.approximationLow) }
+            if state.bits.take(1) == 1 {
+                values[block.start] |= 1 &<< Int16(scan.approximationLow)
+                used |= 1
+            }
             return true
-        case (false, false): return decodeAC(at: block, &state, data, &values)
-        case (false, true): return refineAC(at: block, &state, data, &values)
+        case (false, false): return decodeAC(block, &state, data, &values, &used)
+        case (false, true): return refineAC(block, &state, data, &values, &used)
         }
     }
 
     private func decodeDC(
-        at block: Int, position: Int, _ state: inout State, _ data: Span<UInt8>,
+        _ block: Block, position: Int, _ state: inout State, _ data: Span<UInt8>,
         _ values: inout MutableSpan<Int16>
     ) -> Bool {
         state.bits.refill(from: data)
@@ -120,14 +126,16 @@ struct ProgressiveScan {
         state.bits.skip(JPEGHuffmanTable.Entry.length(entry))
         let size = JPEGHuffmanTable.Entry.symbol(entry)
         if size > 0 { state.predictions[position] &+= state.bits.takeSigned(size) }
-        values[block] = Int16(
+        values[block.start] = Int16(
             truncatingIfNeeded: state.predictions[position] &<< Int32(scan.approximationLow))
         return true
     }
 
     /// T.81 G.1.2.2: as in a sequential scan, but a block's end may stand for many.
+    @inline(__always)
     private func decodeAC(
-        at block: Int, _ state: inout State, _ data: Span<UInt8>, _ values: inout MutableSpan<Int16>
+        _ block: Block, _ state: inout State, _ data: Span<UInt8>, _ values: inout MutableSpan<Int16>,
+        _ used: inout UInt64
     ) -> Bool {
         if state.endOfBlockRun > 0 {
             state.endOfBlockRun &-= 1
@@ -135,23 +143,27 @@ struct ProgressiveScan {
         }
         guard let ac else { return false }
         let table = ac.entries.span
+        let last = scan.spectrum.upperBound
+        var bits = state.bits
+        defer { state.bits = bits }
         var index = scan.spectrum.lowerBound
-        while index <= scan.spectrum.upperBound {
-            state.bits.refill(from: data)
-            let entry = state.bits.entry(in: table)
+        while index <= last {
+            bits.refill(from: data)
+            let entry = bits.entry(in: table)
             if entry == 0 { return false }
-            state.bits.skip(JPEGHuffmanTable.Entry.length(entry))
+            bits.skip(JPEGHuffmanTable.Entry.length(entry))
             let symbol = JPEGHuffmanTable.Entry.symbol(entry)
             let (run, size) = (symbol &>> 4, symbol & 15)
             if size == 0, run < 15 {
-                state.endOfBlockRun = 1 &<< run &+ state.bits.take(run) &- 1
+                state.endOfBlockRun = 1 &<< run &+ bits.take(run) &- 1
                 return true
             }
             index &+= run
             if size > 0 {
-                guard index <= scan.spectrum.upperBound else { return false }
-                let value = state.bits.takeSigned(size) &<< Int32(scan.approximationLow)
-                values[block &+ index] = Int16(truncatingIfNeeded: value)
+                guard index <= last else { return false }
+                let value = bits.takeSigned(size) &<< Int32(scan.approximationLow)
+                values[block.start &+ index] = Int16(truncatingIfNeeded: value)
+                used |= 1 &<< UInt64(truncatingIfNeeded: index)
             }
             index &+= 1
         }
@@ -159,36 +171,41 @@ struct ProgressiveScan {
     }
 
     /// T.81 G.1.2.3: one more bit for every coefficient that is not zero, and new ones of one bit between them.
+    @inline(__always)
     private func refineAC(
-        at block: Int, _ state: inout State, _ data: Span<UInt8>, _ values: inout MutableSpan<Int16>
+        _ block: Block, _ state: inout State, _ data: Span<UInt8>, _ values: inout MutableSpan<Int16>,
+        _ used: inout UInt64
     ) -> Bool {
         guard let ac else { return false }
         let table = ac.entries.span
         let bit = Int16(1) &<< Int16(scan.approximationLow)
         let last = scan.spectrum.upperBound
+        var bits = state.bits
+        defer { state.bits = bits }
         var index = scan.spectrum.lowerBound
         while state.endOfBlockRun == 0, index <= last {
-            state.bits.refill(from: data)
-            let entry = state.bits.entry(in: table)
+            bits.refill(from: data)
+            let entry = bits.entry(in: table)
             if entry == 0 { return false }
-            state.bits.skip(JPEGHuffmanTable.Entry.length(entry))
+            bits.skip(JPEGHuffmanTable.Entry.length(entry))
             let symbol = JPEGHuffmanTable.Entry.symbol(entry)
             let (run, size) = (symbol &>> 4, symbol & 15)
             if size == 0, run < 15 {
-                state.endOfBlockRun = 1 &<< run &+ state.bits.take(run)
+                state.endOfBlockRun = 1 &<< run &+ bits.take(run)
                 break
             }
             guard size <= 1 else { return false }
-            let new = size == 0 ? 0 : state.bits.take(1) == 1 ? bit : -bit
-            index = refine(from: index, skippingZeros: run, bit: bit, at: block, &state, data, &values)
+            let new = size == 0 ? 0 : bits.take(1) == 1 ? bit : -bit
+            index = refine(from: index, skippingZeros: run, bit: bit, block, &bits, data, &values, used)
             if new != 0 {
                 guard index <= last else { return false }
-                values[block &+ index] = new
+                values[block.start &+ index] = new
+                used |= 1 &<< UInt64(truncatingIfNeeded: index)
             }
             index &+= 1
         }
         if state.endOfBlockRun > 0 {
-            _ = refine(from: index, skippingZeros: 64, bit: bit, at: block, &state, data, &values)
+            _ = refine(from: index, skippingZeros: 64, bit: bit, block, &bits, data, &values, used)
             state.endOfBlockRun &-= 1
         }
         return true
@@ -196,26 +213,27 @@ struct ProgressiveScan {
 
     /// Gives each coefficient that is not zero its next bit, up to the zero after `skippingZeros` of them; answers
     /// that zero's index, or the one past the scan's last.
+    @inline(__always)
     private func refine(
-        from start: Int, skippingZeros: Int, bit: Int16, at block: Int, _ state: inout State,
-        _ data: Span<UInt8>,
-        _ values: inout MutableSpan<Int16>
+        from start: Int, skippingZeros: Int, bit: Int16, _ block: Block, _ bits: inout EntropyBits,
+        _ data: Span<UInt8>, _ values: inout MutableSpan<Int16>, _ used: UInt64
     ) -> Int {
+        let last = scan.spectrum.upperBound
         var index = start
         var zeros = skippingZeros
-        while index <= scan.spectrum.upperBound {
-            let value = values[block &+ index]
-            if value == 0 {
-                if zeros == 0 { return index }
-                zeros &-= 1
-            } else {
-                state.bits.refill(from: data)
-                if state.bits.take(1) == 1, value & bit == 0 {
-                    values[block &+ index] = value > 0 ? value &+ bit : value &- bit
-                }
+        while index <= last {
+            let gap = (used &>> UInt64(truncatingIfNeeded: index)).trailingZeroBitCount
+            if gap > zeros { return min(index &+ zeros, last &+ 1) }
+            zeros &-= gap
+            index &+= gap
+            if index > last { break }
+            bits.refill(from: data)
+            if bits.take(1) == 1 {
+                let value = values[block.start &+ index]
+                if value & bit == 0 { values[block.start &+ index] = value > 0 ? value &+ bit : value &- bit }
             }
             index &+= 1
         }
-        return index
+        return last &+ 1
     }
 }

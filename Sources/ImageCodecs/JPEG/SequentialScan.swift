@@ -2,7 +2,7 @@
 struct SequentialScan {
     /// What one component of the scan needs.
     private struct Source {
-        let index: Int
+        let plane: JPEGPlanes.Plane
         let dc: JPEGHuffmanTable
         let ac: JPEGHuffmanTable
         let dequantiser: Dequantiser
@@ -15,7 +15,9 @@ struct SequentialScan {
     private let units: ImageSize
     private let restartInterval: Int
 
-    init(_ scan: JPEGScan, frame: JPEGFrame, tables: JPEGTables, offset: Int) throws(ImageDecodingError) {
+    init(_ scan: JPEGScan, frame: JPEGFrame, tables: JPEGTables, planes: [JPEGPlanes.Plane], offset: Int)
+        throws(ImageDecodingError)
+    {
         var sources: [Source] = []
         let isInterleaved = scan.components.count > 1
         for component in scan.components {
@@ -25,7 +27,7 @@ struct SequentialScan {
             else { throw .corrupt(segment: "scan without its tables", offset: offset) }
             sources.append(
                 Source(
-                    index: component.index, dc: dc, ac: ac, dequantiser: Dequantiser(steps: steps),
+                    plane: planes[component.index], dc: dc, ac: ac, dequantiser: Dequantiser(steps: steps),
                     columns: isInterleaved ? inFrame.horizontalFactor : 1,
                     rows: isInterleaved ? inFrame.verticalFactor : 1))
         }
@@ -75,64 +77,70 @@ struct SequentialScan {
         row: Int, column: Int, _ bits: inout EntropyBits, _ data: Span<UInt8>,
         _ predictions: inout InlineArray<4, Int32>, into planes: inout JPEGPlanes
     ) -> Bool {
+        // Through a span the tables are read where they lie, without copies or reference counts.
+        let sources = sources.span
         for position in sources.indices {
-            let source = sources[position]
-            let plane = planes.planes[source.index]
-            for blockRow in 0..<source.rows {
-                for blockColumn in 0..<source.columns {
+            let plane = sources[position].plane
+            let (columns, rows) = (sources[position].columns, sources[position].rows)
+            for blockRow in 0..<rows {
+                for blockColumn in 0..<columns {
                     var block = CoefficientBlock(repeating: 0)
-                    let isSound = Self.decode(
-                        &block, &bits, data, dc: source.dc.entries.span, ac: source.ac.entries.span,
-                        prediction: &predictions[position], source.dequantiser)
-                    guard isSound else { return false }
-                    let line = (row &* source.rows &+ blockRow) &* 8
+                    let last = Self.decode(
+                        &block, &bits, data, dc: sources[position].dc.entries.span,
+                        ac: sources[position].ac.entries.span,
+                        prediction: &predictions[position], sources[position].dequantiser.entries.span)
+                    guard last >= 0 else { return false }
+                    let line = (row &* rows &+ blockRow) &* 8
                     let origin =
-                        plane.offset &+ line &* plane.stride &+ (column &* source.columns &+ blockColumn) &* 8
+                        plane.offset &+ line &* plane.stride &+ (column &* columns &+ blockColumn) &* 8
                     var samples = planes.samples.mutableSpan
-                    InverseDCT.transform(block, into: &samples, at: origin, stride: plane.stride)
+                    InverseDCT.transform(block, last: last, into: &samples, at: origin, stride: plane.stride)
                 }
             }
         }
         return true
     }
 
-    /// T.81 F.2.2: the difference to the last DC coefficient, then runs of zeros and coefficients.
+    /// T.81 F.2.2: the difference to the last DC coefficient, then runs of zeros and coefficients. The zigzag place of
+    /// the last one, or -1 for a code that is none and for coefficients past the block's last.
     @inline(__always)
     private static func decode(
         _ block: inout CoefficientBlock, _ bits: inout EntropyBits, _ data: Span<UInt8>, dc: Span<Int32>,
-        ac: Span<Int32>, prediction: inout Int32, _ dequantiser: Dequantiser
-    ) -> Bool {
+        ac: Span<Int32>, prediction: inout Int32, _ dequantiser: Span<UInt32>
+    ) -> Int {
         typealias Entry = JPEGHuffmanTable.Entry
         bits.refill(from: data)
         let first = bits.entry(in: dc)
-        if first == 0 { return false }
+        if first == 0 { return -1 }
         bits.skip(Entry.length(first))
         let size = Entry.symbol(first)
         if size > 0 { prediction &+= bits.takeSigned(size) }
-        dequantiser.store(prediction, at: 0, in: &block)
+        Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
 
         var index = 1
+        var last = 0
         while index < 64 {
             bits.refill(from: data)
             let entry = bits.entry(in: ac)
             let symbol = Entry.symbol(entry)
             index &+= symbol &>> 4
             if Entry.fusedLength(entry) > 0, Entry.length(entry) != Int(Entry.secondLevel) {
-                guard index < 64 else { return false }
+                guard index < 64 else { return -1 }
                 bits.skip(Entry.fusedLength(entry))
-                dequantiser.store(Entry.coefficient(entry), at: index, in: &block)
+                Dequantiser.store(Entry.coefficient(entry), at: index, in: &block, dequantiser)
             } else if symbol & 15 > 0 {
-                guard index < 64 else { return false }
+                guard index < 64 else { return -1 }
                 bits.skip(Entry.length(entry))
-                dequantiser.store(bits.takeSigned(symbol & 15), at: index, in: &block)
+                Dequantiser.store(bits.takeSigned(symbol & 15), at: index, in: &block, dequantiser)
             } else {
                 // Sixteen zeros, the end of the block, or no code at all.
-                if entry == 0 { return false }
+                if entry == 0 { return -1 }
                 bits.skip(Entry.length(entry))
                 if symbol != 0xF0 { break }
             }
+            last = index
             index &+= 1
         }
-        return true
+        return last
     }
 }
