@@ -67,7 +67,10 @@ struct AreaAverager {
 
     /// Averages the column sums into one row of the result, and clears them for the next.
     private mutating func finishRow() {
-        let area = Float(source.width) * Float(source.height)
+        let perArea = 1 / (Float(source.width) * Float(source.height))
+        let finished = sums
+        let columns = finished.span
+        sums = [UInt32](repeating: 0, count: finished.count)
         var position = 0
         var column = 0
         var target = resultRow &* result.width &* 4
@@ -77,31 +80,34 @@ struct AreaAverager {
             while position < end {
                 let columnEnd = (column &+ 1) &* result.width
                 let weight = Float(min(end, columnEnd) &- position)
-                total += sum(ofColumn: column) * weight
+                total += Self.sum(columns, ofColumn: column) * weight
                 position = min(end, columnEnd)
                 if position == columnEnd { column &+= 1 }
             }
-            store(total, area: area, at: target)
+            var mean = total * perArea
+            if weighsByAlpha {
+                let alpha = total.w
+                mean = alpha > 0 ? total / alpha : SIMD4()
+                mean.w = alpha * perArea
+            }
+            Self.store(mean, in: &pixels, at: target)
             target &+= 4
         }
         resultRow &+= 1
-        for index in sums.indices { sums[index] = 0 }
     }
 
-    private func sum(ofColumn column: Int) -> SIMD4<Float> {
+    @inline(__always)
+    private static func sum(_ sums: Span<UInt32>, ofColumn column: Int) -> SIMD4<Float> {
         let index = column &* 4
         return SIMD4(
             Float(sums[index]), Float(sums[index &+ 1]), Float(sums[index &+ 2]), Float(sums[index &+ 3]))
     }
 
-    private mutating func store(_ total: SIMD4<Float>, area: Float, at target: Int) {
-        var mean = total / area
-        if weighsByAlpha {
-            let alpha = total.w
-            mean = alpha > 0 ? total / alpha : SIMD4()
-            mean.w = alpha / area
+    /// Lane by lane: the conversion of whole vectors is slow in the standard library.
+    @inline(__always)
+    private static func store(_ mean: SIMD4<Float>, in pixels: inout [UInt8], at target: Int) {
+        for channel in 0..<4 {
+            pixels[target &+ channel] = UInt8(truncatingIfNeeded: min(Int32(mean[channel] + 0.5), 255))
         }
-        let bytes = SIMD4<UInt8>(clamping: SIMD4<Int32>(mean + 0.5))
-        for channel in 0..<4 { pixels[target &+ channel] = bytes[channel] }
     }
 }
