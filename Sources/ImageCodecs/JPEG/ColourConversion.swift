@@ -46,11 +46,13 @@ enum ColourConversion {
     }
 
     /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, with 16 fraction bits,
-    /// rounded. All of `opaque` must be 255.
+    /// rounded.
+    ///
+    /// All of `opaque` must be 255. It is read from memory because the compiler takes the vectors apart, at twice the
+    /// time, once it can foresee any lane of them.
     static func convert(
         luma: Span<UInt8>, blue: Span<UInt8>, red: Span<UInt8>, opaque: Span<SIMD8<Int16>>,
-        into pixels: inout MutableSpan<UInt8>,
-        _ range: Range<Int>
+        into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
     ) {
         let count = min(luma.count, blue.count, red.count, opaque.count &* 8, range.count / 4)
         var index = 0

@@ -22,7 +22,7 @@ struct JPEGPicture {
         let upsamplings = frame.components.indices.map {
             ChromaUpsampling(frame.components[$0], of: frame, plane: planes.planes[$0])
         }
-        // One more than the width, since upsampling by two writes pairs.
+        // Upsampling by two writes pairs, so one sample may come after the last; two samples are the fewest there are.
         let length = frame.size.width + 2
         var first = [UInt8](repeating: 0, count: length)
         var second = first
@@ -44,8 +44,7 @@ struct JPEGPicture {
                 } else {
                     ColourConversion.convert(
                         luma: first.span, blue: second.span, red: third.span, opaque: opaque.span,
-                        into: &pixels,
-                        range)
+                        into: &pixels, range)
                 }
             }
         }
