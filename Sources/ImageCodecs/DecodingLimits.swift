@@ -2,9 +2,9 @@
 public struct DecodingLimits: Sendable, Hashable {
     /// Bytes of the file; 64 MiB unless told.
     public var inputBytes: Int
-    /// Pixels along the longer side; 16,384 unless told.
+    /// Pixels along the longer side; 16,384 unless told, and never more than 65,535.
     public var side: Int
-    /// Pixels in all; 40 million unless told, which decode to 160 MB.
+    /// Pixels in all; 40 million unless told, which decode to 160 MB and need up to thrice that meanwhile.
     public var pixels: Int
     /// Scans of a JPEG; 100 unless told. Encoders write 10, the most thorough optimisers some 20.
     public var scans: Int
@@ -27,17 +27,16 @@ public struct DecodingLimits: Sendable, Hashable {
         guard count <= inputBytes else { throw .tooLarge(.inputBytes, value: count, maximum: inputBytes) }
     }
 
-    /// What no caller can raise `pixels` above, so that sizes in bytes cannot overflow.
-    private static let mostPixels = 1 << 40
+    /// What no caller can raise `side` above: the longest a JPEG can have, and the most whose sums in 32 bits
+    /// averaging can hold.
+    private static let longestSide = 65_535
 
     /// Throws `tooLarge` for a picture of more than `side` or `pixels`.
     public func check(_ size: ImageSize) throws(ImageDecodingError) {
         let longer = max(size.width, size.height)
-        guard longer <= side else { throw .tooLarge(.side, value: longer, maximum: side) }
-        let (area, overflow) = size.width.multipliedReportingOverflow(by: size.height)
-        let most = min(pixels, Self.mostPixels)
-        guard !overflow, area <= most else {
-            throw .tooLarge(.pixels, value: overflow ? Int.max : area, maximum: most)
-        }
+        let longest = min(side, Self.longestSide)
+        guard longer <= longest else { throw .tooLarge(.side, value: longer, maximum: longest) }
+        let area = size.width * size.height
+        guard area <= pixels else { throw .tooLarge(.pixels, value: area, maximum: pixels) }
     }
 }

@@ -1,6 +1,7 @@
 extension Bitmap {
     /// The picture at another size, each pixel the mean of the area it covers; translucent pixels count by
-    /// their alpha. Means are taken of the stored values, without linearising them. Both sides must be positive.
+    /// their alpha. Means are taken of the stored values, without linearising them. Both sides must be positive,
+    /// and this picture at most 65,535 rows high.
     public func resized(to size: ImageSize) -> Bitmap {
         guard size != self.size else { return self }
         var averager = AreaAverager(from: self.size, to: size, weighingByAlpha: !isOpaque)

@@ -62,7 +62,7 @@ struct MalformedPNGTests {
         let most = Int(Int32.max)
         #expect(
             exceededLimit(PNG.file(PNG.header(width: most, height: most), data, end), limits: limitless)
-                == .pixels)
+                == .side)
     }
 
     @Test("palettes and indices past them are refused")
