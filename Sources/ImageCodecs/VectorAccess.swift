@@ -16,16 +16,13 @@ extension MutableSpan<UInt8> {
         for lane in 0..<8 { self[index + lane] = vector[lane] }
     }
 
-    /// Stores four vectors behind one another.
+    /// Stores eight numbers of 16 bits, the lower byte of each first.
     @inline(__always)
-    mutating func store(
-        _ first: SIMD8<UInt8>, _ second: SIMD8<UInt8>, _ third: SIMD8<UInt8>, _ fourth: SIMD8<UInt8>,
-        at index: Int
-    ) {
-        precondition(index >= 0 && index <= count - 32)
-        for lane in 0..<8 { self[index + lane] = first[lane] }
-        for lane in 0..<8 { self[index + 8 + lane] = second[lane] }
-        for lane in 0..<8 { self[index + 16 + lane] = third[lane] }
-        for lane in 0..<8 { self[index + 24 + lane] = fourth[lane] }
+    mutating func store(_ vector: SIMD8<UInt16>, at index: Int) {
+        precondition(index >= 0 && index <= count - 16)
+        for lane in 0..<8 {
+            self[index + 2 * lane] = UInt8(truncatingIfNeeded: vector[lane])
+            self[index + 2 * lane + 1] = UInt8(truncatingIfNeeded: vector[lane] &>> 8)
+        }
     }
 }

@@ -46,51 +46,55 @@ enum ColourConversion {
     }
 
     /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, with 16 fraction bits,
-    /// rounded.
-    ///
-    /// All of `opaque` must be 255. It is read from memory because the compiler takes the vectors apart, at twice the
-    /// time, once it can foresee any lane of them.
+    /// rounded. The rows are as long as a whole number of eight pixels, and `packed` has two vectors for each eight.
     static func convert(
-        luma: Span<UInt8>, blue: Span<UInt8>, red: Span<UInt8>, opaque: Span<SIMD8<Int16>>,
-        into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
+        luma: Span<UInt8>, blue: Span<UInt8>, red: Span<UInt8>, into packed: inout MutableSpan<PackedPixels>
     ) {
-        let count = min(luma.count, blue.count, red.count, opaque.count &* 8, range.count / 4)
         var index = 0
-        var target = range.lowerBound
-        while index &+ 8 <= count {
-            let (first, second, third, fourth) = rgba(
-                luma.vector8(at: index), blue: blue.vector8(at: index), red: red.vector8(at: index),
-                opaque: opaque[index &>> 3])
-            pixels.store(bytes(first), bytes(second), bytes(third), bytes(fourth), at: target)
+        var target = 0
+        while index &+ 8 <= luma.count {
+            let y = Lanes(truncatingIfNeeded: luma.vector8(at: index))
+            let cb = Lanes(truncatingIfNeeded: blue.vector8(at: index)) &- 128
+            let cr = Lanes(truncatingIfNeeded: red.vector8(at: index)) &- 128
+            // Whole parts are taken out of the factors, so that what is left fits into 16 bits with its sign, which
+            // makes the products cheap.
+            let wideCb = SIMD8<Int32>(truncatingIfNeeded: cb)
+            let wideCr = SIMD8<Int32>(truncatingIfNeeded: cr)
+            let r = levels(y &+ cr &+ rounded(wideCr &* 26345))
+            let g = levels(y &- cr &+ rounded(wideCr &* 18734 &+ wideCb &* -22554))
+            let b = levels(y &+ cb &+ cb &+ rounded(wideCb &* -14942))
+            let redGreen = r | g &<< 8
+            let blueAlpha = b | 0xFF00
+            packed[target] = low(redGreen, blueAlpha)
+            packed[target &+ 1] = high(redGreen, blueAlpha)
             index &+= 8
-            target &+= 32
-        }
-        while index < count {
-            let (first, _, _, _) = rgba(
-                SIMD8(repeating: luma[index]), blue: SIMD8(repeating: blue[index]),
-                red: SIMD8(repeating: red[index]), opaque: Lanes(repeating: 255))
-            for channel in 0..<4 { pixels[target &+ channel] = bytes(first)[channel] }
-            index &+= 1
-            target &+= 4
+            target &+= 2
         }
     }
 
-    /// Eight pixels, two in each vector, not yet brought into range. Whole parts are taken out of the factors, so
-    /// that what is left fits into 16 bits with its sign, which makes the products cheap.
-    @inline(__always)
-    private static func rgba(
-        _ luma: SIMD8<UInt8>, blue: SIMD8<UInt8>, red: SIMD8<UInt8>, opaque: Lanes
-    ) -> (Lanes, Lanes, Lanes, Lanes) {
-        let y = Lanes(truncatingIfNeeded: luma)
-        let cb = Lanes(truncatingIfNeeded: blue) &- 128
-        let cr = Lanes(truncatingIfNeeded: red) &- 128
-        let wideCb = SIMD8<Int32>(truncatingIfNeeded: cb)
-        let wideCr = SIMD8<Int32>(truncatingIfNeeded: cr)
-        let r = y &+ cr &+ rounded(wideCr &* 26345)
-        let g = y &- cr &+ rounded(wideCr &* 18734 &+ wideCb &* -22554)
-        let b = y &+ cb &+ cb &+ rounded(wideCb &* -14942)
-        let (rg0, rg1, ba0, ba1) = (low(r, g), high(r, g), low(b, opaque), high(b, opaque))
-        return (lowPairs(rg0, ba0), highPairs(rg0, ba0), lowPairs(rg1, ba1), highPairs(rg1, ba1))
+    /// Four pixels: of each two numbers of 16 bits, green above red and alpha above blue.
+    typealias PackedPixels = SIMD8<UInt16>
+
+    /// Unpacks as many pixels as `range` has room for. By way of memory rather than straight from the conversion:
+    /// here the compiler sees that it is but a copy, there it would take the vectors apart.
+    static func unpack(
+        _ packed: Span<PackedPixels>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
+    ) {
+        let end = range.upperBound
+        var target = range.lowerBound
+        var index = 0
+        while target &+ 16 <= end {
+            pixels.store(packed[index], at: target)
+            index &+= 1
+            target &+= 16
+        }
+        var lane = 0
+        while target < end {
+            pixels[target] = UInt8(truncatingIfNeeded: packed[index][lane])
+            pixels[target &+ 1] = UInt8(truncatingIfNeeded: packed[index][lane] &>> 8)
+            lane &+= 1
+            target &+= 2
+        }
     }
 
     private typealias Lanes = SIMD8<Int16>
@@ -100,31 +104,20 @@ enum ColourConversion {
         Lanes(truncatingIfNeeded: (value &+ 32768) &>> 16)
     }
 
+    /// Brought into the range of a byte by masks made of signs: the standard library's `clamped` goes lane by lane.
     @inline(__always)
-    private static func low(_ a: Lanes, _ b: Lanes) -> Lanes {
-        Lanes(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
+    private static func levels(_ value: Lanes) -> PackedPixels {
+        let positive = value & ~(value &>> 15)
+        return PackedPixels(truncatingIfNeeded: (positive | (255 &- positive) &>> 15) & 255)
     }
 
     @inline(__always)
-    private static func high(_ a: Lanes, _ b: Lanes) -> Lanes {
-        Lanes(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
+    private static func low(_ a: PackedPixels, _ b: PackedPixels) -> PackedPixels {
+        PackedPixels(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
     }
 
     @inline(__always)
-    private static func lowPairs(_ a: Lanes, _ b: Lanes) -> Lanes {
-        Lanes(a[0], a[1], b[0], b[1], a[2], a[3], b[2], b[3])
-    }
-
-    @inline(__always)
-    private static func highPairs(_ a: Lanes, _ b: Lanes) -> Lanes {
-        Lanes(a[4], a[5], b[4], b[5], a[6], a[7], b[6], b[7])
-    }
-
-    /// Brought into range only now that the channels are together: the compiler then keeps the vector whole.
-    @inline(__always)
-    private static func bytes(_ value: Lanes) -> SIMD8<UInt8> {
-        SIMD8<UInt8>(
-            truncatingIfNeeded: value.clamped(
-                lowerBound: Lanes(repeating: 0), upperBound: Lanes(repeating: 255)))
+    private static func high(_ a: PackedPixels, _ b: PackedPixels) -> PackedPixels {
+        PackedPixels(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
     }
 }

@@ -22,13 +22,14 @@ struct JPEGPicture {
         let upsamplings = frame.components.indices.map {
             ChromaUpsampling(frame.components[$0], of: frame, plane: planes.planes[$0])
         }
-        // Upsampling by two writes pairs, so one sample may come after the last; two samples are the fewest there are.
-        let length = frame.size.width + 2
+        // A whole number of eight samples, for the vectors; upsampling by two may write one sample past the width, and
+        // writes four at least.
+        let length = (frame.size.width + 8) / 8 * 8
         var first = [UInt8](repeating: 0, count: length)
         var second = first
         var third = first
-        let opaque = [SIMD8<Int16>](repeating: SIMD8(repeating: 255), count: (length + 7) / 8)
         var sums = [UInt16](repeating: 0, count: length)
+        var packed = [ColourConversion.PackedPixels](repeating: SIMD8(), count: length / 4)
         for row in 0..<frame.size.height {
             var work = sums.mutableSpan
             var output = first.mutableSpan
@@ -37,14 +38,17 @@ struct JPEGPicture {
             upsamplings[1].upsample(row: row, of: samples, into: &output, sums: &work)
             output = third.mutableSpan
             upsamplings[2].upsample(row: row, of: samples, into: &output, sums: &work)
-            try builder.addRow { pixels, range throws(ImageDecodingError) in
-                if colour == .rgb {
+            if colour == .rgb {
+                try builder.addRow { pixels, range throws(ImageDecodingError) in
                     ColourConversion.convert(
                         red: first.span, green: second.span, blue: third.span, into: &pixels, range)
-                } else {
-                    ColourConversion.convert(
-                        luma: first.span, blue: second.span, red: third.span, opaque: opaque.span,
-                        into: &pixels, range)
+                }
+            } else {
+                var packedRow = packed.mutableSpan
+                ColourConversion.convert(
+                    luma: first.span, blue: second.span, red: third.span, into: &packedRow)
+                try builder.addRow { pixels, range throws(ImageDecodingError) in
+                    ColourConversion.unpack(packed.span, into: &pixels, range)
                 }
             }
         }
