@@ -6,6 +6,12 @@ public struct ImageHeader: Sendable, Hashable {
     /// AVIF and SVG, whose sizes are not read here.
     public let size: ImageSize?
 
+    /// Makes a header, for a decoder that reads its format by itself.
+    public init(format: ImageFormat, size: ImageSize?) {
+        self.format = format
+        self.size = size
+    }
+
     /// Reads the header of a file, or of its beginning if that holds the header.
     ///
     /// Throws `unrecognised` for bytes of no known format, `truncated` when they end before the size, and

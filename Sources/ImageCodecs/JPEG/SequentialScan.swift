@@ -124,7 +124,7 @@ struct SequentialScan {
             let entry = bits.entry(in: ac)
             let symbol = Entry.symbol(entry)
             index &+= symbol &>> 4
-            if Entry.fusedLength(entry) > 0, Entry.length(entry) != Int(Entry.secondLevel) {
+            if Entry.fusedLength(entry) > 0 {
                 guard index < 64 else { return -1 }
                 bits.skip(Entry.fusedLength(entry))
                 Dequantiser.store(Entry.coefficient(entry), at: index, in: &block, dequantiser)
