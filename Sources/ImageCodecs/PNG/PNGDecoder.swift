@@ -46,15 +46,18 @@ public struct PNGDecoder: ImageDecoding {
         let header = structure.header
         let expander = PNGRowExpander(structure)
         var builder = BitmapBuilder(source: header.size, fitting: target, isOpaque: structure.isOpaque)
-        var filtered = filtered
         let rowBytes = header.rowBytes(width: header.size.width)
-        for row in 0..<header.size.height {
-            let start = row &* (rowBytes &+ 1)
-            try undoFilter(&filtered, header, at: start, rowBytes: rowBytes, isFirst: row == 0)
-            let samples = filtered.span.extracting(start &+ 1..<start &+ 1 &+ rowBytes)
-            try builder.addRow { pixels, range throws(ImageDecodingError) in
-                guard expander.expand(samples, into: &pixels, range) else { throw pastPalette(structure) }
+        var filters = PNGFilters(rowBytes: rowBytes, distance: header.filterDistance)
+        var start = 0
+        for _ in 0..<header.size.height {
+            let stored = filtered.span.extracting(start..<start &+ rowBytes &+ 1)
+            let isKnown = try filters.undo(stored) { samples throws(ImageDecodingError) in
+                try builder.addRow { pixels, range throws(ImageDecodingError) in
+                    guard expander.expand(samples, into: &pixels, range) else { throw pastPalette(structure) }
+                }
             }
+            guard isKnown else { throw unknownFilter(structure) }
+            start &+= rowBytes &+ 1
         }
         return builder.finish()
     }
@@ -65,20 +68,23 @@ public struct PNGDecoder: ImageDecoding {
     ) throws(ImageDecodingError) -> Bitmap {
         let header = structure.header
         let expander = PNGRowExpander(structure)
-        var filtered = filtered
         var pixels = [UInt8](repeating: 0, count: header.size.width * header.size.height * 4)
         var passRow = [UInt8](repeating: 0, count: header.size.width * 4)
         var start = 0
         for pass in header.passes {
             let rowBytes = header.rowBytes(width: pass.size.width)
+            var filters = PNGFilters(rowBytes: rowBytes, distance: header.filterDistance)
             for row in 0..<pass.size.height {
-                try undoFilter(&filtered, header, at: start, rowBytes: rowBytes, isFirst: row == 0)
-                let samples = filtered.span.extracting(start &+ 1..<start &+ 1 &+ rowBytes)
-                var part = passRow.mutableSpan
-                guard expander.expand(samples, into: &part, 0..<pass.size.width &* 4) else {
-                    throw pastPalette(structure)
+                let stored = filtered.span.extracting(start..<start &+ rowBytes &+ 1)
+                let isKnown = try filters.undo(stored) { samples throws(ImageDecodingError) in
+                    var part = passRow.mutableSpan
+                    guard expander.expand(samples, into: &part, 0..<pass.size.width &* 4) else {
+                        throw pastPalette(structure)
+                    }
                 }
+                guard isKnown else { throw unknownFilter(structure) }
                 let rowStart = (pass.firstRow &+ row &* pass.rowStep) &* header.size.width
+                let part = passRow.span
                 var output = pixels.mutableSpan
                 for column in 0..<pass.size.width {
                     let to = (rowStart &+ pass.firstColumn &+ column &* pass.columnStep) &* 4
@@ -91,13 +97,8 @@ public struct PNGDecoder: ImageDecoding {
             into: target)
     }
 
-    private static func undoFilter(
-        _ rows: inout [UInt8], _ header: PNGHeader, at start: Int, rowBytes: Int, isFirst: Bool
-    ) throws(ImageDecodingError) {
-        var span = rows.mutableSpan
-        let isKnown = PNGFilters.undo(
-            in: &span, rowAt: start, rowBytes: rowBytes, distance: header.filterDistance, isFirst: isFirst)
-        guard isKnown else { throw .corrupt(segment: "filter type in row data", offset: start) }
+    private static func unknownFilter(_ structure: PNGStructure) -> ImageDecodingError {
+        .corrupt(segment: "filter type in row data", offset: structure.imageData.first?.lowerBound ?? 0)
     }
 
     private static func pastPalette(_ structure: PNGStructure) -> ImageDecodingError {
