@@ -25,7 +25,7 @@ struct RobustnessTests {
         var random = SeededRandom(seed: UInt64(original.count))
         // Damage may enlarge the picture; the limits keep the test short.
         let limits = DecodingLimits(side: 256, pixels: 4096)
-        for _ in 0..<200 {
+        for _ in 0..<150 {
             var file = original
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 let bit = Int.random(in: 0..<file.count * 8, using: &random)
