@@ -1,0 +1,154 @@
+/// One spelling for all spellings of a URL that RFC 3986 section 6 calls equivalent, as printable ASCII.
+///
+///     HTTP://User@Example.ORG:80/a/./b/../%7Ec%2f.jpg?q=%7e#top  ->  http://example.org/a/~c%2F.jpg?q=~
+///
+/// Total: any text has an answer, so that no URL, however odd, stops a program.
+struct CanonicalURL {
+    /// The canonical spelling.
+    let text: String
+
+    init(_ url: String) {
+        let parts = Parts(Array(url.utf8))
+        var result: [UInt8] = []
+        if let scheme = parts.scheme { result += scheme.map(lowercase) + [colon] }
+        if let authority = parts.authority {
+            result += [slash, slash] + canonicalAuthority(authority, scheme: result.dropLast())
+        }
+        let path = normalisedPercent(parts.path)
+        if path.isEmpty, parts.authority != nil {
+            result.append(slash)
+        } else {
+            result += path.first == slash ? removingDotSegments(path) : path
+        }
+        if let query = parts.query { result += [questionMark] + normalisedPercent(query) }
+        text = String(decoding: result, as: UTF8.self)
+    }
+}
+
+/// The split of RFC 3986 appendix B, without the fragment.
+private struct Parts {
+    var scheme: ArraySlice<UInt8>?
+    var authority: ArraySlice<UInt8>?
+    let path: ArraySlice<UInt8>
+    var query: ArraySlice<UInt8>?
+
+    init(_ url: [UInt8]) {
+        var rest = url.prefix { $0 != hash }
+        if let end = rest.firstIndex(where: { $0 == colon || $0 == slash || $0 == questionMark }),
+            rest[end] == colon, end > rest.startIndex
+        {
+            scheme = rest[..<end]
+            rest = rest[(end + 1)...]
+        }
+        if let mark = rest.firstIndex(of: questionMark) {
+            query = rest[(mark + 1)...]
+            rest = rest[..<mark]
+        }
+        if rest.starts(with: [slash, slash]) {
+            rest = rest.dropFirst(2)
+            authority = rest.prefix { $0 != slash }
+            rest = rest.dropFirst(authority?.count ?? 0)
+        }
+        path = rest
+    }
+}
+
+/// Section 6.2.2.1 and 6.2.3: no user information, a lower-case host, no port where it is the scheme's own.
+private func canonicalAuthority(_ authority: ArraySlice<UInt8>, scheme: ArraySlice<UInt8>) -> [UInt8] {
+    let server = authority.lastIndex(of: at).map { authority[($0 + 1)...] } ?? authority
+    // The colon of a port stands behind the bracket that ends an IPv6 address.
+    let addressEnd = server.lastIndex(of: closingBracket) ?? server.startIndex
+    let portMark = server[addressEnd...].lastIndex(of: colon) ?? server.endIndex
+    let host = normalisedPercent(server[..<portMark], lowercasing: true)
+    let port = server[portMark...].dropFirst().drop { $0 == zero }
+    return port.isEmpty || port.elementsEqual(defaultPort(of: scheme))
+        ? host : host + [colon] + normalisedPercent(port)
+}
+
+private func defaultPort(of scheme: ArraySlice<UInt8>) -> String.UTF8View {
+    if scheme.elementsEqual("http".utf8) { return "80".utf8 }
+    if scheme.elementsEqual("https".utf8) { return "443".utf8 }
+    return "".utf8
+}
+
+/// Section 6.2.2.2: what need not be encoded is decoded, hexadecimal digits are upper case. What must not stand
+/// in a URL (controls, spaces, bytes above ASCII) is encoded, so that two lines can never be smuggled into a key.
+private func normalisedPercent(_ text: ArraySlice<UInt8>, lowercasing: Bool = false) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var index = text.startIndex
+    while index < text.endIndex {
+        var byte = text[index]
+        var isEncoded = byte <= space || byte >= delete
+        if byte == percent, index + 2 < text.endIndex,
+            let high = hexadecimalValue(text[index + 1]), let low = hexadecimalValue(text[index + 2])
+        {
+            byte = high << 4 | low
+            isEncoded = !isUnreserved(byte)
+            index += 2
+        }
+        if isEncoded {
+            result += [percent, upperDigit(byte >> 4), upperDigit(byte & 15)]
+        } else {
+            result.append(lowercasing ? lowercase(byte) : byte)
+        }
+        index += 1
+    }
+    return result
+}
+
+/// Section 5.2.4 for a path that begins with a slash.
+private func removingDotSegments(_ path: [UInt8]) -> [UInt8] {
+    var kept: [ArraySlice<UInt8>] = []
+    let segments = path.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
+    for (index, segment) in segments.enumerated() {
+        let isLast = index == segments.count - 1
+        if segment.elementsEqual([dot]) {
+            if isLast { kept.append([]) }
+        } else if segment.elementsEqual([dot, dot]) {
+            _ = kept.popLast()
+            if isLast { kept.append([]) }
+        } else {
+            kept.append(segment)
+        }
+    }
+    return kept.isEmpty ? [slash] : kept.flatMap { [slash] + $0 }
+}
+
+/// Section 2.3.
+private func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), dot, UInt8(ascii: "_"), UInt8(ascii: "~"):
+        true
+    default: false
+    }
+}
+
+private func lowercase(_ byte: UInt8) -> UInt8 {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+}
+
+private func hexadecimalValue(_ digit: UInt8) -> UInt8? {
+    switch lowercase(digit) {
+    case zero...UInt8(ascii: "9"): digit - zero
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): lowercase(digit) - UInt8(ascii: "a") + 10
+    default: nil
+    }
+}
+
+private func upperDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? zero + value : UInt8(ascii: "A") - 10 + value
+}
+
+private let hash = UInt8(ascii: "#")
+private let colon = UInt8(ascii: ":")
+private let slash = UInt8(ascii: "/")
+private let questionMark = UInt8(ascii: "?")
+private let at = UInt8(ascii: "@")
+private let closingBracket = UInt8(ascii: "]")
+private let percent = UInt8(ascii: "%")
+private let dot = UInt8(ascii: ".")
+private let zero = UInt8(ascii: "0")
+private let space = UInt8(ascii: " ")
+private let delete: UInt8 = 0x7f
