@@ -1,0 +1,160 @@
+internal import Glibc
+
+extension CacheFolder {
+    /// What there is for a key.
+    enum Lookup {
+        case entry(EntryFile)
+        case absent
+        /// Of a later version of the format: a miss, to be left alone.
+        case newer
+        /// Not what was stored: a miss, to be removed unless it was replaced meanwhile.
+        case corrupt(FileIdentity)
+    }
+
+    /// Reads and verifies a key's entry: open, fstat, one read, close.
+    /// - Parameters:
+    ///   - maximum: the most bytes a file of ours can have.
+    ///   - touchInterval: by how many seconds the access time may be late.
+    func read(_ key: CacheKey, maximum: Int, touchInterval: Int) throws(FileFault) -> Lookup {
+        let file: Descriptor
+        do { file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor) } catch
+            where error.code == ENOENT
+        {
+            return .absent
+        }
+        let status = try calls.status(of: file)
+        guard status.isFile, status.size <= maximum else { return .corrupt(status.identity) }
+        switch try EntryFile.read(file, size: status.size, calls: calls) {
+        case .newer: return .newer
+        case .entry(let entry) where entry.hasKey(key.text):
+            if FileTime.coarseNow.nanoseconds &- status.accessTime.nanoseconds >= touchInterval
+                * 1_000_000_000
+            {
+                // Losing the error is right: on a disk that cannot be written nothing is evicted either.
+                try? calls.touch(file)
+            }
+            return .entry(entry)
+        case .entry, .corrupt: return .corrupt(status.identity)
+        }
+    }
+
+    /// Whether there is a file for the key that says it is its entry, by its header alone: no checksum.
+    func contains(_ key: CacheKey) throws(FileFault) -> Bool {
+        let file: Descriptor
+        do { file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor) } catch
+            where error.code == ENOENT
+        {
+            return false
+        }
+        let status = try calls.status(of: file)
+        let text = key.text.utf8
+        var beginning = [UInt8](repeating: 0, count: EntryHeader.byteCount + text.count)
+        guard status.isFile, try calls.read(file, into: &beginning) == beginning.count,
+            case .header(let header) = EntryHeader.read(beginning.span, fileSize: status.size)
+        else { return false }
+        return header.keyLength == text.count
+            && beginning.dropFirst(EntryHeader.byteCount).elementsEqual(text)
+    }
+
+    /// Writes a key's entry beside its place and renames it into it, so that every reader finds the old one or the
+    /// new one, whole. Returns the size of the one it replaced.
+    func write(_ entry: StagingArea.Entry, for key: CacheKey) throws(FileFault) -> Int? {
+        let name = Self.entryName(of: key.digest)
+        let temporary = try openTemporary()
+        do throws(FileFault) {
+            try write(entry, for: key, to: temporary.file)
+            try calls.touch(temporary.file)
+            // Losing the error is right: mostly there is nothing to replace, and the counts are hints.
+            let old = (try? calls.status(of: name, in: descriptor))?.size
+            try place(temporary.name, as: name)
+            return old
+        } catch {
+            // Losing the error is right: the first one tells more, and the next sweep finds what stays.
+            try? calls.remove(temporary.name, in: descriptor)
+            throw error
+        }
+    }
+
+    private func write(
+        _ entry: StagingArea.Entry, for key: CacheKey, to file: borrowing Descriptor
+    ) throws(FileFault) {
+        let number = file.number
+        let outcome: Result<Void, FileFault> = entry.body.withBytes { body in
+            let metadataBytes = entry.metadata
+            let (text, metadata) = (key.text.utf8Span.span, metadataBytes.span)
+            let bytes = EntryHeader.bytes(key: text, metadata: metadata, body: body)
+            let header = bytes.span
+            return unsafe header.withUnsafeBytes { header in
+                unsafe text.withUnsafeBytes { text in
+                    unsafe metadata.withUnsafeBytes { metadata in
+                        unsafe body.withUnsafeBytes { body in
+                            do throws(FileFault) {
+                                return .success(
+                                    try unsafe calls.write(number, [header, text, metadata, body]))
+                            } catch { return .failure(error) }
+                        }
+                    }
+                }
+            }
+        }
+        try outcome.get()
+    }
+
+    private func place(_ temporary: String, as name: String) throws(FileFault) {
+        do { try calls.rename(temporary, to: name, in: descriptor) } catch  where error.code == ENOENT {
+            try calls.makeFolder(String(name.prefix(2)), in: descriptor)
+            try calls.rename(temporary, to: name, in: descriptor)
+        }
+    }
+}
+
+/// A file in `tmp` that this process holds locked.
+struct TemporaryFile: ~Copyable {
+    let file: Descriptor
+    let name: String
+}
+
+extension CacheFolder {
+    /// Makes a file in `tmp` and locks it, so that no sweep takes it for a crash's leftover. A sweep may come between:
+    ///
+    /// 1. we make the file;
+    /// 2. another process, which is just opening the cache, finds it unlocked and locks it;
+    /// 3. our lock fails, or comes after the other has removed the name and closed the file.
+    ///
+    /// Either way the file is given up and another made. A sweep happens once for each opening of a cache.
+    private func openTemporary() throws(FileFault) -> TemporaryFile {
+        while true {
+            let name = newTemporaryName()
+            let file = try openInTemporaryFolder(name)
+            if try calls.tryLock(file), try calls.status(of: file).links > 0 {
+                return TemporaryFile(file: file, name: name)
+            }
+        }
+    }
+
+    private func openInTemporaryFolder(_ name: String) throws(FileFault) -> Descriptor {
+        do { return try calls.openForWriting(name, in: descriptor, mustBeNew: true) } catch
+            where error.code == ENOENT
+        {
+            try calls.makeFolder("tmp", in: descriptor)
+            return try calls.openForWriting(name, in: descriptor, mustBeNew: true)
+        }
+    }
+
+    /// Removes what a crash left in `tmp`: whatever nobody holds locked.
+    func sweep() throws(FileFault) {
+        let folder: Descriptor
+        do { folder = try calls.openFolder("tmp", in: descriptor) } catch  where error.code == ENOENT {
+            return
+        }
+        for name in try calls.names(in: folder) {
+            // Losing the error is right: what cannot be opened or removed now is there for the next sweep.
+            guard let file = try? calls.openForReading(name, in: folder), (try? calls.tryLock(file)) == true
+            else {
+                continue
+            }
+            // The name may have gone into its place since it was listed; then there is nothing here to remove.
+            try? calls.remove(name, in: folder)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import Glibc
+
+extension DiskCache {
+    /// The folder for reading, opened if it is not; nil if there is none or it cannot be.
+    func currentFolder() -> CacheFolder? {
+        if let folder = state.withLock({ $0.folder }) { return folder }
+        do throws(FileFault) {
+            let (folder, isNew) = adopt(try CacheFolder(path: path, calls: calls, isForWriting: false))
+            if isNew { writer.enqueue { [weak self] in self?.tidy(folder) } }
+            return folder
+        } catch {
+            // A folder that nobody has made yet is an empty cache.
+            if error.code != ENOENT { note(error, writing: false) }
+            return nil
+        }
+    }
+
+    /// The folder for writing, made if it is not there. Opened anew if what is open is no longer what the path leads
+    /// to. On the writer's thread.
+    func folderForWriting() throws(FileFault) -> CacheFolder {
+        if let folder = state.withLock({ $0.folder }) {
+            if folder.isCurrent { return folder }
+            forget(folder)
+        }
+        let (folder, isNew) = adopt(try CacheFolder(path: path, calls: calls, isForWriting: true))
+        if isNew { tidy(folder) }
+        return folder
+    }
+
+    /// Makes an open folder the current one, unless another thread was first; says which is current now, and whether
+    /// it is so since this call.
+    private func adopt(_ folder: CacheFolder) -> (CacheFolder, isNew: Bool) {
+        state.withLock { state in
+            if let current = state.folder { return (current, false) }
+            state.folder = folder
+            return (folder, true)
+        }
+    }
+
+    /// Gives up a folder that is gone or no longer the path's; the next use opens it anew.
+    func forget(_ folder: CacheFolder) {
+        state.withLock { if $0.folder === folder { $0.folder = nil } }
+    }
+
+    /// Sees to what a crash left in a folder and to counts that are missing. On the writer's thread.
+    private func tidy(_ folder: CacheFolder) {
+        do throws(FileFault) {
+            try folder.sweep()
+            guard let usage = folder.usage, usage.isNew else { return }
+            // One job for each folder, so that no store waits for the whole count.
+            for index in 0..<UsageFile.folderCount {
+                writer.enqueue { [weak self] in self?.count(index, in: folder) }
+            }
+            writer.enqueue { usage.fold() }
+        } catch { note(error, writing: true) }
+    }
+
+    private func count(_ index: Int, in folder: CacheFolder) {
+        do throws(FileFault) { _ = try folder.scan(index) } catch { note(error, writing: true) }
+    }
+
+    /// Removes an entry that failed a check.
+    func removeCorrupt(_ key: CacheKey, _ identity: FileIdentity, in folder: CacheFolder) {
+        let (name, index) = (CacheFolder.entryName(of: key.digest), CacheFolder.index(of: key.digest))
+        state.withLock { $0.counters.corrupt += 1 }
+        do throws(FileFault) {
+            guard try folder.remove(name, ifStill: identity) else { return }
+            folder.usage?.add(.init(bytes: -identity.size, entries: -1), to: index)
+        } catch { note(error, writing: true) }
+    }
+
+    /// Counts and explains what failed.
+    func note(_ fault: FileFault, writing: Bool) {
+        state.withLock { $0.faults.note(fault, writing: writing) }
+    }
+
+    static func absolutePath(_ path: String) -> String {
+        var path = path
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        guard !path.hasPrefix("/") else { return path }
+        guard let current = unsafe getcwd(nil, 0) else { return "/" + path }
+        defer { unsafe free(current) }
+        return unsafe String(cString: current) + "/" + path
+    }
+}

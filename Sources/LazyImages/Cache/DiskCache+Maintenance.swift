@@ -1,0 +1,137 @@
+extension DiskCache {
+    /// An entry as a scan sees it.
+    public struct EntrySummary: Sendable {
+        /// The URL of its key, in its canonical spelling.
+        public let url: String
+        /// The length of its file.
+        public let bytes: Int
+    }
+
+    /// What a scan of the whole cache found or did.
+    public struct ScanReport: Equatable, Sendable {
+        /// Good entries that are there now.
+        public internal(set) var entries = 0
+        /// Their bytes.
+        public internal(set) var bytes = 0
+        /// Entries it removed.
+        public internal(set) var removedEntries = 0
+        /// Their bytes.
+        public internal(set) var removedBytes = 0
+        /// Entries of a later version of the format, which were left alone.
+        public internal(set) var newerEntries = 0
+    }
+
+    /// Reads every entry in full and removes what is wrong. Other processes may go on meanwhile.
+    public func verify() async -> ScanReport {
+        await writer.run { [self] in
+            scanAll { folder, entry, report throws(FileFault) in
+                switch try folder.read(entry, maximum: limit) {
+                case .entry: report.keep(entry)
+                case .newer: report.newerEntries += 1
+                case .absent: break
+                case .corrupt(let identity):
+                    state.withLock { $0.counters.corrupt += 1 }
+                    if try folder.remove(entry.name, ifStill: identity) { report.removed(entry) }
+                }
+            }
+        }
+    }
+
+    /// Shows every entry to `visit`, in no order, by the headers of the files; returns the sums.
+    @discardableResult
+    public func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
+        await writer.run { [self] in
+            scanAll { folder, entry, report throws(FileFault) in
+                guard let text = try folder.keyText(of: entry) else { return }
+                visit(EntrySummary(url: String(text.prefix { $0 != "\n" }), bytes: entry.size))
+                report.keep(entry)
+            }
+        }
+    }
+
+    /// Removes every entry for which `isUnwanted` says so, and what is no entry at all.
+    @discardableResult
+    public func removeAll(
+        where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
+    ) async -> ScanReport {
+        await writer.run { [self] in
+            scanAll { folder, entry, report throws(FileFault) in
+                let text = try folder.keyText(of: entry)
+                if let text,
+                    !isUnwanted(EntrySummary(url: String(text.prefix { $0 != "\n" }), bytes: entry.size))
+                {
+                    report.keep(entry)
+                } else if try folder.remove(entry.name, ifStill: entry.identity) {
+                    report.removed(entry)
+                }
+            }
+        }
+    }
+
+    /// Removes everything, of any version, staged or on disk.
+    @discardableResult
+    public func removeAll() async -> ScanReport {
+        state.withLock { $0.staging.discardAll() }
+        return await writer.run { [self] in
+            scanAll { folder, entry, report throws(FileFault) in
+                if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
+            }
+        }
+    }
+
+    /// Removes the least recently used entries until at most `bytes` are left, whatever the limit; returns how many.
+    @discardableResult
+    public func trim(to bytes: Int) async -> Int {
+        await writer.run { [self] in
+            guard let folder = currentFolder(), let usage = folder.usage else { return 0 }
+            defer { usage.fold() }
+            do throws(FileFault) {
+                let removed = try Eviction(folder: folder, usage: usage, largeCount: largeCount).trim(
+                    to: bytes)
+                state.withLock { $0.counters.evictions += removed }
+                return removed
+            } catch {
+                note(error, writing: true)
+                return 0
+            }
+        }
+    }
+
+    /// Shows every file of the cache to `visit`, on the writer's thread, and corrects the counts on the way. What
+    /// fails is a fault and does not stop the rest.
+    private func scanAll(
+        _ visit: (CacheFolder, ScannedEntry, inout ScanReport) throws(FileFault) -> Void
+    ) -> ScanReport {
+        var report = ScanReport()
+        guard let folder = currentFolder() else { return report }
+        for index in 0..<UsageFile.folderCount {
+            do throws(FileFault) {
+                let before = (entries: report.removedEntries, bytes: report.removedBytes)
+                for entry in try folder.scan(index) {
+                    do throws(FileFault) { try visit(folder, entry, &report) } catch {
+                        note(error, writing: false)
+                    }
+                }
+                folder.usage?.add(
+                    .init(
+                        bytes: before.bytes - report.removedBytes,
+                        entries: before.entries - report.removedEntries),
+                    to: index)
+            } catch { note(error, writing: false) }
+        }
+        folder.usage?.fold()
+        return report
+    }
+}
+
+extension DiskCache.ScanReport {
+    fileprivate mutating func keep(_ entry: ScannedEntry) {
+        entries += 1
+        bytes += entry.size
+    }
+
+    fileprivate mutating func removed(_ entry: ScannedEntry) {
+        removedEntries += 1
+        removedBytes += entry.size
+    }
+}

@@ -1,0 +1,124 @@
+extension DiskCache {
+    /// Stores a value: it can be read from the moment this returns and is written by the cache's own thread. Waits
+    /// only while too many bytes are staged already. Not cut short by cancellation. What is larger than the limit,
+    /// or what the disk refuses, is not kept.
+    /// - Parameters:
+    ///   - metadata: the caller's own bytes, given back with the value.
+    public func store(_ body: [UInt8], metadata: [UInt8] = [], for key: CacheKey) async {
+        await store(ByteArray(body), metadata: metadata, for: key)
+    }
+
+    /// As above, from bytes that somebody owns already; they are held, and lent to the disk, until they are on it.
+    package func store(_ body: any ByteSource, metadata: [UInt8], for key: CacheKey) async {
+        let entry = StagingArea.Entry(body: body, metadata: metadata)
+        guard let size = entry.fileSize(for: key), size <= limit else { return }
+        if state.withLock({ $0.staging.admit(entry, for: key) }) {
+            enqueueWrite(key)
+            return
+        }
+        await withCheckedContinuation { continuation in
+            let isStaged = state.withLock { state in
+                // There may be room by now.
+                if state.staging.admit(entry, for: key) { return true }
+                state.staging.wait(StagingArea.Waiter(key: key, entry: entry, continuation: continuation))
+                return false
+            }
+            if isStaged {
+                enqueueWrite(key)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Waits until everything stored or removed before this call is on the disk as far as it ever will be, and the
+    /// sweep that follows opening is done. Not a sync: see the class's notes on durability.
+    public func flush() async {
+        await writer.run { [self] in state.withLock { $0.folder }?.usage?.fold() }
+    }
+
+    /// Removes what there is for a key, staged or on disk.
+    public func remove(_ key: CacheKey) async {
+        state.withLock { $0.staging.discard(key) }
+        await writer.run { [self] in
+            guard let folder = currentFolder() else { return }
+            do throws(FileFault) {
+                guard let size = try folder.remove(key) else { return }
+                folder.usage?.add(.init(bytes: -size, entries: -1), to: CacheFolder.index(of: key.digest))
+                folder.usage?.fold()
+            } catch { note(error, writing: true) }
+        }
+    }
+
+    private func enqueueWrite(_ key: CacheKey) {
+        writer.enqueue { [self] in writeStaged(key) }
+    }
+
+    /// Brings what is staged for a key to the disk. Nothing may be: an earlier job has written the newest value.
+    private func writeStaged(_ key: CacheKey) {
+        guard let entry = state.withLock({ $0.staging[key] }) else {
+            // What was removed has made room.
+            return resume(state.withLock { $0.staging.admitWaiters() })
+        }
+        let outcome = write(entry, for: key)
+        let admitted = state.withLock { state in
+            switch outcome {
+            case .success(let evicted):
+                state.counters.stores += 1
+                state.counters.evictions += evicted
+                state.faults.recovered(writing: true)
+            case .failure(let fault): state.faults.note(fault, writing: true)
+            }
+            return state.staging.finish(entry, for: key)
+        }
+        resume(admitted)
+    }
+
+    private func resume(_ admitted: [StagingArea.Waiter]) {
+        for waiter in admitted {
+            enqueueWrite(waiter.key)
+            waiter.continuation.resume()
+        }
+    }
+
+    /// Makes room and writes; returns how many entries made room. A folder wiped in between is made anew, once.
+    private func write(_ entry: StagingArea.Entry, for key: CacheKey) -> Result<Int, FileFault> {
+        do throws(FileFault) {
+            return .success(try writeOnce(entry, for: key))
+        } catch  where error.isAbsence {
+            do throws(FileFault) { return .success(try writeOnce(entry, for: key)) } catch {
+                return .failure(error)
+            }
+        } catch { return .failure(error) }
+    }
+
+    private func writeOnce(_ entry: StagingArea.Entry, for key: CacheKey) throws(FileFault) -> Int {
+        let folder = try folderForWriting()
+        // The size was checked when the value was staged, and a folder for writing has its counts.
+        guard let usage = folder.usage, let size = entry.fileSize(for: key) else { return 0 }
+        let index = CacheFolder.index(of: key.digest)
+        let amount = UsageFile.Amount(bytes: size, entries: 1)
+        let eviction = Eviction(folder: folder, usage: usage, largeCount: largeCount)
+        let evicted = try eviction.run(limit: limit, incoming: size)
+        // Counted before it is there: a crash in between makes the counts too high, which the next eviction's scan
+        // puts right, and never too low.
+        usage.add(amount, to: index)
+        usage.fold()
+        do throws(FileFault) {
+            if let old = try folder.write(entry, for: key) {
+                usage.add(.init(bytes: -old, entries: -1), to: index)
+            }
+        } catch {
+            usage.add(.init() - amount, to: index)
+            throw error
+        }
+        return evicted
+    }
+}
+
+extension StagingArea.Entry {
+    /// The length of the file it makes; nil where that is beyond the format.
+    func fileSize(for key: CacheKey) -> Int? {
+        EntryHeader.fileSize(
+            keyLength: key.text.utf8.count, metadataLength: metadata.count, bodyLength: body.count)
+    }
+}

@@ -1,0 +1,92 @@
+internal import CSystem
+internal import Glibc
+
+extension FileCalls {
+    /// Reads the file's beginning until the buffer is full or the file ends; returns how many bytes it read.
+    func read(_ file: borrowing Descriptor, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault)
+        -> Int
+    {
+        try unsafe read(file.number, into: buffer)
+    }
+
+    private func read(_ number: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            var limit = rest.count
+            let count = try call(.read, "", limit: &limit) { limit in
+                unsafe pread(number, rest.baseAddress, limit, off_t(done))
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Writes all of the pieces one behind the other, in one call where the system takes them so. The file is given by its
+    /// number, since closures that lend bytes cannot take a descriptor along.
+    func write(_ number: Int32, _ pieces: [UnsafeRawBufferPointer]) throws(FileFault) {
+        var pieces = unsafe pieces.filter { $0.count > 0 }
+        while let first = unsafe pieces.first {
+            var limit = Int.max
+            var written = try call(.write, "", limit: &limit) { limit in
+                if limit < Int.max {
+                    return unsafe Glibc.write(number, first.baseAddress, max(1, first.count / 2))
+                }
+                var vectors = unsafe pieces.map {
+                    unsafe iovec(
+                        iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+                }
+                return unsafe writev(number, &vectors, Int32(vectors.count))
+            }
+            while let piece = unsafe pieces.first, piece.count <= written {
+                written -= piece.count
+                unsafe pieces.removeFirst()
+            }
+            if written > 0 { unsafe pieces[0] = UnsafeRawBufferPointer(rebasing: pieces[0][written...]) }
+        }
+    }
+
+    /// Fills as much of an array as the file's beginning has bytes; returns how many.
+    func read(_ file: borrowing Descriptor, into bytes: inout [UInt8]) throws(FileFault) -> Int {
+        let number = file.number
+        var span = bytes.mutableSpan
+        return try unsafe span.withUnsafeMutableBytes { buffer throws(FileFault) in
+            try unsafe read(number, into: buffer)
+        }
+    }
+
+    /// Overwrites a part of a file with the elements of an array, as they lie in memory.
+    func write<Element: BitwiseCopyable>(
+        _ file: borrowing Descriptor, _ elements: [Element], at offset: Int
+    ) throws(FileFault) {
+        let number = file.number
+        let span = elements.span
+        try unsafe span.withUnsafeBytes { bytes throws(FileFault) in
+            try unsafe write(number, bytes, at: offset)
+        }
+    }
+
+    private func write(_ number: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileFault) {
+        var done = 0
+        while done < bytes.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+            var limit = rest.count
+            done += try call(.write, "", limit: &limit) { limit in
+                unsafe pwrite(number, rest.baseAddress, limit, off_t(offset + done))
+            }
+        }
+    }
+
+    /// Sets the access time to now, to the nanosecond, so that entries of one moment still have an order.
+    func touch(_ file: borrowing Descriptor) throws(FileFault) {
+        let number = file.number
+        var times = [timespec(), timespec()]
+        unsafe clock_gettime(CLOCK_REALTIME, &times[0])
+        times[1].tv_nsec = Self.leaveTime
+        try call(.setTimes, "") { unsafe futimens(number, times) }
+    }
+
+    /// UTIME_OMIT of futimens(3), whose C macro is too deep for Swift.
+    private static let leaveTime = (1 << 30) - 2
+}
