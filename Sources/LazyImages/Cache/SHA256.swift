@@ -65,7 +65,7 @@ package struct SHA256: Sendable {
 
 extension SHA256 {
     /// 256 bits as four big-endian words, so that a part of it can serve as a hash at once.
-    package struct Digest: Hashable, Sendable {
+    package struct Digest: Hashable, Sendable, BitwiseCopyable {
         package let first: UInt64
         package let second: UInt64
         package let third: UInt64
