@@ -1,0 +1,179 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import TestSupport
+import Testing
+
+@Suite("Disk cache", .timeLimit(.minutes(1)))
+struct DiskCacheTests {
+    private let fixture: DiskFixture
+
+    init() throws { fixture = try DiskFixture() }
+
+    @Test("a stored value comes back with its metadata, in this instance and in the next")
+    func roundTrip() async throws {
+        let (key, body) = (key("a"), someBytes(count: 60_000))
+        let cache = fixture.cache()
+        #expect(await cache.entry(for: key) == nil)
+        await cache.store(body, metadata: [1, 2, 3], for: key)
+        await cache.flush()
+        for cache in [cache, fixture.cache()] {
+            let entry = try #require(await cache.entry(for: key))
+            #expect(entry.body.array == body && entry.metadata == [1, 2, 3])
+        }
+        let counters = cache.counters
+        #expect(counters.hits == 1 && counters.misses == 1 && counters.stores == 1 && counters.faults == 0)
+        #expect(counters.entries == 1 && counters.bytes == fixture.bytesOnDisk())
+    }
+
+    @Test("an empty body and no metadata are a value like any other")
+    func emptyBody() async throws {
+        let cache = fixture.cache()
+        await cache.store([], for: key("a"))
+        await cache.flush()
+        #expect(cache.body(key("a")) == [])
+    }
+
+    @Test("a value can be read from the moment store returns, while the disk is still waiting")
+    func staged() async throws {
+        let gate = CallGate()
+        let cache = fixture.cache(
+            calls: gate.calls(before: .rename))
+        await cache.store([7], metadata: [8], for: key("a"))
+        #expect(cache.body(key("a")) == [7] && cache.contains(key("a")))
+        #expect(fixture.bytesOnDisk() == 0)
+        gate.open()
+        await cache.flush()
+        #expect(fixture.bytesOnDisk() > 0 && fixture.cache().body(key("a")) == [7])
+    }
+
+    @Test("of two values for one key the later wins, staged or on disk, with the same body or another")
+    func replacing() async throws {
+        let (cache, key, body) = (fixture.cache(), key("a"), ByteArray([1]))
+        for _ in 0..<50 {
+            await cache.store([9], metadata: [], for: key)
+            await cache.store(body, metadata: [1], for: key)
+            await cache.store(body, metadata: [2], for: key)
+        }
+        #expect(await cache.entry(for: key)?.metadata == [2])
+        await cache.flush()
+        let entry = try #require(await fixture.cache().entry(for: key))
+        #expect(entry.metadata == [2] && entry.body.array == [1])
+        #expect(cache.counters.entries == 1 && cache.counters.bytes == fixture.bytesOnDisk())
+    }
+
+    @Test("staged bytes are bounded: store waits for room, and every value arrives in its order")
+    func stagingBound() async throws {
+        let gate = CallGate()
+        let cache = fixture.cache(
+            stagingLimit: 2_500,
+            calls: gate.calls(before: .rename))
+        let keys = (0..<6).map { key("\($0)") }
+        let storing = Task {
+            for key in keys { await cache.store(someBytes(count: 1_000), metadata: [], for: key) }
+        }
+        // The first two fit; the third waits until the first is on disk.
+        while !cache.contains(keys[1]) { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!cache.contains(keys[2]))
+        gate.open()
+        await storing.value
+        await cache.flush()
+        for key in keys { #expect(cache.body(key) == someBytes(count: 1_000)) }
+    }
+
+    @Test("removing values that wait for the disk lets in those that wait for room")
+    func removalMakesRoom() async throws {
+        let gate = CallGate()
+        let cache = fixture.cache(
+            stagingLimit: 1_000,
+            calls: gate.calls(before: .rename))
+        let keys = (0..<3).map { key("\($0)") }
+        await cache.store(someBytes(count: 900), metadata: [], for: keys[0])
+        async let second: Void = cache.store(someBytes(count: 900), metadata: [], for: keys[1])
+        async let removing = cache.removeAll()
+        gate.open()
+        _ = await (second, removing)
+        await cache.flush()
+        await cache.store(someBytes(count: 900), metadata: [], for: keys[2])
+        await cache.flush()
+        #expect(cache.body(keys[2])?.count == 900)
+    }
+
+    @Test("a value larger than the limit is not kept")
+    func tooLarge() async throws {
+        let cache = fixture.cache(limit: 1_000)
+        await cache.store(someBytes(count: 1_000), for: key("a"))
+        await cache.flush()
+        #expect(cache.body(key("a")) == nil && fixture.bytesOnDisk() == 0 && cache.counters.faults == 0)
+    }
+
+    @Test("contains looks at the header and counts nothing")
+    func contains() async throws {
+        let cache = fixture.cache()
+        await cache.store([1, 2, 3], for: key("a"))
+        await cache.flush()
+        #expect(cache.contains(key("a")) && !cache.contains(key("b")))
+        try write([1, 2, 3], to: fixture.file(key("a")))
+        #expect(!cache.contains(key("a")))
+        #expect(cache.counters.hits == 0 && cache.counters.misses == 0)
+    }
+
+    @Test("what was removed is gone, staged or on disk")
+    func removing() async throws {
+        let cache = fixture.cache()
+        let (first, second) = (key("a"), key("b"))
+        await cache.store([1], for: first)
+        await cache.flush()
+        await cache.store([1], for: second)
+        await cache.remove(first)
+        await cache.remove(second)
+        await cache.remove(key("never there"))
+        #expect(cache.body(first) == nil && cache.body(second) == nil && fixture.bytesOnDisk() == 0)
+        #expect(cache.counters.bytes == 0 && cache.counters.entries == 0 && cache.counters.faults == 0)
+    }
+
+    @Test("no character of a URL or a variant becomes a path: names are digests in folders of two digits")
+    func names() async throws {
+        let cache = fixture.cache()
+        let odd = [
+            "../../../etc/passwd", "a/b//c", "%2e%2e%2f", "x?y=/..", String(repeating: "long", count: 2_000),
+        ]
+        for name in odd {
+            let key = key(name).variant("../\(name)")
+            await cache.store([1], for: key)
+            await cache.flush()
+            #expect(cache.body(key) == [1])
+            #expect(fixture.size(fixture.file(key)) > 0)
+        }
+        #expect(cache.counters.entries == odd.count && cache.counters.faults == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == ["cache"])
+    }
+
+    @Test("the folder is this user's alone and tells backup programs to leave it out")
+    func folderMode() async throws {
+        let cache = fixture.cache()
+        #expect(fixture.size(fixture.path) == 0, "opening makes nothing")
+        await cache.store([1], for: key("a"))
+        await cache.flush()
+        var status = stat()
+        #expect(unsafe lstat(fixture.path, &status) == 0 && status.st_mode & 0o777 == 0o700)
+        #expect(unsafe lstat(fixture.file(key("a")), &status) == 0 && status.st_mode & 0o777 == 0o600)
+        let tag = try fixture.bytes(of: fixture.path + "/CACHEDIR.TAG")
+        #expect(tag.starts(with: "Signature: 8a477f597d28d172789f06886806bc55\n".utf8))
+        #expect(fixture.names(in: "tmp").isEmpty)
+    }
+
+    @Test("values that nobody flushed reach the disk though the cache was let go")
+    func endOfTheCache() async throws {
+        weak var cache: DiskCache?
+        do {
+            let opened = fixture.cache()
+            cache = opened
+            for name in 0..<20 { await opened.store([1], for: key("\(name)")) }
+        }
+        while cache != nil { await Task.yield() }
+        let next = fixture.cache()
+        for name in 0..<20 { #expect(next.body(key("\(name)")) == [1]) }
+    }
+}

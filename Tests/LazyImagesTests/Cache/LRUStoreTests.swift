@@ -1,0 +1,98 @@
+import Testing
+
+@testable import LazyImages
+
+@Suite("LRU store", .timeLimit(.minutes(1)))
+struct LRUStoreTests {
+    @Test(
+        "behaves as a plain list in the order of use does, whatever the keys' hashes",
+        arguments: [1, 7, 1_000_000])
+    func model(hashes: UInt64) {
+        var store = LRUStore(limit: 120)
+        var model = Model(limit: 120)
+        var random = Generator(state: hashes)
+        for _ in 0..<5_000 {
+            // Few different hashes: most keys meet others in the table, and deletions leave gaps in their chains.
+            let number = random.next() % 60
+            let digest = SHA256.Digest(first: number % hashes, second: number, third: 0, fourth: 0)
+            switch random.next() % 16 {
+            case 0: _ = store.remove(digest); model.remove(number)
+            case 1: _ = store.trim(to: 60); model.trim(to: 60)
+            case 2...8:
+                let (value, cost) = (Value(number), Int(random.next() % 9))
+                _ = store.insert(value, for: digest, cost: cost)
+                model.insert(value, number, cost)
+            default: #expect(store.value(for: digest) === model.value(number))
+            }
+            #expect(store.count == model.entries.count)
+            #expect(store.cost == model.entries.reduce(0) { $0 + $1.cost })
+        }
+        #expect(store.hits > 500 && store.evictions > 100)
+    }
+
+    @Test("what leaves the store is handed out, every value once")
+    func removedValues() {
+        var store = LRUStore(limit: 3)
+        let values = (0..<3).map { Value(UInt64($0)) }
+        for value in values { #expect(store.insert(value, for: digest(value.number), cost: 1).first == nil) }
+        let removed = store.insert(Value(9), for: digest(9), cost: 2)
+        #expect(
+            removed.first === values[0] && removed.others.count == 1 && removed.others.first === values[1])
+        let rest = store.removeAll()
+        #expect([rest.first].count + rest.others.count == 2)
+        #expect(store.count == 0 && store.cost == 0)
+    }
+
+    @Test("places of removed values are used again, so that the arrays stop growing")
+    func reuse() {
+        var store = LRUStore(limit: 10)
+        for number in 0..<10_000 {
+            _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
+        }
+        #expect(store.capacity <= 11)
+    }
+
+    private func digest(_ number: UInt64) -> SHA256.Digest {
+        SHA256.Digest(first: number, second: 0, third: 0, fourth: 0)
+    }
+}
+
+private final class Value: Sendable {
+    let number: UInt64
+
+    init(_ number: UInt64) { self.number = number }
+}
+
+/// The same policy, slow and plain: the newest last.
+private struct Model {
+    let limit: Int
+    var entries: [(number: UInt64, cost: Int, value: Value)] = []
+
+    mutating func value(_ number: UInt64) -> Value? {
+        guard let index = entries.firstIndex(where: { $0.number == number }) else { return nil }
+        entries.append(entries.remove(at: index))
+        return entries.last?.value
+    }
+
+    mutating func insert(_ value: Value, _ number: UInt64, _ cost: Int) {
+        remove(number)
+        trim(to: limit - cost)
+        entries.append((number, cost, value))
+    }
+
+    mutating func remove(_ number: UInt64) { entries.removeAll { $0.number == number } }
+
+    mutating func trim(to bound: Int) {
+        while entries.reduce(0, { $0 + $1.cost }) > bound { entries.removeFirst() }
+    }
+}
+
+/// The same numbers in every run.
+private struct Generator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state >> 33
+    }
+}

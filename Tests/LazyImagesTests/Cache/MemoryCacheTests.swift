@@ -1,0 +1,130 @@
+import FoundationEssentials
+import LazyImages
+import Synchronization
+import Testing
+
+@Suite("Memory cache", .timeLimit(.minutes(1)))
+struct MemoryCacheTests {
+    @Test("a hit gives the very object that was stored, not a copy")
+    func sharing() throws {
+        let cache = MemoryCache<Picture>(limit: 100)
+        let (key, picture) = (try key("a"), Picture())
+        cache.store(picture, for: key, cost: 10)
+        #expect(cache.value(for: key) === picture)
+        #expect(cache.value(for: try self.key("b")) == nil)
+        #expect(cache.counters.hits == 1 && cache.counters.misses == 1 && cache.counters.stores == 1)
+    }
+
+    @Test("the least recently used value goes first, a hit is a use, and the bytes stay within the limit")
+    func leastRecentlyUsed() throws {
+        let cache = MemoryCache<Picture>(limit: 30)
+        let keys = try (0..<4).map { try key("\($0)") }
+        for key in keys[..<3] { cache.store(Picture(), for: key, cost: 10) }
+        #expect(cache.value(for: keys[0]) != nil)
+        cache.store(Picture(), for: keys[3], cost: 10)
+        #expect(keys.map { cache.value(for: $0) != nil } == [true, false, true, true])
+        #expect(cache.counters.evictions == 1 && cache.counters.bytes == 30 && cache.counters.entries == 3)
+    }
+
+    @Test("a value larger than the limit is not kept, evicts nobody, and does not leave the older one behind")
+    func tooLarge() throws {
+        let cache = MemoryCache<Picture>(limit: 30)
+        let (small, large) = (try key("small"), try key("large"))
+        cache.store(Picture(), for: small, cost: 30)
+        cache.store(Picture(), for: large, cost: 31)
+        #expect(cache.value(for: small) != nil && cache.value(for: large) == nil)
+        cache.store(Picture(), for: small, cost: 31)
+        #expect(cache.value(for: small) == nil && cache.counters.bytes == 0)
+    }
+
+    @Test("replacing a value counts its cost once and is no eviction")
+    func replacing() throws {
+        let cache = MemoryCache<Picture>(limit: 30)
+        let (key, newer) = (try key("a"), Picture())
+        cache.store(Picture(), for: key, cost: 20)
+        cache.store(newer, for: key, cost: 25)
+        #expect(cache.value(for: key) === newer)
+        #expect(cache.counters.bytes == 25 && cache.counters.entries == 1 && cache.counters.evictions == 0)
+    }
+
+    @Test("trim, remove and removeAll let go of what they say, and the cache goes on working")
+    func lettingGo() throws {
+        let cache = MemoryCache<Picture>(limit: 100)
+        let keys = try (0..<10).map { try key("\($0)") }
+        for key in keys { cache.store(Picture(), for: key, cost: 10) }
+        cache.trim(toCost: 45)
+        #expect(keys.map { cache.value(for: $0) != nil } == (0..<10).map { $0 >= 6 })
+        cache.remove(keys[9])
+        #expect(cache.value(for: keys[9]) == nil && cache.counters.bytes == 30)
+        cache.removeAll()
+        #expect(cache.counters.entries == 0 && cache.counters.bytes == 0)
+        cache.store(Picture(), for: keys[0], cost: 100)
+        #expect(cache.value(for: keys[0]) != nil)
+    }
+
+    @Test("a value that calls the cache as it ends finds it unlocked, whichever way it was let go")
+    func deinitOutsideTheLock() throws {
+        let cache = MemoryCache<Picture>(limit: 20)
+        let ended = Atomic(0)
+        let keys = try (0..<4).map { try key("\($0)") }
+        func picture() -> Picture {
+            Picture {
+                // Would never return if the lock were held.
+                cache.trim(toCost: 1000)
+                ended.add(1, ordering: .relaxed)
+            }
+        }
+        for key in keys { cache.store(picture(), for: key, cost: 10) }  // evicts two
+        cache.store(picture(), for: keys[3], cost: 10)  // replaces one
+        cache.store(picture(), for: keys[0], cost: 21)  // is too large
+        cache.remove(keys[3])
+        cache.store(picture(), for: keys[1], cost: 10)
+        cache.trim(toCost: 10)
+        cache.removeAll()
+        #expect(ended.load(ordering: .relaxed) == 7)
+    }
+
+    @Test("values are let go with the cache")
+    func endOfTheCache() throws {
+        weak var picture: Picture?
+        do {
+            let cache = MemoryCache<Picture>(limit: 20)
+            let stored = Picture()
+            picture = stored
+            cache.store(stored, for: try key("a"), cost: 1)
+        }
+        #expect(picture == nil)
+    }
+
+    @Test("many threads at once keep the counts and the limit")
+    func concurrency() async throws {
+        let cache = MemoryCache<Picture>(limit: 50)
+        let keys = try (0..<100).map { try key("\($0)") }
+        await withTaskGroup { group in
+            for worker in 0..<8 {
+                group.addTask {
+                    for step in 0..<2_000 {
+                        let key = keys[(step &* 31 &+ worker &* 17) % keys.count]
+                        if cache.value(for: key) == nil { cache.store(Picture(), for: key, cost: 1) }
+                    }
+                }
+            }
+        }
+        let counters = cache.counters
+        #expect(counters.hits + counters.misses == 16_000)
+        #expect(counters.entries == 50 && counters.bytes == 50)
+    }
+
+    private func key(_ name: String) throws -> CacheKey {
+        CacheKey(url: try #require(URL(string: "http://example.org/\(name)")))
+    }
+}
+
+/// A value that says when it ends.
+private final class Picture: Sendable {
+    private let atEnd: @Sendable () -> Void
+
+    init(atEnd: @escaping @Sendable () -> Void = {}) { self.atEnd = atEnd }
+
+    deinit { atEnd() }
+}
