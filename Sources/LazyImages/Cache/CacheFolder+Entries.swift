@@ -17,9 +17,9 @@ extension CacheFolder {
     ///   - touchInterval: by how many seconds the access time may be late.
     func read(_ key: CacheKey, maximum: Int, touchInterval: Int) throws(FileFault) -> Lookup {
         let file: Descriptor
-        do { file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor) } catch
-            where error.code == ENOENT
-        {
+        do {
+            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
+        } catch let error where error.code == ENOENT {
             return .absent
         }
         let status = try calls.status(of: file)
@@ -41,9 +41,9 @@ extension CacheFolder {
     /// Whether there is a file for the key that says it is its entry, by its header alone: no checksum.
     func contains(_ key: CacheKey) throws(FileFault) -> Bool {
         let file: Descriptor
-        do { file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor) } catch
-            where error.code == ENOENT
-        {
+        do {
+            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
+        } catch let error where error.code == ENOENT {
             return false
         }
         let status = try calls.status(of: file)
@@ -101,7 +101,9 @@ extension CacheFolder {
     }
 
     private func place(_ temporary: String, as name: String) throws(FileFault) {
-        do { try calls.rename(temporary, to: name, in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            try calls.rename(temporary, to: name, in: descriptor)
+        } catch let error where error.code == ENOENT {
             try calls.makeFolder(String(name.prefix(2)), in: descriptor)
             try calls.rename(temporary, to: name, in: descriptor)
         }
@@ -133,9 +135,9 @@ extension CacheFolder {
     }
 
     private func openInTemporaryFolder(_ name: String) throws(FileFault) -> Descriptor {
-        do { return try calls.openForWriting(name, in: descriptor, mustBeNew: true) } catch
-            where error.code == ENOENT
-        {
+        do {
+            return try calls.openForWriting(name, in: descriptor, mustBeNew: true)
+        } catch let error where error.code == ENOENT {
             try calls.makeFolder("tmp", in: descriptor)
             return try calls.openForWriting(name, in: descriptor, mustBeNew: true)
         }
@@ -144,17 +146,25 @@ extension CacheFolder {
     /// Removes what a crash left in `tmp`: whatever nobody holds locked.
     func sweep() throws(FileFault) {
         let folder: Descriptor
-        do { folder = try calls.openFolder("tmp", in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            folder = try calls.openFolder("tmp", in: descriptor)
+        } catch let error where error.code == ENOENT {
             return
         }
         for name in try calls.names(in: folder) {
-            // Losing the error is right: what cannot be opened or removed now is there for the next sweep.
-            guard let file = try? calls.openForReading(name, in: folder), (try? calls.tryLock(file)) == true
-            else {
-                continue
-            }
+            // Losing the error is right, here and below: what cannot be locked or removed now is left for the next sweep.
+            guard isNobodys(name, in: folder) else { continue }
             // The name may have gone into its place since it was listed; then there is nothing here to remove.
             try? calls.remove(name, in: folder)
+        }
+    }
+
+    private func isNobodys(_ name: String, in folder: borrowing Descriptor) -> Bool {
+        do {
+            return try calls.tryLock(calls.openForReading(name, in: folder))
+        } catch {
+            // A symbolic link is never ours.
+            return error.code == ELOOP
         }
     }
 }

@@ -17,7 +17,9 @@ extension CacheFolder {
     func scan(_ index: Int) throws(FileFault) -> [ScannedEntry] {
         let folderName = Self.name(ofIndex: index)
         let folder: Descriptor
-        do { folder = try calls.openFolder(folderName, in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            folder = try calls.openFolder(folderName, in: descriptor)
+        } catch let error where error.code == ENOENT {
             usage?.correct(index, to: UsageFile.Amount())
             return []
         }
@@ -47,7 +49,9 @@ extension CacheFolder {
     /// Reads and verifies an entry by its file alone: its name must be that of the key it holds.
     func read(_ entry: ScannedEntry, maximum: Int) throws(FileFault) -> Lookup {
         let file: Descriptor
-        do { file = try calls.openForReading(entry.name, in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            file = try calls.openForReading(entry.name, in: descriptor)
+        } catch let error where error.code == ENOENT {
             return .absent
         }
         let status = try calls.status(of: file)
@@ -63,7 +67,9 @@ extension CacheFolder {
     /// The text of an entry's key, read from its header alone; nil where the file is gone or no entry.
     func keyText(of entry: ScannedEntry) throws(FileFault) -> String? {
         let file: Descriptor
-        do { file = try calls.openForReading(entry.name, in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            file = try calls.openForReading(entry.name, in: descriptor)
+        } catch let error where error.code == ENOENT {
             return nil
         }
         var beginning = [UInt8](repeating: 0, count: min(entry.size, 16 * 1024))
@@ -88,17 +94,23 @@ extension CacheFolder {
     /// - Returns: whether the file that was judged is gone by our hand.
     func remove(_ name: String, ifStill identity: FileIdentity) throws(FileFault) -> Bool {
         let aside = newTemporaryName()
-        do { try moveAside(name, to: aside) } catch  where error.code == ENOENT { return false }
+        do {
+            try moveAside(name, to: aside)
+        } catch let error where error.code == ENOENT { return false }
         let isSame = try calls.status(of: aside, in: descriptor).identity == identity
         if !isSame {
-            do { try calls.link(aside, to: name, in: descriptor) } catch  where error.code == EEXIST {}
+            do {
+                try calls.link(aside, to: name, in: descriptor)
+            } catch let error where error.code == EEXIST {}
         }
         try calls.remove(aside, in: descriptor)
         return isSame
     }
 
     private func moveAside(_ name: String, to aside: String) throws(FileFault) {
-        do { try calls.rename(name, to: aside, in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            try calls.rename(name, to: aside, in: descriptor)
+        } catch let error where error.code == ENOENT {
             try calls.makeFolder("tmp", in: descriptor)
             try calls.rename(name, to: aside, in: descriptor)
         }
@@ -111,6 +123,6 @@ extension CacheFolder {
             let size = try calls.status(of: name, in: descriptor).size
             try calls.remove(name, in: descriptor)
             return size
-        } catch  where error.code == ENOENT { return nil }
+        } catch let error where error.code == ENOENT { return nil }
     }
 }

@@ -97,21 +97,25 @@ final class CacheFolder: Sendable {
     {
         do {
             return try openExisting(path, calls)
-        } catch  where error.code == ENOENT && isForWriting {
+        } catch let error where error.code == ENOENT && isForWriting {
             try makeWithParents(path, calls)
             return try openExisting(path, calls)
         }
     }
 
     private static func openExisting(_ path: String, _ calls: FileCalls) throws(FileFault) -> Descriptor {
-        do { return try calls.openFolder(path) } catch  where error.code == ENOTDIR || error.code == ELOOP {
+        do {
+            return try calls.openFolder(path)
+        } catch let error where error.code == ENOTDIR || error.code == ELOOP {
             let detail = "it is a symbolic link or a file, not a folder"
             throw FileFault(kind: .open, name: path, code: error.code, detail: detail)
         }
     }
 
     private static func makeWithParents(_ path: String, _ calls: FileCalls) throws(FileFault) {
-        do { try calls.makeFolder(path) } catch  where error.code == ENOENT {
+        do {
+            try calls.makeFolder(path)
+        } catch let error where error.code == ENOENT {
             guard let end = path.lastIndex(of: "/"), end != path.startIndex else { throw error }
             try makeWithParents(String(path[..<end]), calls)
             try calls.makeFolder(path)
@@ -125,9 +129,9 @@ final class CacheFolder: Sendable {
 
             """
         let file: Descriptor
-        do { file = try calls.openForWriting("CACHEDIR.TAG", in: folder, mustBeNew: true) } catch
-            where error.code == EEXIST
-        {
+        do {
+            file = try calls.openForWriting("CACHEDIR.TAG", in: folder, mustBeNew: true)
+        } catch let error where error.code == EEXIST {
             return
         }
         try calls.write(file, Array(tag.utf8), at: 0)

@@ -86,8 +86,7 @@ package struct FileFault: Error, Sendable {
 
     /// One line for people: what was tried, on what, and why it failed.
     package var explanation: String {
-        let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-        return name.isEmpty
-            ? "cannot \(kind.rawValue) a file: \(reason)" : "cannot \(kind.rawValue) \(name): \(reason)"
+        let reason = detail ?? (unsafe strerror(code).map { unsafe String(cString: $0) }) ?? "error \(code)"
+        return "cannot \(kind.rawValue) \(name.isEmpty ? "a file" : name): \(reason)"
     }
 }

@@ -84,7 +84,7 @@ extension DiskCache {
     private func write(_ entry: StagingArea.Entry, for key: CacheKey) -> Result<Int, FileFault> {
         do throws(FileFault) {
             return .success(try writeOnce(entry, for: key))
-        } catch  where error.isAbsence {
+        } catch let error where error.isAbsence {
             do throws(FileFault) { return .success(try writeOnce(entry, for: key)) } catch {
                 return .failure(error)
             }
