@@ -26,8 +26,7 @@ extension CacheFolder {
         var entries: [ScannedEntry] = []
         var amount = UsageFile.Amount()
         for name in try calls.names(in: folder) where Self.isEntryName(name, inFolder: folderName) {
-            // Losing the error is right: mostly somebody else removed it since it was listed.
-            guard let status = try? calls.status(of: name, in: folder), status.isFile else { continue }
+            guard let status = try statusUnlessGone(name, in: folder), status.isFile else { continue }
             entries.append(
                 ScannedEntry(
                     index: index, name: "\(folderName)/\(name)", size: status.size,
@@ -37,6 +36,18 @@ extension CacheFolder {
         }
         usage?.correct(index, to: amount)
         return entries
+    }
+
+    /// Nil where somebody else removed the file since it was listed. Any other failure is one: a scan that passes over
+    /// what is there would make the counts too low.
+    private func statusUnlessGone(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
+        -> FileStatus?
+    {
+        do {
+            return try calls.status(of: name, in: folder)
+        } catch let error where error.code == ENOENT {
+            return nil
+        }
     }
 
     private static func isEntryName(_ name: String, inFolder folder: String) -> Bool {

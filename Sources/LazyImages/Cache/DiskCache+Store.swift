@@ -97,21 +97,34 @@ extension DiskCache {
         guard let usage = folder.usage, let size = entry.fileSize(for: key) else { return 0 }
         let index = CacheFolder.index(of: key.digest)
         let amount = UsageFile.Amount(bytes: size, entries: 1)
-        let eviction = Eviction(folder: folder, usage: usage, largeCount: largeCount)
-        let evicted = try eviction.run(limit: limit, incoming: size)
         // Counted before it is there: a crash in between makes the counts too high, which the next eviction's scan
-        // puts right, and never too low.
+        // puts right, and never too low. Folded at once, so that what others have stored counts as well.
         usage.add(amount, to: index)
         usage.fold()
         do throws(FileFault) {
+            let evicted = try makeRoom(for: amount, at: index, in: folder, usage)
             if let old = try folder.write(entry, for: key) {
                 usage.add(.init(bytes: -old, entries: -1), to: index)
             }
+            return evicted
         } catch {
             usage.add(.init() - amount, to: index)
             throw error
         }
-        return evicted
+    }
+
+    private func makeRoom(
+        for incoming: UsageFile.Amount, at index: Int, in folder: CacheFolder, _ usage: UsageFile
+    ) throws(FileFault) -> Int {
+        guard usage.total.bytes > limit else { return 0 }
+        // What is still to come is no part of what a scan finds.
+        usage.add(.init() - incoming, to: index)
+        defer {
+            usage.add(incoming, to: index)
+            usage.fold()
+        }
+        return try Eviction(folder: folder, usage: usage, largeCount: largeCount)
+            .run(limit: limit, incoming: incoming.bytes)
     }
 }
 
