@@ -123,14 +123,13 @@ extension CacheFolder {
     /// 2. another process, which is just opening the cache, finds it unlocked and locks it;
     /// 3. our lock fails, or comes after the other has removed the name and closed the file.
     ///
-    /// Either way the file is given up and another made. A sweep happens once for each opening of a cache.
+    /// In the first case another file is made; in the second the rename finds no such name, and the whole store is
+    /// made once more.
     private func openTemporary() throws(FileFault) -> TemporaryFile {
         while true {
             let name = newTemporaryName()
             let file = try openInTemporaryFolder(name)
-            if try calls.tryLock(file), try calls.status(of: file).links > 0 {
-                return TemporaryFile(file: file, name: name)
-            }
+            if try calls.tryLock(file) { return TemporaryFile(file: file, name: name) }
         }
     }
 

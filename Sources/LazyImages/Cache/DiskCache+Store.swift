@@ -80,7 +80,8 @@ extension DiskCache {
         }
     }
 
-    /// Makes room and writes; returns how many entries made room. A folder wiped in between is made anew, once.
+    /// Makes room and writes; returns how many entries made room. Once more if something was not there: a folder wiped
+    /// in between, or a temporary file that another process has swept.
     private func write(_ entry: StagingArea.Entry, for key: CacheKey) -> Result<Int, FileFault> {
         do throws(FileFault) {
             return .success(try writeOnce(entry, for: key))

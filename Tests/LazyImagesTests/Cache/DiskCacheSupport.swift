@@ -2,7 +2,6 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import LazyImages
-import Synchronization
 import TestSupport
 import Testing
 
@@ -89,7 +88,7 @@ final class FaultPlan: Sendable {
         var interference = FileCalls.Interference.short
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var calls: FileCalls { FileCalls(interfere: { [self] in judge($0) }) }
 
@@ -122,10 +121,15 @@ final class FaultPlan: Sendable {
 /// Holds up calls of one kind until it is opened.
 final class CallGate: Sendable {
     private let turnstile = DispatchSemaphore(value: 0)
+    private let arrivals = Lock(0)
+
+    /// Whether a call has come to the gate.
+    var isReached: Bool { arrivals.withLock { $0 > 0 } }
 
     func calls(before kind: FileCalls.Kind) -> FileCalls {
-        FileCalls(interfere: { [turnstile] in
+        FileCalls(interfere: { [self] in
             if $0 == kind {
+                arrivals.withLock { $0 += 1 }
                 turnstile.wait()
                 turnstile.signal()
             }
