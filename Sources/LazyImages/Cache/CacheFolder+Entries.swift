@@ -27,9 +27,7 @@ extension CacheFolder {
         switch try EntryFile.read(file, size: status.size, calls: calls) {
         case .newer: return .newer
         case .entry(let entry) where entry.hasKey(key.text):
-            if FileTime.coarseNow.nanoseconds &- status.accessTime.nanoseconds >= touchInterval
-                * 1_000_000_000
-            {
+            if FileTime.coarseNow.seconds(since: status.accessTime) >= touchInterval {
                 // Losing the error is right: on a disk that cannot be written nothing is evicted either.
                 try? calls.touch(file)
             }
