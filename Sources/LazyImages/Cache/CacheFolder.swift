@@ -19,6 +19,8 @@ final class CacheFolder: Sendable {
     let descriptor: Descriptor
     /// Nil only for a folder that was opened for reading and that cannot be written.
     let usage: UsageFile?
+    /// Made by this opening: nothing can be left in it.
+    let isNew: Bool
     private let status: FileStatus
     /// Makes names in `tmp` that no other process makes.
     private let temporaryPrefix = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -31,7 +33,15 @@ final class CacheFolder: Sendable {
     ///   - isForWriting: makes it, and its parents, if there is none, and insists on being able to write.
     /// - Throws: what failed. A symbolic link, a file or another user's folder in its place is refused.
     init(path: String, calls: FileCalls, isForWriting: Bool) throws(FileFault) {
-        let folder = try Self.open(path, calls, isForWriting: isForWriting)
+        let folder: Descriptor
+        do {
+            folder = try Self.open(path, calls)
+            isNew = false
+        } catch let error where error.code == ENOENT && isForWriting {
+            try Self.makeWithParents(path, calls)
+            folder = try Self.open(path, calls)
+            isNew = true
+        }
         let status = try calls.status(of: folder)
         guard status.owner == geteuid() else {
             throw FileFault(
@@ -92,18 +102,7 @@ final class CacheFolder: Sendable {
         evictionIndex.wrappingAdd(1, ordering: .relaxed).newValue & (UsageFile.folderCount - 1)
     }
 
-    private static func open(_ path: String, _ calls: FileCalls, isForWriting: Bool) throws(FileFault)
-        -> Descriptor
-    {
-        do {
-            return try openExisting(path, calls)
-        } catch let error where error.code == ENOENT && isForWriting {
-            try makeWithParents(path, calls)
-            return try openExisting(path, calls)
-        }
-    }
-
-    private static func openExisting(_ path: String, _ calls: FileCalls) throws(FileFault) -> Descriptor {
+    private static func open(_ path: String, _ calls: FileCalls) throws(FileFault) -> Descriptor {
         do {
             return try calls.openFolder(path)
         } catch let error where error.code == ENOTDIR || error.code == ELOOP {

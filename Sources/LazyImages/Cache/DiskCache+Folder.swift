@@ -23,7 +23,7 @@ extension DiskCache {
             forget(folder)
         }
         let (folder, isNew) = adopt(try CacheFolder(path: path, calls: calls, isForWriting: true))
-        if isNew { tidy(folder) }
+        if isNew, !folder.isNew { tidy(folder) }
         return folder
     }
 

@@ -119,8 +119,9 @@ public final class DiskCache: Sendable {
                 return nil
             case .absent:
                 guard folder.isGone else { return nil }
+                // Another may have been made in its place.
                 forget(folder)
-                return nil
+                return lookUp(key)
             }
         } catch {
             note(error, writing: false)

@@ -20,14 +20,14 @@ struct DiskConcurrencyTests {
         await writer.flush()
         await withTaskGroup { group in
             group.addTask {
-                for round in 0..<200 {
+                for round in 0..<80 {
                     await writer.store(values[round % 4], for: key)
                     await writer.flush()
                 }
             }
             for _ in 0..<4 {
                 group.addTask {
-                    for _ in 0..<100 {
+                    for _ in 0..<60 {
                         guard let body = await reader.entry(for: key)?.body.array else {
                             Issue.record("an entry that is always there was missing")
                             continue
@@ -49,7 +49,7 @@ struct DiskConcurrencyTests {
         await withTaskGroup { group in
             for (worker, cache) in caches.enumerated() {
                 group.addTask {
-                    for step in 0..<250 {
+                    for step in 0..<120 {
                         let number = (step * 17 + worker * 5) % keys.count
                         let value = someBytes(count: 500 + number * 30, seed: UInt64(number))
                         if let found = await cache.entry(for: keys[number]) {
@@ -58,8 +58,8 @@ struct DiskConcurrencyTests {
                             await cache.store(value, for: keys[number])
                         }
                         if step % 20 == 0 { await cache.remove(keys[(number + 1) % keys.count]) }
-                        if step % 90 == 0 { await cache.trim(to: 20_000) }
-                        if step == 200 { await cache.removeAll() }
+                        if step % 50 == 0 { await cache.trim(to: 20_000) }
+                        if step == 100 { await cache.removeAll() }
                     }
                     await cache.flush()
                 }

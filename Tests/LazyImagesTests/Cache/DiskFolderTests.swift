@@ -139,6 +139,19 @@ struct DiskFolderTests {
         #expect(fixture.names(in: "tmp").isEmpty)
     }
 
+    @Test("a file that is being written is left alone by another instance that opens the cache")
+    func sweepWhileWriting() async throws {
+        let gate = CallGate()
+        let cache = fixture.cache(calls: gate.calls(before: .rename))
+        await cache.store([1], for: key("a"))
+        while !gate.isReached { await Task.yield() }
+        await fixture.cache().flush()
+        #expect(fixture.names(in: "tmp").count == 1)
+        gate.open()
+        await cache.flush()
+        #expect(fixture.cache().body(key("a")) == [1])
+    }
+
     @Test("a sweep that comes between making a file and locking it costs another try and no value")
     func sweepBetween() async throws {
         let path = fixture.path
