@@ -75,23 +75,35 @@ extension CacheFolder {
         }
     }
 
-    /// The text of an entry's key, read from its header alone; nil where the file is gone or no entry.
-    func keyText(of entry: ScannedEntry) throws(FileFault) -> String? {
+    /// What the beginning of an entry's file says it is.
+    enum Label {
+        /// The text of its key.
+        case key(String)
+        /// Of a later version of the format.
+        case newer
+        /// No entry, whatever its name.
+        case unreadable
+        /// Removed since it was listed.
+        case gone
+    }
+
+    /// Reads an entry's header and key, and no more of it.
+    func label(of entry: ScannedEntry) throws(FileFault) -> Label {
         let file: Descriptor
         do {
             file = try calls.openForReading(entry.name, in: descriptor)
         } catch let error where error.code == ENOENT {
-            return nil
+            return .gone
         }
         var beginning = [UInt8](repeating: 0, count: min(entry.size, 16 * 1024))
         let count = try calls.read(file, into: &beginning)
-        guard
-            case .header(let header) = EntryHeader.read(
-                beginning.span.extracting(first: count), fileSize: entry.size)
-        else { return nil }
-        return String(
-            decoding: beginning[..<count].dropFirst(EntryHeader.byteCount).prefix(header.keyLength),
-            as: UTF8.self)
+        switch EntryHeader.read(beginning.span.extracting(first: count), fileSize: entry.size) {
+        case .header(let header):
+            let text = beginning[..<count].dropFirst(EntryHeader.byteCount).prefix(header.keyLength)
+            return .key(String(decoding: text, as: UTF8.self))
+        case .newer: return .newer
+        case .corrupt: return .unreadable
+        }
     }
 
     /// Removes an entry, but never a newer one that has taken its name:

@@ -1,4 +1,3 @@
-import FoundationEssentials
 internal import Glibc
 internal import Synchronization
 
@@ -21,7 +20,6 @@ final class CacheFolder: Sendable {
     let usage: UsageFile?
     /// Made by this opening: nothing can be left in it.
     let isNew: Bool
-    private let status: FileStatus
     /// Makes names in `tmp` that no other process makes.
     private let temporaryPrefix = String(UInt64.random(in: .min ... .max), radix: 16)
     private let temporaryCount = Atomic(0)
@@ -42,10 +40,10 @@ final class CacheFolder: Sendable {
             folder = try Self.open(path, calls)
             isNew = true
         }
-        let status = try calls.status(of: folder)
-        guard status.owner == geteuid() else {
+        let owner = try calls.status(of: folder).owner
+        guard owner == geteuid() else {
             throw FileFault(
-                kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(status.owner))")
+                kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(owner))")
         }
         if isForWriting {
             usage = try UsageFile(in: folder, calls: calls)
@@ -56,7 +54,6 @@ final class CacheFolder: Sendable {
         }
         self.path = path
         self.calls = calls
-        self.status = status
         descriptor = folder
     }
 

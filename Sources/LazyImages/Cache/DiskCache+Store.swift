@@ -1,7 +1,7 @@
 extension DiskCache {
     /// Stores a value: it can be read from the moment this returns and is written by the cache's own thread. Waits
-    /// only while too many bytes are staged already. Not cut short by cancellation. What is larger than the limit,
-    /// or what the disk refuses, is not kept.
+    /// only while too many bytes are staged already. Not cut short by cancellation. What is larger than the limit
+    /// is not kept, nor what it would have replaced; what the disk refuses is lost.
     /// - Parameters:
     ///   - metadata: the caller's own bytes, given back with the value.
     public func store(_ body: [UInt8], metadata: [UInt8] = [], for key: CacheKey) async {
@@ -11,7 +11,7 @@ extension DiskCache {
     /// As above, from bytes that somebody owns already; they are held, and lent to the disk, until they are on it.
     package func store(_ body: any ByteSource, metadata: [UInt8], for key: CacheKey) async {
         let entry = StagingArea.Entry(body: body, metadata: metadata)
-        guard let size = entry.fileSize(for: key), size <= limit else { return }
+        guard let size = entry.fileSize(for: key), size <= limit else { return await remove(key) }
         if state.withLock({ $0.staging.admit(entry, for: key) }) {
             enqueueWrite(key)
             return

@@ -56,7 +56,7 @@ struct EntryFormatTests {
         #expect(cache.body(sampleKey) == nil)
     }
 
-    @Test("an entry of a later version is a miss and left alone, by lookups and by verify")
+    @Test("an entry of a later version is a miss and left alone, by lookups, verify and removal")
     func newerVersion() async throws {
         let cache = try await cacheWithSample()
         var newer = Self.sample
@@ -64,6 +64,7 @@ struct EntryFormatTests {
         try write(newer, to: fixture.file(sampleKey))
         #expect(cache.body(sampleKey) == nil)
         #expect(await cache.verify().newerEntries == 1)
+        #expect(await cache.removeAll { _ in true }.newerEntries == 1)
         #expect(try fixture.bytes(of: fixture.file(sampleKey)) == newer)
         #expect(cache.counters.corrupt == 0)
     }
