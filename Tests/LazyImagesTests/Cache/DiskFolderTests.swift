@@ -21,6 +21,16 @@ struct DiskFolderTests {
         #expect(cache.counters.entries == 1)
     }
 
+    @Test("a reader that stores nothing finds what others put into a folder made anew")
+    func deletedUnderAReader() async throws {
+        let reader = fixture.cache()
+        await store(fixture.cache(), "a")
+        #expect(reader.body(key("a")) == [1])
+        try fixture.remove(fixture.path)
+        await store(fixture.cache(), "b")
+        #expect(reader.body(key("b")) == [1] && reader.counters.faults == 0)
+    }
+
     @Test(
         "a folder emptied from outside, in whole or in part, goes on working",
         arguments: ["tmp", "usage", "a shard", "all"])
