@@ -151,19 +151,19 @@ struct DiskEvictionTests {
         "an instance that finds another making room leaves it to it, unless the cache grows far beyond its limit"
     )
     func stoppedEvictor() async throws {
-        let cache = fixture.cache(limit: 50_000)
-        for number in 0..<49 { await cache.store(bytes, for: key("\(number)")) }
+        let cache = fixture.cache(limit: 100_000)
+        for number in 0..<100 { await cache.store(bytes, for: key("\(number)")) }
         await cache.flush()
         // Plays a process that was stopped in the middle of an eviction, and never goes on.
         let lock = unsafe open(fixture.path + "/evicting", O_RDWR | O_CREAT, 0o600)
         defer { close(lock) }
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
-        for number in 49..<52 { await cache.store(bytes, for: key("\(number)")) }
+        for number in 100..<102 { await cache.store(bytes, for: key("\(number)")) }
         await cache.flush()
         #expect(cache.counters.evictions == 0)
-        for number in 52..<60 { await cache.store(bytes, for: key("\(number)")) }
+        for number in 102..<110 { await cache.store(bytes, for: key("\(number)")) }
         await cache.flush()
-        #expect(cache.counters.evictions > 0 && fixture.bytesOnDisk() <= 52_500)
+        #expect(cache.counters.evictions > 0 && fixture.bytesOnDisk() <= 102_000)
     }
 
     @Test("trim goes down to what it is told, the oldest first", arguments: [20_000, 0])
