@@ -149,7 +149,8 @@ extension CacheFolder {
             return
         }
         for name in try calls.names(in: folder) {
-            // Losing the error is right, here and below: what cannot be locked or removed now is left for the next sweep.
+            // Losing the errors is right, here and below: what cannot be locked or removed now is left for the next
+            // sweep.
             guard isNobodys(name, in: folder) else { continue }
             // The name may have gone into its place since it was listed; then there is nothing here to remove.
             try? calls.remove(name, in: folder)
