@@ -1,0 +1,56 @@
+/// Text as people compare it: without case, accents, punctuation marks of the typographer, or doubled spaces.
+enum FoldedText {
+    /// Articles a list of titles is not sorted by. German "die" is left out: it begins English titles.
+    private static let articles: Set<Substring> = [
+        "the", "a", "an", "le", "la", "les", "un", "une", "der", "das", "ein", "eine", "el", "los", "il",
+        "gli",
+    ]
+
+    static func fold(_ text: String) -> String {
+        // Most titles are ASCII, and there the rules below come to this.
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased().collapsed }
+        var folded = ""
+        for scalar in text.lowercased().unicodeScalars { append(scalar, to: &folded) }
+        return folded.collapsed
+    }
+
+    /// The folded title without a leading article, unless it is nothing else.
+    static func sortKey(_ title: String) -> String {
+        let folded = fold(title)
+        if folded.hasPrefix("l'"), folded.count > 2 { return String(folded.dropFirst(2)) }
+        guard let space = folded.firstIndex(of: " "), articles.contains(folded[..<space]) else {
+            return folded
+        }
+        return String(folded[space...].dropFirst())
+    }
+
+    private static func append(_ scalar: Unicode.Scalar, to folded: inout String) {
+        switch scalar {
+        case _ where scalar.isASCII: folded.unicodeScalars.append(scalar)
+        case "ß": folded += "ss"
+        case "æ": folded += "ae"
+        case "œ": folded += "oe"
+        case "‘", "’", "ʼ": folded += "'"
+        case "“", "”", "„", "«", "»": folded += "\""
+        case "‐", "‑", "–", "—": folded += "-"
+        default:
+            switch scalar.properties.generalCategory {
+            case .nonspacingMark, .format: break
+            default: folded.unicodeScalars.append(base(of: scalar) ?? scalar)
+            }
+        }
+    }
+
+    /// The plain letter of a Latin letter with marks. Unicode's own name of the character tells it ("LATIN SMALL
+    /// LETTER E WITH ACUTE"); it covers letters that no decomposition splits, such as ø and ł.
+    private static func base(of scalar: Unicode.Scalar) -> Unicode.Scalar? {
+        let prefix = "LATIN SMALL LETTER "
+        guard let name = scalar.properties.name, name.hasPrefix(prefix) else { return nil }
+        let letter = name.dropFirst(prefix.count).prefix { $0 != " " }
+        guard letter.unicodeScalars.count == 1, let capital = letter.unicodeScalars.first, capital.isASCII
+        else {
+            return letter == "DOTLESS" ? "i" : nil
+        }
+        return capital.properties.lowercaseMapping.unicodeScalars.first
+    }
+}

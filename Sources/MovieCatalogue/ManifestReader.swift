@@ -1,0 +1,103 @@
+/// Gathers the entries of a manifest and what is wrong with the others.
+struct ManifestReader {
+    private(set) var entries: [Manifest.Entry] = []
+    private(set) var problems: [Manifest.Problem] = []
+
+    private static let checksumPrefix = "sha256:"
+    private static let checksumDigits = 64
+    /// Addresses beyond this are a file that is no manifest; servers refuse them too.
+    private static let maximumAddress = 8192
+
+    /// The values of a JSON manifest, or nil if the document is a catalogue.
+    static func images(of root: JSONValue) throws(CatalogueError) -> [JSONValue]? {
+        switch root.content {
+        case .array(let elements):
+            let isCatalogue =
+                !elements.isEmpty && elements.allSatisfy { $0["url"] == nil && $0["title"] != nil }
+            return isCatalogue ? nil : elements
+        case .object where root["movies"] != nil: return nil
+        default:
+            guard let images = root["images"], case .array(let elements) = images.content else {
+                throw .wrongShape(
+                    expected: "an array of images, or an object with \"images\" or \"movies\"",
+                    line: root.line)
+            }
+            return elements
+        }
+    }
+
+    /// An entry of a JSON manifest: an address, or an object with `url` and perhaps `sha256`.
+    mutating func add(_ image: JSONValue) {
+        if let address = image.string { return add(address: address, checksum: nil, line: image.line) }
+        guard let address = image["url"]?.string else {
+            return report(image.line, "entry \(entries.count + problems.count + 1)", "has no \"url\"")
+        }
+        guard let checksum = image["sha256"] else {
+            return add(address: address, checksum: nil, line: image.line)
+        }
+        // A number has no digits of its own to check, so it fails as an empty checksum does.
+        add(address: address, checksum: checksum.string ?? "", line: image.line)
+    }
+
+    /// The posters of a catalogue. Only what concerns the poster must be right.
+    mutating func add(_ catalogue: CatalogueSource) {
+        for movie in catalogue.movies {
+            do {
+                guard let poster = try movie.text(.poster) else {
+                    report(movie.line, movie.label, "has no poster")
+                    continue
+                }
+                add(address: poster, checksum: nil, line: movie.line)
+            } catch {
+                report(movie.line, movie.label, "has a poster that is no text")
+            }
+        }
+    }
+
+    /// A list: an address a line, blank lines and lines that begin with # apart.
+    mutating func addList(_ bytes: [UInt8], from start: Int) throws(CatalogueError) {
+        guard !bytes.contains(0) else { throw .unrecognised }
+        // The carriage return before a line feed is white space at the end of an address, and falls away there.
+        let lines = bytes[start...].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() { addLine(line, number: index + 1) }
+    }
+
+    private mutating func addLine(_ line: ArraySlice<UInt8>, number: Int) {
+        guard let text = String(validating: line, as: UTF8.self) else {
+            return report(number, String(decoding: line, as: UTF8.self), "is not UTF-8")
+        }
+        let trimmed = text.trimmed
+        guard !trimmed.isEmpty, !trimmed.hasPrefix("#") else { return }
+        let words = trimmed.split(whereSeparator: \.isWhitespace)
+        guard let last = words.last, words.count > 1, last.lowercased().hasPrefix(Self.checksumPrefix) else {
+            return add(address: trimmed, checksum: nil, line: number)
+        }
+        add(
+            address: String(trimmed[..<last.startIndex]),
+            checksum: String(last.dropFirst(Self.checksumPrefix.count)),
+            line: number)
+    }
+
+    private mutating func add(address: String, checksum: String?, line: Int) {
+        let address = address.trimmed
+        guard !address.isEmpty else { return report(line, address, "is an empty address") }
+        guard address.utf8.count <= Self.maximumAddress else {
+            return report(
+                line, String(address.prefix(80)) + "…", "is longer than \(Self.maximumAddress) bytes")
+        }
+        guard !address.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            return report(line, address, "has a control character in its address")
+        }
+        if let checksum,
+            checksum.utf8.count != Self.checksumDigits || !checksum.utf8.allSatisfy({ $0.hexValue != nil })
+        {
+            return report(
+                line, address, "has a checksum that is not \(Self.checksumDigits) hexadecimal digits")
+        }
+        entries.append(Manifest.Entry(address: address, checksum: checksum?.lowercased(), line: line))
+    }
+
+    private mutating func report(_ line: Int, _ text: String, _ reason: String) {
+        problems.append(Manifest.Problem(line: line, text: text, reason: reason))
+    }
+}

@@ -1,0 +1,145 @@
+/// What a catalogue says of one film, before it is known to be right. JSON and XML both come to this, so that
+/// both are checked by one set of rules and named alike in errors.
+struct MovieFields {
+    enum Field: String, CaseIterable {
+        case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
+    }
+
+    enum Value {
+        case text(String)
+        case number(Double)
+        case texts([String])
+        /// A form that no field has.
+        case other
+    }
+
+    /// Its place among the films, from 1.
+    let position: Int
+    /// The line it begins on, from 1.
+    let line: Int
+    var values: [Field: Value] = [:]
+
+    /// How errors call it: its place, and its title or id where it has one.
+    var label: String {
+        if case .text(let title) = values[.title] { return "film \(position) (\"\(title)\")" }
+        if case .text(let id) = values[.id] { return "film \(position) (\"\(id)\")" }
+        return "film \(position)"
+    }
+
+    /// Years of films are after the invention; the bound keeps a slip of the finger from becoming a year.
+    private static let years: ClosedRange<Double> = 1800...9999
+    private static let runningTimes: ClosedRange<Double> = 1...100_000
+    private static let scores: ClosedRange<Double> = 0...10
+
+    func movie() throws(CatalogueError) -> Movie {
+        Movie(
+            id: try required(.id), title: try required(.title), originalTitle: try text(.originalTitle),
+            year: try requiredYear(), director: try required(.director), country: try text(.country),
+            minutes: try whole(.minutes, in: Self.runningTimes), genres: try texts(.genres),
+            overview: try text(.overview), score: try number(.score, in: Self.scores),
+            poster: try text(.poster))
+    }
+
+    /// The text of a field; nil where it is absent or blank.
+    func text(_ field: Field) throws(CatalogueError) -> String? {
+        switch values[field] {
+        case nil: return nil
+        case .text(let text): return text.trimmed.isEmpty ? nil : text.trimmed
+        case .number, .texts, .other: throw wrong(field, "text")
+        }
+    }
+
+    private func required(_ field: Field) throws(CatalogueError) -> String {
+        // Catalogues that come out of databases count their films.
+        if field == .id, case .number(let number) = values[.id], let whole = Int(exactly: number) {
+            return String(whole)
+        }
+        guard let text = try text(field) else { throw missing(field) }
+        return text
+    }
+
+    private func requiredYear() throws(CatalogueError) -> Int {
+        guard let year = try whole(.year, in: Self.years) else { throw missing(.year) }
+        return year
+    }
+
+    private func texts(_ field: Field) throws(CatalogueError) -> [String] {
+        switch values[field] {
+        case nil: return []
+        case .texts(let texts): return texts.map(\.trimmed).filter { !$0.isEmpty }
+        case .text, .number, .other: throw wrong(field, "a list of texts")
+        }
+    }
+
+    private func number(_ field: Field, in range: ClosedRange<Double>) throws(CatalogueError) -> Double? {
+        switch values[field] {
+        case nil: return nil
+        case .number(let number) where range.contains(number): return number
+        case .number, .text, .texts, .other:
+            throw wrong(field, "a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
+        }
+    }
+
+    private func whole(_ field: Field, in range: ClosedRange<Double>) throws(CatalogueError) -> Int? {
+        guard let number = try number(field, in: range) else { return nil }
+        guard let whole = Int(exactly: number) else { throw wrong(field, "a whole number") }
+        return whole
+    }
+
+    private func missing(_ field: Field) -> CatalogueError {
+        .missingField(movie: label, field: field.rawValue, line: line)
+    }
+
+    private func wrong(_ field: Field, _ expected: String) -> CatalogueError {
+        .wrongType(movie: label, field: field.rawValue, expected: expected, line: line)
+    }
+}
+
+extension MovieFields {
+    /// An object of a catalogue's array. Members it does not know are ignored.
+    init(_ object: JSONValue, position: Int) {
+        self.init(position: position, line: object.line)
+        for field in Field.allCases {
+            switch object[field.rawValue]?.content {
+            case nil, .null: continue
+            case .string(let text): values[field] = .text(text)
+            case .number(let number): values[field] = .number(number)
+            case .array(let elements):
+                let texts = elements.compactMap(\.string)
+                values[field] = texts.count == elements.count ? .texts(texts) : .other
+            case .bool, .object: values[field] = .other
+            }
+        }
+    }
+
+    /// A `<movie>` element. Text may be laid out over lines; children it does not know are ignored.
+    init(_ element: XMLElement, position: Int) {
+        self.init(position: position, line: element.line)
+        for field in Field.allCases where field != .id {
+            guard let child = element.child(field.rawValue) else { continue }
+            let text = child.text.collapsed
+            switch field {
+            case .genres:
+                values[field] = .texts(child.children.filter { $0.name == "genre" }.map(\.text.collapsed))
+            case .year, .minutes, .score:
+                // An empty element says no more than an absent one.
+                if !text.isEmpty { values[field] = Double(text).map(Value.number) ?? .text(text) }
+            default: values[field] = child.children.isEmpty ? .text(text) : .other
+            }
+        }
+        values[.id] = (element.attributes["id"] ?? element.child("id")?.text).map { .text($0.trimmed) }
+    }
+}
+
+extension String {
+    /// Without white space at either end.
+    var trimmed: String {
+        guard let first = firstIndex(where: { !$0.isWhitespace }),
+            let last = lastIndex(where: { !$0.isWhitespace })
+        else { return "" }
+        return String(self[first...last])
+    }
+
+    /// With each run of white space as one space, and none at the ends.
+    var collapsed: String { split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+}

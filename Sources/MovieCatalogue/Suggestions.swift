@@ -1,0 +1,57 @@
+/// What a person may have meant by a mistyped word: the nearest of what there is, by edit distance.
+package enum Suggestions {
+    /// Longer words are not corrected: nobody mistypes so much, and the time grows with the square.
+    package static let maximumLength = 64
+
+    /// How many insertions, deletions, substitutions and swaps of neighbours make one text of the other
+    /// (Damerau-Levenshtein in its restricted form, optimal string alignment), case and accents aside. Nil when
+    /// it takes more than `limit`.
+    package static func distance(_ first: String, _ second: String, atMost limit: Int) -> Int? {
+        distance(Array(FoldedText.fold(first)), Array(FoldedText.fold(second)), atMost: limit)
+    }
+
+    /// The candidates within reach of `text`, nearest first and then in the order given, at most `count`. One
+    /// slip in three characters is within reach, and two always where there are four or more.
+    package static func nearest(to text: String, among candidates: [String], count: Int = 5) -> [String] {
+        nearest(to: text, among: candidates, count: count) { [$0] }
+    }
+
+    /// The same for values that go by several names each: the nearest name of a value counts.
+    static func nearest<Value>(
+        to text: String, among values: [Value], count: Int, names: (Value) -> [String]
+    ) -> [Value] {
+        let wanted = Array(FoldedText.fold(text))
+        guard !wanted.isEmpty, wanted.count <= maximumLength else { return [] }
+        let reach = wanted.count < 4 ? 1 : max(2, wanted.count / 3)
+        let ranked = values.enumerated().compactMap {
+            index, value -> (distance: Int, index: Int, value: Value)? in
+            let distances = names(value).compactMap {
+                distance(wanted, Array(FoldedText.fold($0)), atMost: reach)
+            }
+            return distances.min().map { ($0, index, value) }
+        }
+        return ranked.sorted { ($0.distance, $0.index) < ($1.distance, $1.index) }.prefix(count).map(\.value)
+    }
+
+    private static func distance(_ first: [Character], _ second: [Character], atMost limit: Int) -> Int? {
+        guard abs(first.count - second.count) <= limit else { return nil }
+        var beforeLast: [Int] = []
+        var last = Array(0...second.count)
+        for row in first.indices {
+            var current = [row + 1]
+            current.reserveCapacity(second.count + 1)
+            for column in second.indices {
+                let isSame = first[row] == second[column]
+                var cost = min(last[column + 1] + 1, current[column] + 1, last[column] + (isSame ? 0 : 1))
+                if row > 0, column > 0, first[row] == second[column - 1], first[row - 1] == second[column] {
+                    cost = min(cost, beforeLast[column - 1] + 1)
+                }
+                current.append(cost)
+            }
+            beforeLast = last
+            last = current
+        }
+        guard let distance = last.last, distance <= limit else { return nil }
+        return distance
+    }
+}

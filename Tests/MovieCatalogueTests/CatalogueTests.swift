@@ -1,0 +1,114 @@
+import MovieCatalogue
+import Testing
+
+@Suite("Catalogue", .timeLimit(.minutes(1)))
+struct CatalogueTests {
+    @Test("JSON and XML of the same films read alike", arguments: [Fixtures.json, Fixtures.xml])
+    func bothForms(text: String) throws {
+        let catalogue = try Catalogue(parsing: Array(text.utf8))
+        #expect(catalogue.name == "Silents & Co")
+        #expect(catalogue.movies == Fixtures.movies)
+    }
+
+    @Test("a byte order mark and white space may come first", arguments: [Fixtures.json, Fixtures.xml])
+    func byteOrderMark(text: String) throws {
+        let bytes = [0xEF, 0xBB, 0xBF] + Array(" \r\n\t".utf8) + Array(text.utf8)
+        // XML wants its declaration first of all; a blank line before it harms nobody, so it is let through.
+        #expect(try Catalogue(parsing: bytes).movies == Fixtures.movies)
+    }
+
+    @Test("a bare array of films is a catalogue without a name")
+    func bareArray() throws {
+        let text = #"[{"id": 7, "title": "A", "year": 1920, "director": "B"}]"#
+        let catalogue = try Catalogue(parsing: Array(text.utf8))
+        #expect(catalogue.name == nil)
+        #expect(catalogue.movies == [Movie(id: "7", title: "A", year: 1920, director: "B")])
+    }
+
+    @Test("a film that lacks what every film has is named with the field and the line")
+    func missingField() {
+        #expect(
+            readError("{\"movies\": [\n{\"id\": \"a\", \"title\": \"Alpha\", \"year\": 1920}]}")
+                == .missingField(movie: "film 1 (\"Alpha\")", field: "director", line: 2))
+        #expect(
+            readError("<catalogue>\n\n<movie><title>Alpha</title></movie></catalogue>")
+                == .missingField(movie: "film 1 (\"Alpha\")", field: "id", line: 3))
+        #expect(
+            readError(#"[{"id": "a", "title": "  "}]"#)
+                == .missingField(movie: "film 1 (\"  \")", field: "title", line: 1))
+    }
+
+    @Test(
+        "a field of the wrong type or range is named",
+        arguments: [
+            (#""year": "1920""#, "year", "a number from 1800 to 9999"),
+            (#""year": 1e300"#, "year", "a number from 1800 to 9999"),
+            (#""year": 1920.5"#, "year", "a whole number"),
+            (#""year": 1920, "minutes": -1"#, "minutes", "a number from 1 to 100000"),
+            (#""year": 1920, "score": 11"#, "score", "a number from 0 to 10"),
+            (#""year": 1920, "genres": "Horror""#, "genres", "a list of texts"),
+            (#""year": 1920, "genres": [1]"#, "genres", "a list of texts"),
+            (#""year": 1920, "poster": {}"#, "poster", "text"),
+        ])
+    func wrongType(fields: String, field: String, expected: String) {
+        #expect(
+            readError(#"[{"id": "a", "title": "A", "director": "B", \#(fields)}]"#)
+                == .wrongType(movie: "film 1 (\"A\")", field: field, expected: expected, line: 1))
+    }
+
+    @Test("a year in words is refused in XML too")
+    func yearInWords() {
+        let text =
+            "<catalogue><movie id='a'><title>A</title><director>B</director><year>long ago</year></movie></catalogue>"
+        #expect(
+            readError(text)
+                == .wrongType(
+                    movie: "film 1 (\"A\")", field: "year", expected: "a number from 1800 to 9999", line: 1))
+    }
+
+    @Test("two films with one id are refused")
+    func duplicateIdentifier() {
+        let film = #"{"id": "a", "title": "A", "year": 1920, "director": "B"}"#
+        #expect(readError("[\(film),\n\(film)]") == .duplicateIdentifier(id: "a", line: 2))
+    }
+
+    @Test("what is no catalogue is told apart from what is malformed")
+    func wrongShape() {
+        #expect(readError("") == .empty)
+        #expect(readError("\u{FEFF} \n") == .empty)
+        #expect(readError("posters/a.jpg") == .unrecognised)
+        #expect(readError("{\"films\": []}").map { "\($0)" }?.contains("\"movies\"") == true)
+        #expect(readError("[1]") == .wrongShape(expected: "an object for film 1", line: 1))
+        #expect(readError("\n<html></html>") == .wrongShape(expected: "<catalogue>, not <html>", line: 2))
+    }
+
+    @Test("bytes that are not UTF-8 are refused with their offset")
+    func notUTF8() {
+        let bytes = Array("[\"".utf8) + [0xC3, 0x28] + Array("\"]".utf8)
+        #expect(
+            thrown { () throws(CatalogueError) in _ = try Catalogue(parsing: bytes) } == .notUTF8(offset: 2))
+    }
+
+    @Test("more than the limit is refused before it is read")
+    func tooLarge() {
+        let bytes = [UInt8](repeating: 0x20, count: 64 << 20) + [0x5B]
+        #expect(
+            thrown { () throws(CatalogueError) in _ = try Catalogue(parsing: bytes) }
+                == .tooLarge(limit: 64 << 20, unit: "bytes"))
+    }
+
+    @Test("an error is one line")
+    func descriptions() {
+        for error: CatalogueError in [
+            .empty, .tooLarge(limit: 1, unit: "bytes"), .notUTF8(offset: 3),
+            .unsupportedEncoding(name: "UTF-16", line: 1), .unrecognised,
+            .malformedJSON(reason: "r", line: 1, column: 2), .malformedXML(reason: "r", line: 1),
+            .doctypeRefused(line: 1), .wrongShape(expected: "e", line: 1),
+            .missingField(movie: "m", field: "f", line: 1),
+            .wrongType(movie: "m", field: "f", expected: "e", line: 1),
+            .duplicateIdentifier(id: "i", line: 1),
+        ] {
+            #expect(!error.description.isEmpty && !error.description.contains("\n"))
+        }
+    }
+}

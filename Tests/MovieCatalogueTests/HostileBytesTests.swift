@@ -1,0 +1,80 @@
+import MovieCatalogue
+import Testing
+
+/// Bytes that come from strangers end in a value or an error, never in a trap.
+@Suite("Hostile bytes", .timeLimit(.minutes(1)))
+struct HostileBytesTests {
+    private static let list =
+        "# list\r\nposters/a.jpg sha256:\(String(repeating: "ab", count: 32))\r\nb.jpg\r\n"
+    private static let samples = [Fixtures.json, Fixtures.xml, list]
+
+    private func readBoth(_ bytes: [UInt8]) -> (Catalogue?, Manifest?) {
+        // Only whether it is read matters here; which error it is, other tests say.
+        (try? Catalogue(parsing: bytes), try? Manifest(parsing: bytes))
+    }
+
+    @Test(
+        "a document cut anywhere before its last bracket is refused",
+        arguments: [Fixtures.json, Fixtures.xml])
+    func cut(text: String) {
+        let bytes = Array(text.utf8)
+        for length in 0..<bytes.count {
+            let (catalogue, manifest) = readBoth(Array(bytes[..<length]))
+            #expect(catalogue == nil && manifest == nil, "cut at \(length)")
+        }
+        #expect(readBoth(bytes).0 != nil)
+    }
+
+    @Test("a list cut anywhere reads what is whole")
+    func cutList() {
+        let bytes = Array(Self.list.utf8)
+        for length in 1..<bytes.count {
+            #expect(readBoth(Array(bytes[..<length])).1 != nil, "cut at \(length)")
+        }
+    }
+
+    @Test("flipped bits never trap", arguments: samples.indices)
+    func flips(sample: Int) {
+        let original = Array(Self.samples[sample].utf8)
+        var random = SeededGenerator(seed: UInt64(sample) + 1)
+        var refused = 0
+        for _ in 0..<400 {
+            var bytes = original
+            for _ in 0...Int.random(in: 0..<3, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] ^=
+                    1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            if readBoth(bytes).0 == nil { refused += 1 }
+        }
+        #expect(refused > 0)
+    }
+
+    @Test("random bytes never trap")
+    func noise() {
+        var random = SeededGenerator(seed: 7)
+        let alphabet = Array("{}[]\",:\\u0d8<>/!-?&;#x= \n\u{FF}".utf8) + [0, 0xFF]
+        for _ in 0..<2000 {
+            let start = [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<")].randomElement(
+                using: &random)
+            let tail = (0..<Int.random(in: 0..<40, using: &random)).compactMap { _ in
+                alphabet.randomElement(using: &random)
+            }
+            _ = readBoth([start].compactMap(\.self) + tail)
+        }
+    }
+}
+
+/// The same numbers on every run (splitmix64).
+private struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

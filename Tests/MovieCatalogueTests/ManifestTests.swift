@@ -1,0 +1,101 @@
+import MovieCatalogue
+import Testing
+
+@Suite("Manifest", .timeLimit(.minutes(1)))
+struct ManifestTests {
+    private let checksum = String(repeating: "0123456789abcdef", count: 4)
+
+    private func manifest(_ text: String) throws -> Manifest { try Manifest(parsing: Array(text.utf8)) }
+
+    @Test("a JSON manifest holds addresses and objects, named or bare")
+    func json() throws {
+        let images = """
+            [{"url": "a.jpg", "sha256": "\(checksum.uppercased())", "note": 1}, "b.jpg",
+            {"url": "c d.jpg"}]
+            """
+        let expected = [
+            Manifest.Entry(address: "a.jpg", checksum: checksum, line: 1),
+            Manifest.Entry(address: "b.jpg", line: 1),
+            Manifest.Entry(address: "c d.jpg", line: 2),
+        ]
+        for text in [images, "{\"images\": \(images)}"] {
+            let manifest = try manifest(text)
+            #expect(manifest.entries == expected)
+            #expect(manifest.problems == [])
+        }
+    }
+
+    @Test("a list holds an address a line, with comments, blank lines, CRLF and a byte order mark")
+    func list() throws {
+        let text =
+            "\u{FEFF}# posters\r\nhttps://a.example/x.jpg#part\r\n\r\n  El Camión.jpg\t\r\n"
+            + "b.jpg sha256:\(checksum)\r\n #c.jpg\r\nd.jpg  SHA256:\(checksum.uppercased())"
+        let manifest = try manifest(text)
+        #expect(
+            manifest.entries == [
+                Manifest.Entry(address: "https://a.example/x.jpg#part", line: 2),
+                Manifest.Entry(address: "El Camión.jpg", line: 4),
+                Manifest.Entry(address: "b.jpg", checksum: checksum, line: 5),
+                Manifest.Entry(address: "d.jpg", checksum: checksum, line: 7),
+            ])
+        #expect(manifest.problems == [])
+    }
+
+    @Test("one bad line never stops the rest")
+    func badLines() throws {
+        let long = String(repeating: "x", count: 9000)
+        let bytes =
+            Array("a.jpg\nb.jpg sha256:12\n\u{1B}[2Jc.jpg\n\(long)\n".utf8) + [0xFF, 0x0A]
+            + Array("d.jpg".utf8)
+        let manifest = try Manifest(parsing: bytes)
+        #expect(manifest.entries.map(\.address) == ["a.jpg", "d.jpg"])
+        #expect(manifest.entries.map(\.line) == [1, 6])
+        #expect(manifest.problems.map(\.line) == [2, 3, 4, 5])
+        #expect(manifest.problems.map(\.text)[0] == "b.jpg")
+    }
+
+    @Test("one bad entry of a JSON manifest never stops the rest")
+    func badEntries() throws {
+        let manifest = try manifest(
+            #"[1, {"url": 2}, "", {"sha256": "x"}, {"url": "a", "sha256": 5}, "z.jpg", null]"#)
+        #expect(manifest.entries == [Manifest.Entry(address: "z.jpg", line: 1)])
+        #expect(manifest.problems.count == 6)
+        #expect(manifest.problems.first?.text == "entry 1")
+    }
+
+    @Test("a catalogue is a manifest of its posters", arguments: [Fixtures.json, Fixtures.xml])
+    func catalogue(text: String) throws {
+        let manifest = try manifest(text)
+        #expect(manifest.entries.map(\.address) == ["posters/nosferatu.jpg"])
+        #expect(manifest.problems.map(\.text) == ["film 2 (\"Un Chien Andalou\")"])
+        #expect(manifest.problems.map(\.reason) == ["has no poster"])
+    }
+
+    @Test("a film that is not right gives up its poster all the same")
+    func badFilm() throws {
+        let manifest = try manifest(
+            #"[{"title": "A", "poster": "a.jpg"}, {"title": "B", "poster": 1}, {"title": "C", "poster": "c.jpg"}]"#
+        )
+        #expect(manifest.entries.map(\.address) == ["a.jpg", "c.jpg"])
+        #expect(manifest.problems.map(\.reason) == ["has a poster that is no text"])
+    }
+
+    @Test("what is no manifest at all is refused")
+    func refused() {
+        func error(_ text: String) -> CatalogueError? {
+            thrown { () throws(CatalogueError) in _ = try Manifest(parsing: Array(text.utf8)) }
+        }
+        #expect(error("") == .empty)
+        #expect(error("\u{89}PNG\0\u{1}") == .unrecognised)
+        #expect(error("{\"pictures\": []}") != nil)
+        #expect(error("[\"a\"") == .malformedJSON(reason: "expected , or ]", line: 1, column: 5))
+        #expect(error("<html/>") != nil)
+        #expect(error("<!DOCTYPE html>") == .doctypeRefused(line: 1))
+    }
+
+    @Test("nothing but comments is an empty manifest")
+    func onlyComments() throws {
+        #expect(try manifest("# none\n").entries.isEmpty)
+        #expect(try manifest("[]").entries.isEmpty)
+    }
+}

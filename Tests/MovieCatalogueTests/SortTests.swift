@@ -1,0 +1,37 @@
+import MovieCatalogue
+import Testing
+
+@Suite("Catalogue.sorted", .timeLimit(.minutes(1)))
+struct SortTests {
+    @Test("titles sort without article, case or accents")
+    func titles() {
+        let titles = [
+            "The Zebra", "éclair", "Dune", "a Dawn", "L’Étoile", "Das Boot", "Ecuador", "The", "Åland",
+        ]
+        #expect(
+            catalogue(titles).sorted(by: .title).map(\.title)
+                == [
+                    "Åland", "Das Boot", "a Dawn", "Dune", "éclair", "Ecuador", "L’Étoile", "The",
+                    "The Zebra",
+                ])
+    }
+
+    @Test("the best score comes first, no score last, and equals by title")
+    func scores() {
+        let films = [
+            ("a", "The Cat", 5.0), ("b", "Ape", nil), ("c", "Bat", 5), ("d", "Elk", 9), ("e", "Dog", 0),
+        ]
+        let catalogue = Catalogue(
+            name: nil,
+            movies: films.map { Movie(id: $0.0, title: $0.1, year: 1920, director: "B", score: $0.2) })
+        #expect(catalogue.sorted(by: .score).map(\.title) == ["Elk", "Bat", "The Cat", "Dog", "Ape"])
+    }
+
+    @Test("the oldest comes first, and equals by title, then by id")
+    func years() {
+        let films = [("a", "B", 1927), ("c", "A", 1927), ("b", "A", 1927), ("d", "C", 1919)]
+        let catalogue = Catalogue(
+            name: nil, movies: films.map { Movie(id: $0.0, title: $0.1, year: $0.2, director: "B") })
+        #expect(catalogue.sorted(by: .year).map(\.id) == ["d", "b", "c", "a"])
+    }
+}
