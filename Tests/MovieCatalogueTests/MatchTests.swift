@@ -36,6 +36,20 @@ struct MatchTests {
         #expect(title("caligari") == "The Cabinet of Dr. Caligari")
     }
 
+    @Test(
+        "letters with marks match without them, however they are encoded",
+        arguments: [
+            ("Ha\u{308}xan", "haxan"), ("Terje Vigen på sjøen", "pa sjoen"), ("Żółć i Łódź", "ZOLC I LODZ"),
+            ("Die Straße", "strasse"), ("L’Âge d’Or", "l'age d'or"), ("Cœur fidèle", "coeur"),
+            ("Παρίσι", "ΠΑΡΊΣΙ"),
+        ])
+    func marks(title: String, typed: String) {
+        guard case .one = catalogue([title, "Another"]).match(typed) else {
+            Issue.record("\(typed) is not found in \(title)")
+            return
+        }
+    }
+
     @Test("a part of several titles names them all")
     func several() {
         guard case .several(let movies) = films.match("kid") else {
