@@ -1,0 +1,77 @@
+/// Where in the folder a request's target points, as plain names below the folder.
+///
+/// Decoded exactly once. What could lead out of the folder, or means something to one system and something else
+/// to another, is refused rather than cleaned.
+struct RequestPath: Hashable, Sendable {
+    /// The bytes of each name; empty for the folder itself.
+    let names: [[UInt8]]
+
+    enum Refusal: Error, Hashable {
+        /// Not a path at all: bad encoding, NUL, `..`, a backslash, a slash within a name.
+        case malformed
+        /// A path that names nothing served: a hidden file, a folder, an empty name.
+        case notServed
+    }
+
+    /// Deeper folders than any catalogue has; each level costs a system call.
+    private static let maximumDepth = 16
+
+    /// Takes a target in origin form (`/posters/a.jpg?x=1`) or absolute form (`http://host/posters/a.jpg`), RFC
+    /// 9112 section 3.2; the query says nothing here.
+    init(target: String) throws(Refusal) {
+        var path = Array(target.utf8)[...]
+        if path.first != UInt8(ascii: "/") {
+            let lowered = target.lowercased()
+            guard lowered.hasPrefix("http://") || lowered.hasPrefix("https://"),
+                let scheme = path.firstIndex(of: UInt8(ascii: ":"))
+            else { throw .malformed }
+            let authority = path[(scheme + 3)...]
+            path =
+                authority[
+                    (authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+                        ?? authority.endIndex)...]
+        }
+        if let query = path.firstIndex(of: UInt8(ascii: "?")) { path = path[..<query] }
+        guard !path.contains(UInt8(ascii: "#")) else { throw .malformed }
+        let pieces = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard pieces != [[]], !pieces.isEmpty else {
+            names = []
+            return
+        }
+        var names: [[UInt8]] = []
+        for piece in pieces { names.append(try Self.decoded(piece)) }
+        guard names.count <= Self.maximumDepth,
+            names.allSatisfy({ !$0.isEmpty && $0.first != UInt8(ascii: ".") })
+        else { throw .notServed }
+        self.names = names
+    }
+
+    private static func decoded(_ piece: ArraySlice<UInt8>) throws(Refusal) -> [UInt8] {
+        var name: [UInt8] = []
+        var rest = piece
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                name.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else {
+                throw .malformed
+            }
+            name.append(high << 4 | low)
+        }
+        let forbidden: [UInt8] = [0, UInt8(ascii: "/"), UInt8(ascii: "\\")]
+        guard name != Array("..".utf8), !name.contains(where: forbidden.contains) else { throw .malformed }
+        return name
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
