@@ -1,0 +1,102 @@
+import CSystem
+import Glibc
+
+/// The folder that is served. Files are opened name by name from its descriptor and no link is ever followed, so
+/// that nothing outside it can be reached, whatever is asked for and whoever changes it meanwhile.
+final class CatalogueFolder: Sendable {
+    enum Failure: Error {
+        /// No such file, or one that is not served: a folder, a link, a pipe, one that may not be read.
+        case notFound
+        /// The system has no descriptor or memory left.
+        case exhausted
+    }
+
+    private let root: Int32
+
+    /// Opens a folder; the path itself may lead over links.
+    init(path: String) throws(CatalogueServiceError) {
+        root = unsafe csystem_open(path, O_RDONLY | O_DIRECTORY, 0)
+        guard root >= 0 else {
+            switch errno {
+            case ENOENT: throw .noSuchFolder(path: path)
+            case ENOTDIR: throw .notAFolder(path: path)
+            case EACCES, EPERM: throw .folderNotReadable(path: path)
+            default: throw .system(call: "open", errno: errno)
+            }
+        }
+    }
+
+    deinit { close(root) }
+
+    /// Opens the regular file at `names`, which are plain names: no separator, no NUL, not hidden.
+    func open(_ names: [[UInt8]]) throws(Failure) -> OpenFile {
+        guard let last = names.last else { throw .notFound }
+        var folder = root
+        defer { if folder != root { close(folder) } }
+        for name in names.dropLast() {
+            let next = Self.openEntry(of: folder, name, O_RDONLY | O_DIRECTORY)
+            guard next >= 0 else { throw Self.failure(errno) }
+            if folder != root { close(folder) }
+            folder = next
+        }
+        // Opening a pipe would wait for its writer.
+        let descriptor = Self.openEntry(of: folder, last, O_RDONLY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure(errno) }
+        return try OpenFile(owning: descriptor)
+    }
+
+    /// The names of the catalogues and manifests at the top of the folder, sorted: what `/` tells.
+    func catalogueNames() -> [String] {
+        let copy = unsafe csystem_open_entry(root, ".", O_RDONLY | O_DIRECTORY)
+        guard copy >= 0 else { return [] }
+        guard let listing = unsafe fdopendir(copy) else {
+            close(copy)
+            return []
+        }
+        defer { unsafe closedir(listing) }
+        var names: [String] = []
+        while let entry = unsafe readdir(listing) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe Array(bytes.prefix { $0 != 0 })
+            }
+            let isCatalogue = [".json", ".xml", ".txt"].contains {
+                name.reversed().starts(with: $0.utf8.reversed())
+            }
+            // A name that would break the line, or is no text, is left out rather than escaped.
+            guard isCatalogue, name.first != UInt8(ascii: "."), name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+                let text = String(validating: name, as: UTF8.self)
+            else { continue }
+            names.append(text)
+        }
+        return names.sorted()
+    }
+
+    private static func openEntry(of folder: Int32, _ name: [UInt8], _ flags: Int32) -> Int32 {
+        let terminated = name.map(CChar.init(bitPattern:)) + [0]
+        return unsafe csystem_open_entry(folder, terminated, flags)
+    }
+
+    private static func failure(_ errno: Int32) -> Failure {
+        [EMFILE, ENFILE, ENOMEM].contains(errno) ? .exhausted : .notFound
+    }
+}
+
+/// An open regular file, closed when it goes.
+struct OpenFile: ~Copyable {
+    let descriptor: Int32
+    let metadata: FileMetadata
+
+    fileprivate init(owning descriptor: Int32) throws(CatalogueFolder.Failure) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw .notFound
+        }
+        self.descriptor = descriptor
+        metadata = FileMetadata(
+            size: Int(status.st_size), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec,
+            inode: UInt64(status.st_ino))
+    }
+
+    deinit { close(descriptor) }
+}

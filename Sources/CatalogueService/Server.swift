@@ -1,0 +1,73 @@
+import Glibc
+import LazyImages
+
+/// What the threads of a service share, and the thread that accepts connections.
+final class Server: Sendable {
+    let folder: CatalogueFolder
+    let configuration: CatalogueService.Configuration
+    let listener: Listener
+    let stop: StopSignal
+    let counters: ServiceCounters
+    private let threads: ServiceThreads
+    private let isStarted = Lock(false)
+
+    /// How long accepting pauses when the system has no descriptor left.
+    private static let exhaustionPause = Duration.milliseconds(100)
+
+    init(folder: String, configuration: CatalogueService.Configuration) throws(CatalogueServiceError) {
+        self.folder = try CatalogueFolder(path: folder)
+        self.configuration = configuration
+        stop = try StopSignal()
+        threads = try ServiceThreads()
+        counters = ServiceCounters(seed: configuration.failureSeed)
+        listener = try Listener(address: configuration.address, port: configuration.port)
+    }
+
+    func start() {
+        // The thread is counted before the lock is let go, so that a stop at this moment waits for it.
+        isStarted.withLock { isStarted in
+            if !isStarted { threads.start { [self] in acceptUntilStopped() } }
+            isStarted = true
+        }
+    }
+
+    func stopAndWait() {
+        // One that was never started has no thread that would let go of the port, and must not start any more.
+        let wasStarted = isStarted.withLock { isStarted in
+            defer { isStarted = true }
+            return isStarted
+        }
+        stop.raise()
+        if !wasStarted { listener.stop() }
+        threads.waitUntilEnded()
+    }
+
+    private func acceptUntilStopped() {
+        defer { listener.stop() }
+        while let descriptor = listener.waitable, stop.wait(for: descriptor, POLLIN, until: nil) != .stopped {
+            switch listener.accept() {
+            case .success(let socket): take(socket)
+            case .failure(let failure) where failure.isExhaustion:
+                stop.pause(until: .now + Self.exhaustionPause)
+            // The client went away before it was accepted, or a signal came.
+            case .failure: continue
+            }
+        }
+    }
+
+    private func take(_ socket: Int32) {
+        let admission = counters.admit(atMost: configuration.maximumConnections)
+        if case .drop = admission {
+            close(socket)
+            return
+        }
+        threads.start { [self] in
+            // In this order, so that whoever sees no connection any more finds its descriptor free.
+            defer { counters.leave(admission) }
+            ClientSocket.serving(socket, stop: stop, counters: counters) { client in
+                var connection = Connection(client: client, server: self)
+                if case .turnAway = admission { connection.turnAway() } else { connection.run() }
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import LazyImages
+
+/// Wakes every wait of a service when it stops. Who waits for the next request leaves at once; who is in the
+/// middle of an answer has a short while to finish it.
+final class StopSignal: Sendable {
+    enum Outcome {
+        case ready
+        case timedOut
+        case stopped
+    }
+
+    /// How long running answers may take once the service stops.
+    static let grace = Duration.seconds(1)
+
+    private let event: Event
+    private let graceEnd = Lock<ContinuousClock.Instant?>(nil)
+
+    init() throws(CatalogueServiceError) { event = try Event() }
+
+    var isRaised: Bool { graceEnd.withLock { $0 != nil } }
+
+    /// Whether the service has stopped and running answers have had their time.
+    var isGraceOver: Bool { graceEnd.withLock { $0 }.map { ContinuousClock.now >= $0 } ?? false }
+
+    func raise() {
+        graceEnd.withLock { $0 = $0 ?? ContinuousClock.now + Self.grace }
+        event.set()
+    }
+
+    /// Waits until the descriptor is ready, the deadline comes, or the service stops.
+    func wait(for descriptor: Int32, _ events: Int32, until deadline: ContinuousClock.Instant?) -> Outcome {
+        let ready = Event.poll([(event.descriptor, POLLIN), (descriptor, events)], until: deadline)
+        return ready[0] ? .stopped : ready[1] ? .ready : .timedOut
+    }
+
+    /// Waits for a descriptor in the middle of an answer: a stop only brings the deadline nearer.
+    func waitToFinish(for descriptor: Int32, _ events: Int32, until deadline: ContinuousClock.Instant) -> Bool
+    {
+        if !isRaised {
+            let outcome = wait(for: descriptor, events, until: deadline)
+            if outcome != .stopped { return outcome == .ready }
+        }
+        let end = graceEnd.withLock { $0 } ?? deadline
+        return Event.poll([(descriptor, events)], until: min(deadline, end))[0]
+    }
+
+    /// Lets time pass, but not once the service stops.
+    func pause(until deadline: ContinuousClock.Instant) {
+        _ = Event.poll([(event.descriptor, POLLIN)], until: deadline)
+    }
+}

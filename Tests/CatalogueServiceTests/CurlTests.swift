@@ -1,0 +1,67 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+private let isCurlInstalled = ["/usr/bin/curl", "/usr/local/bin/curl", "/bin/curl"].contains { path in
+    FileManager.default.isExecutableFile(atPath: path)
+}
+
+extension OverSockets {
+    /// A client written by others, with opinions of its own.
+    @Suite("is understood by curl", .enabled(if: isCurlInstalled, "curl is not installed"))
+    struct Curl {
+        private func curl(_ running: RunningService, _ arguments: String) -> String {
+            // Its last use may be before curl's.
+            defer { withExtendedLifetime(running) {} }
+            guard let pipe = unsafe popen("curl --silent --noproxy '*' --max-time 20 \(arguments)", "r")
+            else { return "" }
+            var output: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = unsafe fread(&buffer, 1, buffer.count, pipe)
+                guard count > 0 else { break }
+                output += buffer[..<count]
+            }
+            unsafe pclose(pipe)
+            return String(decoding: output, as: UTF8.self)
+        }
+
+        @Test("files, on one connection")
+        func files() throws {
+            let running = try RunningService()
+            let base = "http://127.0.0.1:\(running.service.port)"
+            let output = curl(
+                running, "\(base)/posters/a.jpg \(base)/movies.json -w '|%{http_code} %{num_connects}|'")
+            #expect(output == "0123456789|200 1|[]|200 0|")
+        }
+
+        @Test("parts, resumed downloads and unchanged files")
+        func parts() throws {
+            let running = try RunningService()
+            let url = "http://127.0.0.1:\(running.service.port)/posters/a.jpg"
+            #expect(curl(running, "-r 3-5 \(url)") == "345")
+            #expect(curl(running, "-r -2 \(url)") == "89")
+            #expect(
+                curl(running, "-I -o /dev/null -w '%{http_code} %header{content-length}' \(url)") == "200 10")
+            let tag = running.folder.file("tag")
+            #expect(curl(running, "--etag-save \(tag) \(url)") == "0123456789")
+            #expect(curl(running, "--etag-compare \(tag) -w '%{http_code}' \(url)") == "304")
+            #expect(curl(running, "-z '20370101' -w '%{http_code}' \(url)") == "304")
+        }
+
+        @Test("a refused upload arrives as its answer")
+        func upload() throws {
+            let running = try RunningService(["large.bin": ""])
+            #expect(unsafe truncate(running.folder.file("large.bin"), 1 << 20) == 0)
+            let url = "http://127.0.0.1:\(running.service.port)/x"
+            #expect(
+                curl(
+                    running,
+                    "--data-binary @\(running.folder.file("large.bin")) -o /dev/null -w '%{http_code}' \(url)"
+                ) == "413")
+            #expect(
+                curl(running, "--data-binary @/dev/null -d small -o /dev/null -w '%{http_code}' \(url)")
+                    == "405")
+        }
+    }
+}

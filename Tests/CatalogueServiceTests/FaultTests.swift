@@ -1,0 +1,153 @@
+import CatalogueService
+import Glibc
+import Testing
+
+extension OverSockets {
+    @Suite("bears what is sent to it")
+    struct Faults {
+        @Test(
+            "a head that is refused is answered, and the connection ends",
+            arguments: [
+                ("nonsense\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400),
+                ("GET / HTTP/1.1\r\nHost: x\r\nbad\r\n\r\n", 400),
+                ("GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505),
+                (
+                    "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+                    501
+                ),
+                ("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\nbody", 413),
+                ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+                (
+                    "GET / HTTP/1.1\r\nHost: x\r\nlong: " + String(repeating: "x", count: 17_000)
+                        + "\r\n\r\n", 431
+                ),
+                ("GET /" + String(repeating: "x", count: 40_000), 431),
+            ])
+        func refused(request: String, status: Int) throws {
+            let running = try RunningService()
+            let client = try running.client()
+            client.send(request)
+            let answer = try client.answer()
+            #expect(answer.status == status)
+            #expect(answer.fields["connection"] == "close")
+            #expect(client.isEnded())
+            #expect(running.service.statistics.byStatus == [status: 1])
+        }
+
+        @Test("a head that takes too long is answered 408")
+        func slowHead() throws {
+            let running = try RunningService { $0.headerTimeout = .milliseconds(40) }
+            let client = try running.client()
+            client.send("GET / HTTP/1.1\r\nHo")
+            #expect(try client.answer().status == 408)
+            #expect(client.isEnded())
+        }
+
+        @Test("a connection that says nothing is closed without a word, be it new or used")
+        func idle() throws {
+            let running = try RunningService { $0.idleTimeout = .milliseconds(40) }
+            let client = try running.client()
+            #expect(client.isEnded())
+            let used = try running.client()
+            #expect(try used.get("/movies.json").status == 200)
+            #expect(used.isEnded())
+            #expect(running.service.statistics.requests == 1)
+        }
+
+        @Test("empty lines do not keep a connection alive")
+        func emptyLines() throws {
+            let running = try RunningService { $0.idleTimeout = .milliseconds(40) }
+            let client = try running.client()
+            for _ in 0..<20 { client.send("\r\n") }
+            #expect(client.isEnded())
+        }
+
+        @Test("a body that does not come ends the connection")
+        func missingBody() throws {
+            let running = try RunningService { $0.headerTimeout = .milliseconds(40) }
+            let client = try running.client()
+            client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf")
+            #expect(client.isEnded())
+        }
+
+        @Test("a client that takes nothing of its answer is let go")
+        func stuckClient() throws {
+            let running = try RunningService(["large.bin": ""]) { $0.writeTimeout = .milliseconds(40) }
+            #expect(unsafe truncate(running.folder.file("large.bin"), 256 << 20) == 0)
+            let client = try running.client()
+            client.send("GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n")
+            let other = try running.client()
+            // Each answer takes a turn of the service, so this waits on it and not on a clock of the test.
+            while running.service.statistics.connectionsNow > 1 {
+                #expect(try other.get("/").status == 200)
+            }
+            #expect(client.readToEnd().count < 256 << 20)
+        }
+
+        @Test("a client that goes away in the middle of its answer harms nobody")
+        func reset() throws {
+            let running = try RunningService(["large.bin": "", "a.txt": "a"])
+            #expect(unsafe truncate(running.folder.file("large.bin"), 64 << 20) == 0)
+            for _ in 0..<20 {
+                let client = try running.client()
+                client.send(
+                    "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\nGET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n")
+                client.reset()
+            }
+            #expect(try running.client().get("/a.txt").text == "a")
+        }
+
+        @Test("one connection too many is told so, and the others go on")
+        func tooMany() throws {
+            let running = try RunningService { $0.maximumConnections = 2 }
+            let first = try running.client()
+            let second = try running.client()
+            #expect(try first.get("/movies.json").status == 200)
+            #expect(try second.get("/movies.json").status == 200)
+            let third = try running.client()
+            let answer = try third.get("/movies.json")
+            #expect(answer.status == 503)
+            #expect(answer.fields["connection"] == "close")
+            #expect(third.isEnded())
+            #expect(try first.get("/movies.json").status == 200)
+        }
+
+        @Test("a place that becomes free is given away again")
+        func placeIsFreed() throws {
+            let running = try RunningService { $0.maximumConnections = 1 }
+            for _ in 0..<10 {
+                let client = try running.client()
+                let answer = try client.get("/movies.json", "Connection: close")
+                #expect([200, 503].contains(answer.status))
+                _ = client.readToEnd()
+            }
+            #expect(running.service.statistics.byStatus[200, default: 0] > 0)
+        }
+
+        @Test("random bytes never end the service")
+        func noise() throws {
+            let running = try RunningService { $0.headerTimeout = .milliseconds(200) }
+            let good = Array(
+                "GET /posters/a.jpg HTTP/1.1\r\nHost: x\r\nRange: bytes=1-5\r\nContent-Length: 2\r\n\r\nab"
+                    .utf8)
+            var state: UInt64 = 42
+            func random(_ bound: Int) -> Int {
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return Int(state >> 33) % bound
+            }
+            for round in 0..<200 {
+                var bytes = good
+                if round.isMultiple(of: 2) {
+                    for _ in 0...random(4) { bytes[random(bytes.count)] = UInt8(random(256)) }
+                } else {
+                    bytes = (0..<random(300)).map { _ in UInt8(random(256)) }
+                }
+                let client = try running.client()
+                client.send(bytes)
+                client.finishSending()
+                _ = client.readToEnd()
+            }
+            #expect(try running.client().get("/posters/a.jpg").text == "0123456789")
+        }
+    }
+}

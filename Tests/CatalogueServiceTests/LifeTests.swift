@@ -1,0 +1,160 @@
+import CatalogueService
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+extension OverSockets {
+    @Suite("starts and stops")
+    struct Life {
+        private func error(
+            _ folder: String, _ configure: (inout CatalogueService.Configuration) -> Void = { _ in }
+        )
+            -> CatalogueServiceError?
+        {
+            var configuration = CatalogueService.Configuration()
+            configure(&configuration)
+            do {
+                _ = try CatalogueService(folder: folder, configuration: configuration)
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        @Test("what is wrong with the folder, the address or the port is told")
+        func errors() throws {
+            let running = try RunningService()
+            let folder = running.folder
+            #expect(error(folder.file("none")) == .noSuchFolder(path: folder.file("none")))
+            #expect(error(folder.file("movies.json")) == .notAFolder(path: folder.file("movies.json")))
+            #expect(error(folder.path) { $0.address = "localhost" } == .invalidAddress("localhost"))
+            #expect(error(folder.path) { $0.address = "192.0.2.1" } == .addressNotHere("192.0.2.1"))
+            let port = running.service.port
+            #expect(error(folder.path) { $0.port = port } == .portInUse(address: "127.0.0.1", port: port))
+            for error: CatalogueServiceError in [
+                .portInUse(address: "127.0.0.1", port: 80), .system(call: "bind", errno: EINVAL),
+            ] {
+                #expect(!error.description.contains("\n"))
+            }
+            #expect(
+                CatalogueServiceError.system(call: "bind", errno: EINVAL).description.hasSuffix(
+                    "Invalid argument"))
+        }
+
+        @Test("it listens on IPv6 where the machine has it, and on every interface")
+        func addresses() throws {
+            let folder = try TemporaryFolder()
+            #expect(error(folder.path) { $0.address = "0.0.0.0" } == nil)
+            let version6 = error(folder.path) { $0.address = "::1" }
+            #expect(
+                version6 == nil || version6 == .addressNotHere("::1")
+                    || version6 == .system(call: "socket", errno: EAFNOSUPPORT))
+        }
+
+        @Test("a stop ends idle connections and half-sent requests at once, and lets go of the port")
+        func stopIdle() throws {
+            let running = try RunningService()
+            let idle = try running.client()
+            let used = try running.client()
+            #expect(try used.get("/movies.json").status == 200)
+            let half = try running.client()
+            half.send("GET / HT")
+            #expect(try running.client().get("/movies.json").status == 200)
+            let time = ContinuousClock().measure { running.service.stop() }
+            #expect(time < .milliseconds(900))
+            #expect(idle.isEnded() && used.isEnded() && half.isEnded())
+            #expect(running.service.statistics.connectionsNow == 0)
+            #expect(throws: RawClient.Failure.self) { try running.client() }
+        }
+
+        @Test("a stop lets a running answer finish, and does not wait for its bandwidth")
+        func stopRunning() throws {
+            let running = try RunningService(["a.txt": String(repeating: "x", count: 100_000)]) {
+                $0.bandwidth = 1000
+            }
+            let client = try running.client()
+            client.send("GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n")
+            while running.service.statistics.bytesSent == 0 { sched_yield() }
+            running.service.stop()
+            #expect(client.readToEnd().count > 100_000)
+        }
+
+        @Test("a stop does not wait for the latency of an answer, which still comes")
+        func stopLatency() throws {
+            let running = try RunningService { $0.latency = .seconds(600) }
+            let client = try running.client()
+            client.send("GET /movies.json HTTP/1.1\r\nHost: x\r\n\r\n")
+            while running.service.statistics.requests == 0 { sched_yield() }
+            running.service.stop()
+            #expect(try client.answer().text == "[]")
+            #expect(client.isEnded())
+        }
+
+        @Test("a stop does not wait longer than the grace for a client that takes nothing")
+        func stopStuck() throws {
+            let running = try RunningService(["large.bin": ""])
+            #expect(unsafe truncate(running.folder.file("large.bin"), 256 << 20) == 0)
+            let client = try running.client()
+            client.send("GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n")
+            while running.service.statistics.bytesSent == 0 { sched_yield() }
+            let time = ContinuousClock().measure { running.service.stop() }
+            #expect(time < .seconds(3))
+            #expect(client.readToEnd().count < 256 << 20)
+        }
+
+        @Test("stopping twice, starting twice, and stopping what never started are harmless")
+        func twice() throws {
+            let folder = try TemporaryFolder()
+            let service = try CatalogueService(folder: folder.path)
+            service.start()
+            service.start()
+            #expect(try RawClient(port: service.port).get("/").status == 200)
+            service.stop()
+            service.stop()
+            service.start()
+            #expect(throws: RawClient.Failure.self) { try RawClient(port: service.port) }
+            let never = try CatalogueService(folder: folder.path)
+            never.stop()
+            #expect(throws: RawClient.Failure.self) { try RawClient(port: never.port) }
+        }
+
+        @Test("no descriptor and no thread outlives its service")
+        func leaks() throws {
+            func cycle() throws {
+                let running = try RunningService { $0.maximumConnections = 3 }
+                let clients = try (0..<6).map { _ in try running.client() }
+                for client in clients {
+                    client.send("GET /posters/a.jpg HTTP/1.1\r\nHost: x\r\n\r\nGET /pos")
+                }
+                for client in clients { #expect([200, 503].contains(try client.answer().status)) }
+                running.service.stop()
+            }
+            try cycle()
+            let (descriptors, threads) = (openDescriptors(), runningThreads())
+            for _ in 0..<20 { try cycle() }
+            #expect(openDescriptors() == descriptors)
+            // Threads end a moment after their work, and the test's own pool grows as it likes.
+            #expect(runningThreads() < threads + 40)
+        }
+
+        /// Sockets, events and test files: what else the process opens is not this service's.
+        private func openDescriptors() -> Int {
+            entries("/proc/self/fd").filter { name in
+                var buffer = [CChar](repeating: 0, count: 1024)
+                let length = unsafe readlink("/proc/self/fd/\(name)", &buffer, buffer.count)
+                let target = String(
+                    decoding: buffer.prefix(max(0, length)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+                return target.hasPrefix("socket:") || target.contains("eventfd")
+                    || target.contains("marquee-test")
+            }.count
+        }
+
+        private func runningThreads() -> Int { entries("/proc/self/task").count }
+
+        private func entries(_ folder: String) -> [String] {
+            // Without /proc there is nothing to count, and both counts are the same.
+            (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import Testing
+
+/// A client that sends exactly what it is told to and shows what comes back, byte for byte.
+final class RawClient {
+    /// One answer as it came.
+    struct Answer {
+        let status: Int
+        /// Names in lowercase.
+        let fields: [String: String]
+        let body: [UInt8]
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    enum Failure: Error {
+        case connect(errno: Int32)
+        case noAnswer(got: String)
+    }
+
+    private let descriptor: Int32
+    private var received: [UInt8] = []
+    /// Kept alive as long as the client: the service it talks to.
+    private let owner: AnyObject?
+    /// No test should wait as long as this.
+    private static let receiveTimeout = timeval(tv_sec: 20, tv_usec: 0)
+
+    init(port: UInt16, owner: AnyObject? = nil) throws {
+        self.owner = owner
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var timeout = Self.receiveTimeout
+        _ = unsafe setsockopt(
+            descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        let failure = unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard failure == 0 else {
+            let error = errno
+            close(descriptor)
+            throw Failure.connect(errno: error)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// What the service does not take, because it has closed, is not this client's business.
+    func send(_ bytes: [UInt8]) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes[sent...].withUnsafeBytes {
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    /// Sends a GET with these further lines and returns the answer.
+    func get(_ target: String, _ fields: String...) throws -> Answer {
+        send((["GET \(target) HTTP/1.1", "Host: test"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
+        return try answer()
+    }
+
+    /// The next answer; `hasBody` is false for answers to HEAD.
+    func answer(hasBody: Bool = true) throws -> Answer {
+        let head = try read(through: Array("\r\n\r\n".utf8))
+        let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+        guard let first = lines.first, first.hasPrefix("HTTP/1.1 "),
+            let status = Int(first.dropFirst(9).prefix(3))
+        else {
+            throw Failure.noAnswer(got: String(decoding: head, as: UTF8.self))
+        }
+        var fields: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            fields[parts[0].lowercased()] = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+        }
+        let length = hasBody && status != 304 ? Int(fields["content-length"] ?? "0") ?? 0 : 0
+        while received.count < length, receive() {}
+        guard received.count >= length else {
+            throw Failure.noAnswer(got: "\(received.count) of \(length) bytes")
+        }
+        let body = Array(received[..<length])
+        received.removeFirst(length)
+        return Answer(status: status, fields: fields, body: body)
+    }
+
+    /// Everything until the service closes.
+    func readToEnd() -> [UInt8] {
+        while receive() {}
+        defer { received = [] }
+        return received
+    }
+
+    /// Whether the service has closed and sent nothing more.
+    func isEnded() -> Bool { readToEnd().isEmpty }
+
+    /// Goes away without a word, so that the service's next bytes meet a reset.
+    func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        _ = unsafe setsockopt(
+            descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+    }
+
+    /// Says that nothing more will be sent.
+    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    private func read(through end: [UInt8]) throws -> [UInt8] {
+        var searched = 0
+        while true {
+            while searched + end.count <= received.count {
+                if received[searched...].starts(with: end) {
+                    defer { received.removeFirst(searched + end.count) }
+                    return Array(received[..<searched])
+                }
+                searched += 1
+            }
+            guard receive() else { throw Failure.noAnswer(got: String(decoding: received, as: UTF8.self)) }
+        }
+    }
+
+    private func receive() -> Bool {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+            count = max(0, unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0))
+        }
+        received += bytes
+        return !bytes.isEmpty
+    }
+}

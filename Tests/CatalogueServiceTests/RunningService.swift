@@ -1,0 +1,32 @@
+import FoundationEssentials
+import TestSupport
+
+@testable import CatalogueService
+
+/// A service of a folder of its own, stopped and removed when the object goes.
+final class RunningService {
+    let folder: TemporaryFolder
+    let service: CatalogueService
+
+    init(
+        _ files: [String: String] = ["movies.json": "[]", "posters/a.jpg": "0123456789"],
+        configure: (inout CatalogueService.Configuration) -> Void = { _ in }
+    ) throws {
+        folder = try TemporaryFolder()
+        for (name, content) in files {
+            let path = folder.file(name)
+            try FileManager.default.createDirectory(
+                atPath: String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]),
+                withIntermediateDirectories: true)
+            try Data(content.utf8).write(to: URL(filePath: path))
+        }
+        var configuration = CatalogueService.Configuration()
+        configure(&configuration)
+        service = try CatalogueService(folder: folder.path, configuration: configuration)
+        service.start()
+    }
+
+    deinit { service.stop() }
+
+    func client() throws -> RawClient { try RawClient(port: service.port, owner: self) }
+}

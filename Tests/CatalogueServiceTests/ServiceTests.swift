@@ -1,0 +1,152 @@
+import FoundationEssentials
+import Testing
+
+/// All that uses sockets runs one after the other, so that one test's clients are not another's load.
+@Suite("CatalogueService", .serialized, .timeLimit(.minutes(1)))
+enum OverSockets {}
+
+extension OverSockets {
+    @Suite("serves")
+    struct Serving {
+        @Test("a file comes whole, and the connection goes on")
+        func keepAlive() throws {
+            let running = try RunningService()
+            let client = try running.client()
+            for _ in 0..<3 {
+                let answer = try client.get("/posters/a.jpg")
+                #expect(answer.status == 200)
+                #expect(answer.text == "0123456789")
+                #expect(answer.fields["content-type"] == "image/jpeg")
+                #expect(answer.fields["connection"] == nil)
+            }
+            #expect(running.service.statistics.requests == 3)
+            #expect(running.service.statistics.byStatus == [200: 3])
+            #expect(running.service.statistics.connectionsInAll == 1)
+            #expect(running.service.statistics.connectionsNow == 1)
+        }
+
+        @Test("HEAD gets the head of GET and no body")
+        func head() throws {
+            let running = try RunningService()
+            let client = try running.client()
+            client.send("HEAD /posters/a.jpg HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.answer(hasBody: false).fields["content-length"] == "10")
+            // Had a body come, it would stand where the next answer begins.
+            #expect(try client.get("/posters/a.jpg").text == "0123456789")
+        }
+
+        @Test("pipelined requests are answered in order")
+        func pipelining() throws {
+            let running = try RunningService(["1.txt": "one", "2.txt": "two"])
+            let client = try running.client()
+            let request = { (number: Int) in "GET /\(number).txt HTTP/1.1\r\nHost: x\r\n\r\n" }
+            client.send(request(1) + request(2) + request(3) + request(1))
+            let statuses = try (0..<4).map { _ in try client.answer().status }
+            #expect(statuses == [200, 200, 404, 200])
+        }
+
+        @Test("a request that comes byte by byte is understood")
+        func trickle() throws {
+            let running = try RunningService()
+            let client = try running.client()
+            for byte in "GET /movies.json HTTP/1.1\r\nHost: x\r\n\r\n".utf8 { client.send([byte]) }
+            #expect(try client.answer().text == "[]")
+        }
+
+        @Test("a part, an unchanged file and a range past the end are answered as such")
+        func conditions() throws {
+            let running = try RunningService()
+            let client = try running.client()
+            let whole = try client.get("/posters/a.jpg")
+            let tag = try #require(whole.fields["etag"])
+            let part = try client.get("/posters/a.jpg", "Range: bytes=2-4", "If-Range: \(tag)")
+            #expect(part.status == 206)
+            #expect(part.text == "234")
+            #expect(part.fields["content-range"] == "bytes 2-4/10")
+            #expect(try client.get("/posters/a.jpg", "If-None-Match: \(tag)").status == 304)
+            let modified = try #require(whole.fields["last-modified"])
+            #expect(try client.get("/posters/a.jpg", "If-Modified-Since: \(modified)").status == 304)
+            #expect(
+                try client.get("/posters/a.jpg", "Range: bytes=10-").fields["content-range"] == "bytes */10")
+            #expect(try client.get("/posters/a.jpg").status == 200)
+        }
+
+        @Test("the tag of a file that was written anew is another")
+        func changed() throws {
+            let running = try RunningService()
+            let client = try running.client()
+            let tag = try #require(try client.get("/posters/a.jpg").fields["etag"])
+            try Data("9876543210".utf8).write(to: URL(filePath: running.folder.file("posters/a.jpg")))
+            let answer = try client.get("/posters/a.jpg", "If-None-Match: \(tag)")
+            #expect(answer.status == 200)
+            #expect(answer.text == "9876543210")
+        }
+
+        @Test("large files and empty files come whole")
+        func sizes() throws {
+            let large = String(repeating: "abcdefgh", count: 1 << 19)
+            let running = try RunningService(["large.txt": large, "empty.txt": ""])
+            let connection = try running.client()
+            #expect(try connection.get("/large.txt").text == large)
+            #expect(try connection.get("/empty.txt").body == [])
+            #expect(try connection.get("/large.txt", "Range: bytes=-9").text == "habcdefgh")
+        }
+
+        @Test("the folder itself tells what catalogues there are")
+        func index() throws {
+            let running = try RunningService([
+                "movies.json": "[]", "list.txt": "", ".secret.json": "", "a.jpg": "",
+            ])
+            let answer = try running.client().get("/")
+            #expect(answer.text == "A film catalogue.\nlist.txt\nmovies.json\n")
+            #expect(answer.fields["content-type"] == "text/plain; charset=utf-8")
+        }
+
+        @Test("HTTP/1.0 is answered and closed, unless it asks to go on")
+        func version0() throws {
+            let running = try RunningService()
+            let client = try running.client()
+            client.send("GET /movies.json HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            #expect(try client.answer().fields["connection"] == "keep-alive")
+            client.send("GET /movies.json HTTP/1.0\r\n\r\n")
+            #expect(try client.answer().fields["connection"] == "close")
+            #expect(client.isEnded())
+        }
+
+        @Test("Connection: close ends the connection after the answer, and what follows is not answered")
+        func close() throws {
+            let running = try RunningService()
+            let client = try running.client()
+            let request = "GET /movies.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            client.send(request + request)
+            #expect(try client.answer().fields["connection"] == "close")
+            #expect(client.isEnded())
+            #expect(running.service.statistics.requests == 1)
+        }
+
+        @Test("other methods are not allowed, and a small body is read past")
+        func methods() throws {
+            let running = try RunningService()
+            let client = try running.client()
+            client.send("POST /movies.json HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n\r\nGET / HTTP")
+            let answer = try client.answer()
+            #expect(answer.status == 405)
+            #expect(answer.fields["allow"] == "GET, HEAD")
+            client.send("DELETE /movies.json HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n")
+            client.send("\r\nGET /movies.json HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.answer().status == 405)
+            #expect(try client.answer().status == 200)
+        }
+
+        @Test("a client that waits to be told to send its body is told")
+        func expectContinue() throws {
+            let running = try RunningService()
+            let client = try running.client()
+            client.send(
+                "GET /movies.json HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
+            #expect(try client.answer().status == 100)
+            client.send("body")
+            #expect(try client.answer().text == "[]")
+        }
+    }
+}
