@@ -10,6 +10,14 @@ struct ClientSocket {
         case stopped
     }
 
+    enum FileTransfer {
+        case sent
+        /// The client is gone or takes nothing, or the file has become shorter.
+        case failed
+        /// The file's system has no such call; nothing was sent.
+        case unsupported
+    }
+
     private let descriptor: Int32
     private let stop: StopSignal
     private let counters: ServiceCounters
@@ -68,13 +76,16 @@ struct ClientSocket {
         } == bytes.count
     }
 
-    /// Sends a part of a file without its bytes coming into this program. Returns how many went: fewer when the
-    /// client is gone, the file has become shorter, or its file system cannot do it.
-    func sendFile(_ file: Int32, _ part: Range<Int>, timeout: Duration) -> Int {
+    /// Sends a part of a file without its bytes coming into this program.
+    func sendFile(_ file: Int32, _ part: Range<Int>, timeout: Duration) -> FileTransfer {
         var offset = off_t(part.lowerBound)
-        return transfer(part.count, timeout: timeout) { sent in
-            unsafe sendfile(descriptor, file, &offset, min(part.count - sent, Self.sendfileSize))
+        var isUnsupported = false
+        let sent = transfer(part.count, timeout: timeout) { sent in
+            let step = unsafe sendfile(descriptor, file, &offset, min(part.count - sent, Self.sendfileSize))
+            isUnsupported = step < 0 && sent == 0 && (errno == EINVAL || errno == ENOSYS)
+            return step
         }
+        return sent == part.count ? .sent : isUnsupported ? .unsupported : .failed
     }
 
     /// Repeats a system call that sends some of `count` bytes until all are sent; gives up where it fails.

@@ -10,9 +10,6 @@ struct Connection {
     private static let maximumBody = 64 << 10
     /// The time for a client that is turned away to say what it wanted.
     private static let turnAwayTime = Duration.seconds(1)
-    /// Bodies of limited bandwidth go out in this many pieces a second, and none larger than this.
-    private static let piecesPerSecond = 20
-    private static let maximumPiece = 64 << 10
 
     private var configuration: CatalogueService.Configuration { server.configuration }
 
@@ -168,44 +165,8 @@ struct Connection {
             guard client.send(head[...], more: !part.isEmpty, timeout: timeout), let file else {
                 return false
             }
-            if let bandwidth = configuration.bandwidth { return sendPaced(file, part, bandwidth) }
-            let sent = client.sendFile(file, part, timeout: timeout)
-            // Where the file system has no sendfile nothing is sent; then the bytes go through this program.
-            return sent == part.count || sent == 0 && sendCopied(file, part)
+            let body = FileBody(file: file, part: part, client: client, stop: server.stop, timeout: timeout)
+            return body.send(bandwidth: configuration.bandwidth)
         }
-    }
-
-    private func sendCopied(_ file: Int32, _ part: Range<Int>) -> Bool {
-        var rest = part
-        while !rest.isEmpty {
-            guard let piece = sendPiece(file, rest.prefix(Self.maximumPiece)) else { return false }
-            rest = rest.dropFirst(piece)
-        }
-        return true
-    }
-
-    /// Sends a body no faster than `bandwidth` bytes a second, counted from its first byte.
-    private func sendPaced(_ file: Int32, _ part: Range<Int>, _ bandwidth: Int) -> Bool {
-        let start = ContinuousClock.now
-        let size = min(max(1, bandwidth / Self.piecesPerSecond), Self.maximumPiece)
-        var rest = part
-        while !rest.isEmpty {
-            guard let piece = sendPiece(file, rest.prefix(size)) else { return false }
-            rest = rest.dropFirst(piece)
-            server.stop.pause(until: start + .seconds(Double(part.count - rest.count) / Double(bandwidth)))
-        }
-        return true
-    }
-
-    /// Reads and sends up to a piece of the file, and returns how much that was; nil when the client is gone or
-    /// the file has become shorter.
-    private func sendPiece(_ file: Int32, _ piece: Range<Int>) -> Int? {
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: piece.count) { buffer, filled in
-            filled = max(0, unsafe pread(file, buffer.baseAddress, buffer.count, off_t(piece.lowerBound)))
-        }
-        guard !bytes.isEmpty, client.send(bytes[...], more: false, timeout: configuration.writeTimeout) else {
-            return nil
-        }
-        return bytes.count
     }
 }

@@ -119,6 +119,20 @@ extension OverSockets {
             #expect(throws: RawClient.Failure.self) { try RawClient(port: never.port) }
         }
 
+        @Test("a service that is let go of ends by itself")
+        func letGo() throws {
+            let folder = try TemporaryFolder()
+            func startAndLetGo() throws -> UInt16 {
+                let service = try CatalogueService(folder: folder.path)
+                service.start()
+                #expect(try RawClient(port: service.port).get("/").status == 200)
+                return service.port
+            }
+            let port = try startAndLetGo()
+            // Its thread closes the port in its own time, and the suite's limit bounds that.
+            while (try? RawClient(port: port)) != nil { sched_yield() }
+        }
+
         @Test("no descriptor and no thread outlives its service")
         func leaks() throws {
             func cycle() throws {
