@@ -10,13 +10,15 @@ final class StopSignal: Sendable {
         case stopped
     }
 
-    /// How long running answers may take once the service stops.
-    static let grace = Duration.seconds(1)
-
     private let event: Event
+    private let grace: Duration
     private let graceEnd = Lock<ContinuousClock.Instant?>(nil)
 
-    init() throws(CatalogueServiceError) { event = try Event() }
+    /// `grace` is how long running answers may take once the service stops.
+    init(grace: Duration = .seconds(1)) throws(CatalogueServiceError) {
+        event = try Event()
+        self.grace = grace
+    }
 
     var isRaised: Bool { graceEnd.withLock { $0 != nil } }
 
@@ -24,7 +26,7 @@ final class StopSignal: Sendable {
     var isGraceOver: Bool { graceEnd.withLock { $0 }.map { ContinuousClock.now >= $0 } ?? false }
 
     func raise() {
-        graceEnd.withLock { $0 = $0 ?? ContinuousClock.now + Self.grace }
+        graceEnd.withLock { $0 = $0 ?? ContinuousClock.now + grace }
         event.set()
     }
 

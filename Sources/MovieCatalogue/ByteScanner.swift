@@ -51,10 +51,18 @@ struct ByteScanner {
     }
 
     /// Takes bytes while `belongs` holds and returns where they are.
-    @discardableResult
+    @inline(__always) @discardableResult
     mutating func take(while belongs: (UInt8) -> Bool) -> Range<Int> {
         let start = offset
-        while let byte = next, belongs(byte) { _ = advance() }
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            guard belongs(byte) else { break }
+            offset += 1
+            if byte == UInt8(ascii: "\n") {
+                line += 1
+                lineStart = offset
+            }
+        }
         return start..<offset
     }
 
@@ -75,6 +83,14 @@ struct ByteScanner {
 
     mutating func skipWhitespace() {
         take { $0.isWhitespace }
+    }
+
+    /// Whether `text` stands in a range that was taken.
+    func contains(_ text: StaticString, in range: Range<Int>) -> Bool {
+        let text = Array(text.description.utf8)
+        return bytes[range].indices.contains {
+            bytes[$0] == text.first && bytes[$0..<range.upperBound].starts(with: text)
+        }
     }
 
     /// The text of a range that was taken.

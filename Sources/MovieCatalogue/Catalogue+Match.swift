@@ -23,19 +23,17 @@ extension Catalogue {
         if found.count > 1 { return .several(found.map(\.movie)) }
         if let only = found.first { return .one(only.movie) }
         let words = wanted.split(separator: " ").count
-        return .none(
-            suggestions: Suggestions.nearest(to: wanted, among: movies, count: 5) { movie in
-                [movie.id]
-                    + [movie.title, movie.originalTitle].compactMap(\.self).flatMap {
-                        runs(of: words, in: $0)
-                    }
-            })
+        let suggestions = Suggestions.nearest(to: wanted, among: titles, count: 5) { film in
+            [FoldedText.fold(film.movie.id)[...]] + film.titles.flatMap { runs(of: words, in: $0) }
+        }
+        return .none(suggestions: suggestions.map(\.movie))
     }
 
     /// The whole title and every run of `count` words in it, since people type a part of a title.
-    private func runs(of count: Int, in title: String) -> [String] {
-        let words = title.split(whereSeparator: \.isWhitespace)
-        guard words.count > count else { return [title] }
-        return [title] + (0...(words.count - count)).map { words[$0..<($0 + count)].joined(separator: " ") }
+    private func runs(of count: Int, in title: String) -> [Substring] {
+        let words = title.split(separator: " ")
+        guard words.count > count else { return [title[...]] }
+        return [title[...]]
+            + zip(words, words.dropFirst(count - 1)).map { title[$0.startIndex..<$1.endIndex] }
     }
 }

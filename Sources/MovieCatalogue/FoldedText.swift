@@ -36,6 +36,7 @@ enum FoldedText {
         default:
             switch scalar.properties.generalCategory {
             case .nonspacingMark, .format: break
+            case .spaceSeparator: folded += " "
             default: folded.unicodeScalars.append(base(of: scalar) ?? scalar)
             }
         }

@@ -135,8 +135,8 @@ struct JSONReader {
         scanner.skip(1)
         var text = ""
         while true {
-            text += scanner.text(
-                scanner.take { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
+            let range = scanner.take { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            text += scanner.text(range)
             switch scanner.next {
             case UInt8(ascii: "\""):
                 scanner.skip(1)

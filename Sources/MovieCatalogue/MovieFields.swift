@@ -140,6 +140,20 @@ extension String {
         return String(self[first...last])
     }
 
-    /// With each run of white space as one space, and none at the ends.
-    var collapsed: String { split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+    /// With each run of ASCII white space as one space, and none at the ends.
+    var collapsed: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        var isSeparated = false
+        for byte in utf8 {
+            if byte.isWhitespace {
+                isSeparated = !bytes.isEmpty
+                continue
+            }
+            if isSeparated { bytes.append(UInt8(ascii: " ")) }
+            isSeparated = false
+            bytes.append(byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }

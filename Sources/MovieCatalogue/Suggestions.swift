@@ -7,33 +7,36 @@ package enum Suggestions {
     /// (Damerau-Levenshtein in its restricted form, optimal string alignment), case and accents aside. Nil when
     /// it takes more than `limit`.
     package static func distance(_ first: String, _ second: String, atMost limit: Int) -> Int? {
-        distance(Array(FoldedText.fold(first)), Array(FoldedText.fold(second)), atMost: limit)
+        distance(
+            Array(FoldedText.fold(first).unicodeScalars), FoldedText.fold(second)[...].unicodeScalars,
+            atMost: limit)
     }
 
     /// The candidates within reach of `text`, nearest first and then in the order given, at most `count`. One
     /// slip in three characters is within reach, and two always where there are four or more.
     package static func nearest(to text: String, among candidates: [String], count: Int = 5) -> [String] {
-        nearest(to: text, among: candidates, count: count) { [$0] }
+        nearest(to: FoldedText.fold(text), among: candidates, count: count) { [FoldedText.fold($0)[...]] }
     }
 
-    /// The same for values that go by several names each: the nearest name of a value counts.
+    /// The same for values that go by several names each: the nearest name of a value counts. All text is folded.
     static func nearest<Value>(
-        to text: String, among values: [Value], count: Int, names: (Value) -> [String]
+        to text: String, among values: [Value], count: Int, names: (Value) -> [Substring]
     ) -> [Value] {
-        let wanted = Array(FoldedText.fold(text))
+        let wanted = Array(text.unicodeScalars)
         guard !wanted.isEmpty, wanted.count <= maximumLength else { return [] }
         let reach = wanted.count < 4 ? 1 : max(2, wanted.count / 3)
         let ranked = values.enumerated().compactMap {
             index, value -> (distance: Int, index: Int, value: Value)? in
-            let distances = names(value).compactMap {
-                distance(wanted, Array(FoldedText.fold($0)), atMost: reach)
-            }
+            let distances = names(value).compactMap { distance(wanted, $0.unicodeScalars, atMost: reach) }
             return distances.min().map { ($0, index, value) }
         }
         return ranked.sorted { ($0.distance, $0.index) < ($1.distance, $1.index) }.prefix(count).map(\.value)
     }
 
-    private static func distance(_ first: [Character], _ second: [Character], atMost limit: Int) -> Int? {
+    private static func distance(
+        _ first: [Unicode.Scalar], _ other: Substring.UnicodeScalarView, atMost limit: Int
+    ) -> Int? {
+        let second = Array(other.prefix(first.count + limit + 1))
         guard abs(first.count - second.count) <= limit else { return nil }
         var beforeLast: [Int] = []
         var last = Array(0...second.count)
@@ -48,6 +51,8 @@ package enum Suggestions {
                 }
                 current.append(cost)
             }
+            // A swap reaches back two rows; when both are past the limit nothing comes back below it.
+            if min(current.min() ?? 0, last.min() ?? 0) > limit { return nil }
             beforeLast = last
             last = current
         }

@@ -105,8 +105,7 @@ struct XMLReader {
         var value = ""
         while !scanner.take(quote) {
             let range = scanner.take { $0 != quote && $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: "<") }
-            // Clause 3.3.3: white space in a value reads as spaces.
-            value += try characters(range).replacing(where: { $0 == "\n" || $0 == "\t" }, with: " ")
+            value += try characters(range, inAttribute: true)
             switch scanner.next {
             case UInt8(ascii: "&"): value.unicodeScalars.append(try reference())
             case UInt8(ascii: "<"): throw malformed("< in a value; write &lt;")
@@ -151,9 +150,8 @@ struct XMLReader {
             return
         }
         let range = scanner.take { $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: "&") }
-        let text = try characters(range)
-        guard !text.contains("]]>") else { throw malformed("]]> in text") }
-        append(text)
+        guard !scanner.contains("]]>", in: range) else { throw malformed("]]> in text") }
+        append(try characters(range))
     }
 
     private mutating func characterData() throws(CatalogueError) {
@@ -225,11 +223,29 @@ struct XMLReader {
         return scalar
     }
 
-    /// The text of a range, its line ends as line feeds (clause 2.11); every character must be allowed.
-    private func characters(_ range: Range<Int>) throws(CatalogueError) -> String {
-        let text = scanner.text(range)
-        guard text.unicodeScalars.allSatisfy(Self.isAllowed) else { throw malformed("a control character") }
-        return text.replacing(where: { $0 == "\r\n" || $0 == "\r" }, with: "\n")
+    /// The text of a range, its line ends as line feeds (clause 2.11), or its white space as spaces, as it is in
+    /// the value of an attribute (clause 3.3.3). Every character must be allowed (clause 2.2).
+    private func characters(_ range: Range<Int>, inAttribute: Bool = false) throws(CatalogueError) -> String {
+        let bytes = scanner.bytes[range]
+        guard bytes.contains(where: { $0 < 0x20 || $0 == 0xEF }) else { return scanner.text(range) }
+        var text: [UInt8] = []
+        text.reserveCapacity(range.count)
+        for index in range {
+            switch bytes[index] {
+            case UInt8(ascii: "\r"), UInt8(ascii: "\n"), UInt8(ascii: "\t"):
+                let isSecondOfPair =
+                    bytes[index] == UInt8(ascii: "\n") && bytes[..<index].last == UInt8(ascii: "\r")
+                if isSecondOfPair { continue }
+                let isTab = bytes[index] == UInt8(ascii: "\t")
+                text.append(inAttribute ? UInt8(ascii: " ") : isTab ? UInt8(ascii: "\t") : UInt8(ascii: "\n"))
+            case 0..<0x20: throw malformed("a control character")
+            // U+FFFE and U+FFFF, which are no characters.
+            case 0xEF where bytes[(index + 1)...].starts(with: [0xBF, 0xBE]): throw malformed("U+FFFE")
+            case 0xEF where bytes[(index + 1)...].starts(with: [0xBF, 0xBF]): throw malformed("U+FFFF")
+            case let byte: text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Clause 2.2.
@@ -240,12 +256,5 @@ struct XMLReader {
 
     private func malformed(_ reason: String) -> CatalogueError {
         .malformedXML(reason: reason, line: scanner.line)
-    }
-}
-
-extension String {
-    /// The text with each character that matches replaced.
-    fileprivate func replacing(where matches: (Character) -> Bool, with replacement: Character) -> String {
-        contains(where: matches) ? String(map { matches($0) ? replacement : $0 }) : self
     }
 }

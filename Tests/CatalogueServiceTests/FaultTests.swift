@@ -31,6 +31,7 @@ extension OverSockets {
             #expect(answer.status == status)
             #expect(answer.fields["connection"] == "close")
             #expect(client.isEnded())
+            #expect(!client.wasReset)
             #expect(running.service.statistics.byStatus == [status: 1])
         }
 
@@ -110,6 +111,16 @@ extension OverSockets {
             #expect(answer.fields["connection"] == "close")
             #expect(third.isEnded())
             #expect(try first.get("/movies.json").status == 200)
+        }
+
+        @Test("connections far too many are closed without a word")
+        func farTooMany() throws {
+            let running = try RunningService { $0.maximumConnections = 1 }
+            let clients = try (0..<80).map { _ in try running.client() }
+            // One is served, 64 are being told, and nobody waits for the rest.
+            #expect(try #require(clients.last).isEnded())
+            #expect(running.service.statistics.connectionsInAll == 80)
+            #expect(running.service.statistics.connectionsNow <= 65)
         }
 
         @Test("a place that becomes free is given away again")

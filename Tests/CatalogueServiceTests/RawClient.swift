@@ -20,10 +20,13 @@ final class RawClient {
 
     private let descriptor: Int32
     private var received: [UInt8] = []
+    /// Whether the connection ended in a reset, which can overtake an answer and lose it.
+    private(set) var wasReset = false
+    private var hasWaitedTooLong = false
     /// Kept alive as long as the client: the service it talks to.
     private let owner: AnyObject?
     /// No test should wait as long as this.
-    private static let receiveTimeout = timeval(tv_sec: 20, tv_usec: 0)
+    private static let receiveTimeout = timeval(tv_sec: 10, tv_usec: 0)
 
     init(port: UInt16, owner: AnyObject? = nil) throws {
         self.owner = owner
@@ -100,8 +103,8 @@ final class RawClient {
         return received
     }
 
-    /// Whether the service has closed and sent nothing more.
-    func isEnded() -> Bool { readToEnd().isEmpty }
+    /// Whether the service closes and sends nothing more.
+    func isEnded() -> Bool { readToEnd().isEmpty && !hasWaitedTooLong }
 
     /// Goes away without a word, so that the service's next bytes meet a reset.
     func reset() {
@@ -129,7 +132,10 @@ final class RawClient {
 
     private func receive() -> Bool {
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-            count = max(0, unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0))
+            let length = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if length < 0, errno == ECONNRESET { wasReset = true }
+            hasWaitedTooLong = length < 0 && errno == EAGAIN
+            count = max(0, length)
         }
         received += bytes
         return !bytes.isEmpty
