@@ -123,6 +123,18 @@ extension OverSockets {
             #expect(running.service.statistics.connectionsNow <= 65)
         }
 
+        @Test("every connection too many is told so, however many came before it")
+        func tooManyInTurn() throws {
+            let running = try RunningService { $0.maximumConnections = 1 }
+            let first = try running.client()
+            #expect(try first.get("/movies.json").status == 200)
+            for _ in 0..<70 {
+                let client = try running.client()
+                #expect(try client.get("/movies.json").status == 503)
+                #expect(client.isEnded())
+            }
+        }
+
         @Test("a place that becomes free is given away again")
         func placeIsFreed() throws {
             let running = try RunningService { $0.maximumConnections = 1 }
