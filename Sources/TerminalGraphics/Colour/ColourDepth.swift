@@ -1,0 +1,74 @@
+/// How many colours a terminal is given.
+public enum ColourDepth: Int, Sendable, Comparable, CaseIterable {
+    /// No colours, and no other attributes either.
+    case none
+    /// The 16 colours every colour terminal has; their shades are the user's choice.
+    case ansi16
+    /// The palette of 256: those 16, a cube of 216 and 24 greys.
+    case indexed256
+    /// Red, green and blue of 8 bits each.
+    case trueColour
+
+    /// Fewer colours come before more.
+    public static func < (one: ColourDepth, other: ColourDepth) -> Bool {
+        one.rawValue < other.rawValue
+    }
+}
+
+/// What the user says about colours on the command line: `--color auto|always|never`.
+public enum ColourChoice: String, Sendable, CaseIterable {
+    case auto, always, never
+}
+
+extension ColourDepth {
+    /// The colours to use, from the user's word, then the environment, then what is at the other end.
+    ///
+    /// `always` and `never` decide alone. Under `auto` a NO_COLOR that is not empty wins over
+    /// CLICOLOR_FORCE and FORCE_COLOR; these win over an output that is no terminal; a terminal
+    /// that is dumb or has no name gets none. How many colours: COLORTERM, then TERM_PROGRAM,
+    /// then TERM.
+    public static func decided(
+        by choice: ColourChoice, environment: [String: String], isTerminal: Bool
+    ) -> ColourDepth {
+        let offered = offered(by: environment)
+        switch choice {
+        case .never: return .none
+        case .always: return max(offered, .ansi16)
+        case .auto: break
+        }
+        if isSet("NO_COLOR", in: environment) { return .none }
+        switch environment["FORCE_COLOR"] {
+        case "0", "false": return .none
+        case "2": return max(offered, .indexed256)
+        case "3": return .trueColour
+        case .some(let value) where !value.isEmpty: return max(offered, .ansi16)
+        default: break
+        }
+        if isSet("CLICOLOR_FORCE", in: environment), environment["CLICOLOR_FORCE"] != "0" {
+            return max(offered, .ansi16)
+        }
+        return isTerminal && environment["CLICOLOR"] != "0" ? offered : .none
+    }
+
+    /// What the environment says the terminal can show.
+    private static func offered(by environment: [String: String]) -> ColourDepth {
+        let term = environment["TERM"] ?? ""
+        if term.isEmpty || term == "dumb" { return .none }
+        if let announced = environment["COLORTERM"], ["truecolor", "24bit"].contains(announced) {
+            return .trueColour
+        }
+        if let program = environment["TERM_PROGRAM"], trueColourPrograms.contains(program) {
+            return .trueColour
+        }
+        if term.hasSuffix("-direct") || trueColourTerms.contains(where: term.hasPrefix) { return .trueColour }
+        return term.hasSuffix("256color") ? .indexed256 : .ansi16
+    }
+
+    /// Terminals that show 24-bit colours and whose names say so even where SSH strips COLORTERM.
+    private static let trueColourTerms = ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"]
+    private static let trueColourPrograms = ["iTerm.app", "WezTerm", "ghostty", "vscode"]
+
+    private static func isSet(_ name: String, in environment: [String: String]) -> Bool {
+        environment[name].map { !$0.isEmpty } ?? false
+    }
+}

@@ -1,1 +1,0 @@
-// The room's first file comes with the change that furnishes it.

@@ -1,0 +1,134 @@
+extension TerminalText {
+    /// The one way for text from outside to reach a terminal: what could steer the terminal or
+    /// mislead the reader is replaced by signs a person can read.
+    ///
+    /// - Control characters become their pictures (`ESC` is shown as `␛`), a tab a space.
+    /// - Bidirectional controls, zero-width and other format characters, tags, separators of lines
+    ///   and paragraphs, private and unassigned characters, and variation selectors become their
+    ///   number: `‹U+202E›`. Joiners and selectors stay where they hold an emoji together.
+    /// - A mark with nothing to stand on gets a dotted circle; of a pile of marks on one
+    ///   character, those past the eighth become numbers.
+    /// - With `keepingNewlines`, line feeds stay and CR LF becomes a line feed. Without it, the
+    ///   default, the result is one line.
+    ///
+    /// Bytes that are no UTF-8 are already U+FFFD, a visible sign, once they are in a `String`.
+    public static func visible(_ text: String, keepingNewlines: Bool = false) -> String {
+        if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
+        var writer = VisibleWriter(keepingNewlines: keepingNewlines)
+        let scalars = text.unicodeScalars
+        var index = scalars.startIndex
+        while index < scalars.endIndex {
+            let scalar = scalars[index]
+            index = scalars.index(after: index)
+            let next = index < scalars.endIndex ? scalars[index] : nil
+            writer.write(scalar, before: next)
+        }
+        return String(writer.output)
+    }
+}
+
+/// Writes one scalar after the other in its harmless form, knowing what stands before it.
+private struct VisibleWriter {
+    /// Marks on one character that are shown; more only serve to spill over the lines around.
+    static let mostMarks = 8
+
+    let keepingNewlines: Bool
+    var output = String.UnicodeScalarView()
+
+    /// What the last scalar lets follow it.
+    private var ground = Ground.none
+    private var marks = 0
+
+    private enum Ground {
+        /// The start of a line, or a sign of ours: a mark would stand on something not its own.
+        case none
+        case character
+        /// An emoji, with its modifier or selector: a joiner may follow.
+        case emoji
+        /// A joiner between two emoji.
+        case joiner
+    }
+
+    init(keepingNewlines: Bool) {
+        self.keepingNewlines = keepingNewlines
+    }
+
+    mutating func write(_ scalar: Unicode.Scalar, before next: Unicode.Scalar?) {
+        switch scalar.value {
+        case 0x20..<0x7F:
+            put(scalar, ground: .character)
+            marks = 0
+        case 0x0A where keepingNewlines:
+            put(scalar, ground: .none)
+        case 0x0D where keepingNewlines && next == "\n":
+            break
+        case 0x09:
+            put(" ", ground: .none)
+        case 0..<0x20:
+            putPicture(0x2400 + scalar.value)
+        case 0x7F:
+            putPicture(0x2421)
+        case 0xFE0E, 0xFE0F:
+            writeEmojiSelector(scalar)
+        case 0x200D:
+            let joins = ground == .emoji && next.map(Self.isEmoji) == true
+            joins ? put(scalar, ground: .joiner) : putNumber(of: scalar)
+        default:
+            writeCharacter(scalar)
+        }
+    }
+
+    private mutating func writeEmojiSelector(_ scalar: Unicode.Scalar) {
+        // Digits and # * take a selector too, as the start of a keycap.
+        let previous = output.last
+        guard let previous, ground == .emoji || (ground == .character && previous.properties.isEmoji),
+            previous.value != scalar.value
+        else { return putNumber(of: scalar) }
+        put(scalar, ground: .emoji)
+    }
+
+    private mutating func writeCharacter(_ scalar: Unicode.Scalar) {
+        let properties = scalar.properties
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+            putNumber(of: scalar)
+        case _ where properties.isDefaultIgnorableCodePoint || properties.isVariationSelector:
+            putNumber(of: scalar)
+        case .nonspacingMark, .enclosingMark, .spacingMark:
+            if ground == .none { put("\u{25CC}", ground: .character) }
+            marks += 1
+            if marks > Self.mostMarks {
+                putNumber(of: scalar)
+            } else {
+                put(scalar, ground: ground == .joiner ? .character : ground)
+            }
+        default:
+            marks = 0
+            put(scalar, ground: Self.isEmoji(scalar) ? .emoji : .character)
+        }
+    }
+
+    private mutating func put(_ scalar: Unicode.Scalar, ground: Ground) {
+        output.append(scalar)
+        self.ground = ground
+    }
+
+    private mutating func putPicture(_ value: UInt32) {
+        guard let picture = Unicode.Scalar(value) else { return }
+        put(picture, ground: .none)
+        marks = 0
+    }
+
+    private mutating func putNumber(of scalar: Unicode.Scalar) {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        let zeros = String(repeating: "0", count: max(0, 4 - digits.count))
+        output.append(contentsOf: "‹U+\(zeros)\(digits)›".unicodeScalars)
+        // After a mark too many, further marks are too many as well.
+        if marks <= Self.mostMarks { ground = .none }
+    }
+
+    /// Emoji apart from the digits, `#` and `*`, which the property counts among them.
+    private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value > 0xFF ? scalar.properties.isEmoji : scalar == "©" || scalar == "®"
+    }
+}

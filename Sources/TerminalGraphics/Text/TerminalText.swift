@@ -1,0 +1,89 @@
+/// Text as a terminal shows it: made harmless, and measured in cells.
+///
+/// Text from outside (titles, overviews, file names, header values, error messages) goes through
+/// ``visible(_:keepingNewlines:)`` first; the other functions measure and cut what that returns.
+/// All of them are pure and may be called from anywhere.
+public enum TerminalText {
+    /// Where the text stands in the cells it is padded to.
+    public enum Alignment: Sendable {
+        case leading, centre, trailing
+    }
+
+    /// The width of a text in terminal cells.
+    ///
+    /// Measured by grapheme cluster: wide and full-width characters and emoji take 2 cells,
+    /// combining marks and control characters 0, everything else 1.
+    public static func width(_ text: String) -> Int {
+        if isPlainASCII(text) { return text.utf8.count }
+        return text.reduce(0) { $0 + width(of: $1) }
+    }
+
+    /// The width of one grapheme cluster in terminal cells: 0, 1 or 2.
+    ///
+    /// A cluster is as wide as its parts together, up to 2. An emoji variation selector makes its
+    /// cluster 2 wide.
+    public static func width(of cluster: Character) -> Int {
+        if let ascii = cluster.asciiValue { return (0x20..<0x7F).contains(ascii) ? 1 : 0 }
+        var sum = 0
+        for scalar in cluster.unicodeScalars {
+            if scalar == emojiSelector, sum > 0 { return 2 }
+            sum += width(of: scalar)
+        }
+        return min(sum, 2)
+    }
+
+    /// The width of one scalar in terminal cells, as a terminal that knows no clusters counts it.
+    static func width(of scalar: Unicode.Scalar) -> Int {
+        let value = scalar.value
+        if value < 0x300 {
+            let takesNone = value < 0x20 || (0x7F..<0xA0).contains(value) || value == 0xAD
+            return takesNone ? 0 : 1
+        }
+        if CellWidthTables.contains(value, in: CellWidthTables.zero) { return 0 }
+        return CellWidthTables.contains(value, in: CellWidthTables.wide) ? 2 : 1
+    }
+
+    /// The text cut to at most a number of cells, never inside a grapheme cluster.
+    ///
+    /// A text that fits is returned as it is; otherwise it ends with the ellipsis, which is itself
+    /// cut where there is no room for it.
+    public static func truncated(_ text: String, toWidth limit: Int, ellipsis: String = "…") -> String {
+        if width(text) <= limit { return text }
+        let mark = prefix(of: ellipsis, cells: limit)
+        return prefix(of: text, cells: limit - width(mark)) + mark
+    }
+
+    /// The text in exactly a number of cells: filled with spaces, or truncated where it is wider.
+    public static func padded(
+        _ text: String, toWidth cells: Int, alignment: Alignment = .leading
+    ) -> String {
+        let fitted = truncated(text, toWidth: cells)
+        let missing = max(0, cells - width(fitted))
+        let before =
+            switch alignment {
+            case .leading: 0
+            case .centre: missing / 2
+            case .trailing: missing
+            }
+        return String(repeating: " ", count: before) + fitted
+            + String(repeating: " ", count: missing - before)
+    }
+
+    /// The longest run of whole clusters from the start that fits in a number of cells.
+    static func prefix(of text: String, cells limit: Int) -> String {
+        var taken = ""
+        var used = 0
+        for cluster in text {
+            used += width(of: cluster)
+            if used > limit { break }
+            taken.append(cluster)
+        }
+        return taken
+    }
+
+    private static let emojiSelector: Unicode.Scalar = "\u{FE0F}"
+
+    private static func isPlainASCII(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+    }
+}

@@ -1,0 +1,102 @@
+import Testing
+
+@testable import TerminalGraphics
+
+@Suite("Text is measured and cut in cells", .timeLimit(.minutes(1)))
+struct TerminalTextWidthTests {
+    @Test(
+        "width counts cells",
+        arguments: [
+            ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("羅生門", 6), ("한국", 4), ("ｱ", 1), ("Ａ", 2),
+            ("각", 2), ("\u{1100}\u{1161}\u{11A8}", 2), ("का", 2), ("กำ", 2), ("ﷺ", 1), ("…", 1), ("—", 1),
+            ("👍", 2), ("👍🏽", 2), ("👩\u{200D}👩\u{200D}👧", 2), ("🇩🇪", 2), ("❤", 1), ("❤\u{FE0F}", 2),
+            ("1\u{FE0F}\u{20E3}", 2), ("⌚", 2), ("\u{1B}", 0), ("a\u{0}b", 2), ("\u{202E}", 0), ("\u{A0}", 1),
+            ("␛", 1), ("‹U+202E›", 8), ("█▌", 2),
+        ])
+    func widths(text: String, cells: Int) {
+        #expect(TerminalText.width(text) == cells)
+    }
+
+    @Test("the tables rise and do not touch")
+    func tablesAreSorted() {
+        for table in [CellWidthTables.zero, CellWidthTables.wide] {
+            for index in stride(from: 0, to: table.count, by: 2) {
+                #expect(table[index] <= table[index + 1])
+                if index > 0 { #expect(table[index - 1] + 1 < table[index]) }
+            }
+        }
+    }
+
+    @Test("the tables agree with what the standard library knows of each scalar")
+    func tablesAgreeWithStandardLibrary() {
+        for value in assignedPlanes {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let width = TerminalText.width(of: scalar)
+            let properties = scalar.properties
+            let name = "U+\(String(value, radix: 16))"
+            // A lead consonant's filler stands for a syllable's first half and is as wide as one.
+            let isFiller = value == 0x115F
+            switch properties.generalCategory {
+            case .control, .nonspacingMark, .enclosingMark, .format, .lineSeparator, .paragraphSeparator:
+                if width != 0 { Issue.record("\(name) takes cells") }
+            case .uppercaseLetter, .decimalNumber, .mathSymbol, .currencySymbol:
+                if width == 0 { Issue.record("\(name) takes no cell") }
+            default:
+                if properties.isDefaultIgnorableCodePoint, !isFiller, width != 0 {
+                    Issue.record("\(name) is invisible and takes cells")
+                }
+            }
+            let isRegionalIndicator = (0x1F1E6...0x1F1FF).contains(value)
+            if properties.isEmojiPresentation, !isRegionalIndicator, width != 2 {
+                Issue.record("\(name) is an emoji of \(width) cells")
+            }
+        }
+    }
+
+    @Test(
+        "truncation never exceeds the width nor splits a cluster",
+        arguments: [
+            ("abcdef", 6, "abcdef"), ("abcdef", 5, "abcd…"), ("abcdef", 1, "…"), ("abcdef", 0, ""),
+            ("abcdef", -1, ""), ("羅生門", 6, "羅生門"), ("羅生門", 5, "羅生…"), ("羅生門", 4, "羅…"),
+            ("羅生門", 2, "…"), ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"), ("a👍🏽b", 3, "a…"),
+        ])
+    func truncation(text: String, limit: Int, expected: String) {
+        #expect(TerminalText.truncated(text, toWidth: limit) == expected)
+    }
+
+    @Test("an ellipsis wider than the room is cut itself")
+    func longEllipsis() {
+        #expect(TerminalText.truncated("abcdef", toWidth: 2, ellipsis: "...") == "..")
+        #expect(TerminalText.truncated("abcdef", toWidth: 4, ellipsis: "...") == "a...")
+    }
+
+    @Test(
+        "padding fills exactly the width",
+        arguments: [
+            ("ab", 5, TerminalText.Alignment.leading, "ab   "), ("ab", 5, .trailing, "   ab"),
+            ("ab", 5, .centre, " ab  "), ("羅生門", 5, .leading, "羅生…"), ("羅生門", 4, .trailing, " 羅…"),
+            ("abc", 0, .leading, ""),
+        ])
+    func padding(text: String, cells: Int, alignment: TerminalText.Alignment, expected: String) {
+        #expect(TerminalText.padded(text, toWidth: cells, alignment: alignment) == expected)
+    }
+
+    @Test(
+        "wrapping breaks at spaces and line feeds, and splits only what is too long",
+        arguments: [
+            ("the quick brown fox", 9, ["the quick", "brown fox"]),
+            ("ab cd", 4, ["ab", "cd"]),
+            ("the  quick ", 20, ["the quick"]),
+            ("a\n\nb", 5, ["a", "", "b"]),
+            ("abcdefgh ij", 3, ["abc", "def", "gh", "ij"]),
+            ("x abcdef", 3, ["x", "abc", "def"]),
+            ("abcdefg h", 3, ["abc", "def", "g h"]),
+            ("羅生門", 5, ["羅生", "門"]),
+            ("羅a", 1, ["…", "a"]),
+            ("", 5, [""]),
+            ("abc", 0, []),
+        ])
+    func wrapping(text: String, limit: Int, lines: [String]) {
+        #expect(TerminalText.wrapped(text, toWidth: limit) == lines)
+    }
+}
