@@ -1,6 +1,6 @@
 /// How many colours a terminal is given.
 public enum ColourDepth: Int, Sendable, Comparable, CaseIterable {
-    /// No colours, and no other attributes either.
+    /// No colours.
     case none
     /// The 16 colours every colour terminal has; their shades are the user's choice.
     case ansi16

@@ -1,0 +1,105 @@
+/// Chooses each cell's mask and colours.
+struct BlockChooser {
+    /// What a mask must gain over one plain colour, in squared levels of 255 a sample: less is
+    /// noise, and a space costs the terminal the fewest bytes.
+    private static let leastGain: Float = 2
+    /// Squared levels that showing a transparent sample, or hiding an opaque one, counts for.
+    private static let wrongAlpha: Float = 3 * 128 * 128
+    /// Alpha from which a cell counts as opaque; rounding leaves sums a little below 1.
+    private static let opaque: Float = 0.999
+
+    private let depth: ColourDepth
+    private var palette: Palette
+    private let masks = BlockMask.all
+
+    init(depth: ColourDepth) {
+        self.depth = depth
+        palette = Palette(depth: depth)
+    }
+
+    mutating func cell(_ samples: borrowing SampleGrid, column: Int, row: Int) -> Cell {
+        let sums = CellSums(of: samples, column: column, row: row)
+        let count = Float(BlockMask.samples)
+        if sums.total.w >= Self.opaque * count { return opaqueCell(sums) }
+        if sums.total.w <= (1 - Self.opaque) * count { return Cell(.space, style: CellStyle()) }
+        return partialCell(samples, sums, column: column, row: row)
+    }
+
+    private mutating func opaqueCell(_ sums: borrowing CellSums) -> Cell {
+        let count = Float(BlockMask.samples)
+        let plain = Self.squared(sums.total) / count
+        var best = -1
+        var gain = plain + Self.leastGain * count
+        for index in masks.indices {
+            let covered = Float(masks[index].covered)
+            let ink = sums.covered[index]
+            let candidate = Self.squared(ink) / covered + Self.squared(sums.total - ink) / (count - covered)
+            if candidate > gain {
+                gain = candidate
+                best = index
+            }
+        }
+        guard best >= 0 else { return solid(colour(sums.total / count)) }
+        let covered = Float(masks[best].covered)
+        let ink = colour(sums.covered[best] / covered)
+        let paper = colour((sums.total - sums.covered[best]) / (count - covered))
+        if ink == paper { return solid(ink) }
+        return Cell(Cell.Glyph(masks[best].glyph), style: CellStyle(foreground: ink, background: paper))
+    }
+
+    /// A cell at the edge of a shape: one part is painted, the other shows what is behind.
+    ///
+    /// The painted part must be the foreground, since the terminal's own background has no colour
+    /// a foreground could be given; a mask without an inverse is reversed instead.
+    private mutating func partialCell(
+        _ samples: borrowing SampleGrid, _ sums: borrowing CellSums, column: Int, row: Int
+    ) -> Cell {
+        let count = Float(BlockMask.samples)
+        // Painting all or nothing are the first two candidates.
+        var best = -1
+        var isInverted = false
+        var least = Self.wrongAlpha * min(sums.total.w, count - sums.total.w)
+        let paintsAll = sums.total.w * 2 >= count
+        for index in masks.indices {
+            let covered = Float(masks[index].covered)
+            let ink = sums.covered[index].w
+            let rest = sums.total.w - ink
+            // Wrong samples: the transparent ones in the painted part and the opaque ones outside.
+            let painted = Self.wrongAlpha * (covered - ink + rest)
+            let inverted = Self.wrongAlpha * (count - covered - rest + ink)
+            if min(painted, inverted) < least {
+                least = min(painted, inverted)
+                best = index
+                isInverted = inverted < painted
+            }
+        }
+        guard best >= 0 else {
+            return paintsAll
+                ? solid(colour(sums.total / sums.total.w)) : Cell(.space, style: CellStyle())
+        }
+        let mask = masks[best]
+        let ink = isInverted ? sums.total - sums.covered[best] : sums.covered[best]
+        let painted = colour(ink / ink.w)
+        if !isInverted { return Cell(Cell.Glyph(mask.glyph), style: CellStyle(foreground: painted)) }
+        if let inverse = mask.inverse {
+            return Cell(Cell.Glyph(inverse), style: CellStyle(foreground: painted))
+        }
+        return Cell(Cell.Glyph(mask.glyph), style: CellStyle(foreground: painted, attributes: .reversed))
+    }
+
+    private func solid(_ colour: CellColour) -> Cell {
+        Cell(.space, style: CellStyle(background: colour))
+    }
+
+    private mutating func colour(_ mean: SIMD4<Float>) -> CellColour {
+        let rounded = mean.rounded(.toNearestOrAwayFromZero).clamped(
+            lowerBound: .zero, upperBound: SIMD4(repeating: 255))
+        let channels = SIMD3(UInt8(rounded.x), UInt8(rounded.y), UInt8(rounded.z))
+        if depth == .trueColour { return .rgb(channels.x, channels.y, channels.z) }
+        return .palette(palette.nearest(to: channels))
+    }
+
+    private static func squared(_ sum: SIMD4<Float>) -> Float {
+        sum.x * sum.x + sum.y * sum.y + sum.z * sum.z
+    }
+}

@@ -1,0 +1,102 @@
+internal import ImageCodecs
+
+/// A bitmap brought to a number of samples, each its pixels' mean: area average where the bitmap is
+/// larger, linear interpolation where it is smaller.
+///
+/// Samples are row-major; red, green and blue 0 to 255 and multiplied by alpha, alpha 0 to 1.
+struct SampleGrid {
+    let columns: Int
+    let rows: Int
+    var samples: [SIMD4<Float>]
+
+    init(of bitmap: Bitmap, columns: Int, rows: Int) {
+        self.columns = columns
+        self.rows = rows
+        samples = Array(repeating: .zero, count: columns * rows)
+        guard columns > 0, rows > 0 else { return }
+
+        let across = AxisWeights(from: bitmap.width, to: columns)
+        let down = AxisWeights(from: bitmap.height, to: rows)
+        // A bitmap's row brought to the samples' width, and which row that was.
+        var line = Array(repeating: SIMD4<Float>.zero, count: columns)
+        var ready = -1
+        for row in 0..<rows {
+            let start = row * columns
+            for (offset, weight) in down.taps(of: row).enumerated() {
+                let source = down.firsts[row] + offset
+                if source != ready {
+                    Self.narrow(bitmap, row: source, by: across, into: &line)
+                    ready = source
+                }
+                for column in 0..<columns { samples[start + column] += line[column] * weight }
+            }
+        }
+    }
+
+    private static func narrow(
+        _ bitmap: Bitmap, row: Int, by weights: AxisWeights, into line: inout [SIMD4<Float>]
+    ) {
+        let start = row * bitmap.width * 4
+        let pixels = bitmap.pixels.span.extracting(start..<start + bitmap.width * 4)
+        let taps = weights.weights.span
+        let firsts = weights.firsts.span
+        let bounds = weights.bounds.span
+        var tap = 0
+        for column in line.indices {
+            var sum = SIMD4<Float>.zero
+            var at = firsts[column] &* 4
+            let end = bounds[column &+ 1]
+            while tap < end {
+                let alpha = Float(pixels[at &+ 3]) * (1 / 255)
+                let colour = SIMD4(Float(pixels[at]), Float(pixels[at &+ 1]), Float(pixels[at &+ 2]), 1)
+                sum += colour * (alpha * taps[tap])
+                at &+= 4
+                tap &+= 1
+            }
+            line[column] = sum
+        }
+    }
+}
+
+/// For each sample along one axis: which pixels make it up, and each one's share.
+private struct AxisWeights {
+    /// The first pixel of each sample.
+    private(set) var firsts: [Int] = []
+    /// Where each sample's weights begin; one more than there are samples.
+    private(set) var bounds: [Int] = [0]
+    /// Shares that sum to 1 for each sample.
+    private(set) var weights: [Float] = []
+
+    init(from pixels: Int, to samples: Int) {
+        let scale = Double(pixels) / Double(samples)
+        for sample in 0..<samples {
+            scale > 1
+                ? appendMean(from: Double(sample) * scale, to: Double(sample + 1) * scale, pixels: pixels)
+                : appendInterpolation(at: (Double(sample) + 0.5) * scale - 0.5, pixels: pixels)
+            bounds.append(weights.count)
+        }
+    }
+
+    func taps(of sample: Int) -> ArraySlice<Float> { weights[bounds[sample]..<bounds[sample + 1]] }
+
+    private mutating func appendMean(from start: Double, to end: Double, pixels: Int) {
+        let first = Int(start)
+        let last = min(pixels, max(first + 1, Int(end.rounded(.up))))
+        firsts.append(first)
+        for pixel in first..<last {
+            let covered = min(end, Double(pixel + 1)) - max(start, Double(pixel))
+            weights.append(Float(max(0, covered) / (end - start)))
+        }
+    }
+
+    private mutating func appendInterpolation(at centre: Double, pixels: Int) {
+        let first = max(0, Int(centre.rounded(.down)))
+        let share = Float(min(max(0, centre - Double(first)), 1))
+        firsts.append(first)
+        if share > 0, first + 1 < pixels {
+            weights += [1 - share, share]
+        } else {
+            weights.append(1)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// A size in terminal cells.
+public struct CellSize: Sendable, Hashable {
+    /// Cells across; never negative.
+    public let columns: Int
+    /// Cells down; never negative.
+    public let rows: Int
+
+    /// A size; negative numbers count as 0.
+    public init(columns: Int, rows: Int) {
+        self.columns = max(0, columns)
+        self.rows = max(0, rows)
+    }
+
+    /// The largest size within this one that shows an image undistorted, at least 1 x 1.
+    ///
+    /// `cellAspect` is the height of a cell over its width; 2 by default, as in most fonts.
+    /// An image or a size without area gives 0 x 0.
+    public func fitting(imageWidth: Int, imageHeight: Int, cellAspect: Double = 2) -> CellSize {
+        guard columns > 0, rows > 0, imageWidth > 0, imageHeight > 0, cellAspect > 0 else {
+            return CellSize(columns: 0, rows: 0)
+        }
+        // Columns a row takes so that width and height keep their ratio.
+        let columnsPerRow = Double(imageWidth) / Double(imageHeight) * cellAspect
+        let fullHeight = (Double(rows) * columnsPerRow).rounded()
+        if fullHeight <= Double(columns) {
+            return CellSize(columns: max(1, Int(fullHeight)), rows: rows)
+        }
+        let fullWidth = min(Double(rows), (Double(columns) / columnsPerRow).rounded())
+        return CellSize(columns: columns, rows: max(1, Int(fullWidth)))
+    }
+}
+
+/// A cell's place, counted from 0 at the top left.
+public struct CellPosition: Sendable, Hashable {
+    /// Cells from the left edge.
+    public var column: Int
+    /// Cells from the top edge.
+    public var row: Int
+
+    /// A place, which may lie outside any grid.
+    public init(column: Int, row: Int) {
+        self.column = column
+        self.row = row
+    }
+}
+
+/// A rectangle of cells.
+public struct CellRectangle: Sendable, Hashable {
+    /// The columns inside.
+    public let columns: Range<Int>
+    /// The rows inside.
+    public let rows: Range<Int>
+
+    /// A rectangle from its top left cell and its size.
+    public init(at origin: CellPosition = CellPosition(column: 0, row: 0), size: CellSize) {
+        columns = origin.column..<origin.column + size.columns
+        rows = origin.row..<origin.row + size.rows
+    }
+
+    private init(columns: Range<Int>, rows: Range<Int>) {
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// The top left cell.
+    public var origin: CellPosition { CellPosition(column: columns.lowerBound, row: rows.lowerBound) }
+
+    /// Columns and rows inside.
+    public var size: CellSize { CellSize(columns: columns.count, rows: rows.count) }
+
+    /// What both rectangles cover, without area where they do not meet.
+    public func clipped(to other: CellRectangle) -> CellRectangle {
+        CellRectangle(columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
+    }
+
+    /// Whether a cell lies inside.
+    public func contains(_ position: CellPosition) -> Bool {
+        columns.contains(position.column) && rows.contains(position.row)
+    }
+}

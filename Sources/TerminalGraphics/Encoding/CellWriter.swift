@@ -1,0 +1,144 @@
+/// Writes cells as bytes, and of their colours and attributes only what changes from one to the
+/// next (SGR, ECMA-48 8.3.117).
+///
+///     ESC [ 38;2;200;55;45;48;2;242;232;213 m ▄      two 24-bit colours
+///     ESC [ 49 m                                     back to the terminal's background
+struct CellWriter {
+    private(set) var bytes: [UInt8] = []
+
+    private let depth: ColourDepth
+    private let writesAttributes: Bool
+    private var palette: Palette
+    private var current = CellStyle()
+    private var parameters: [UInt8] = []
+
+    init(depth: ColourDepth, writesAttributes: Bool) {
+        self.depth = depth
+        self.writesAttributes = writesAttributes
+        palette = Palette(depth: depth)
+    }
+
+    /// Whether a cell's style is in force already, so that its glyph is all it takes.
+    mutating func continues(_ cell: Cell) -> Bool { effective(cell) == current }
+
+    /// Writes one cell; the right half of a wide one writes nothing.
+    mutating func write(_ cell: Cell, of grid: CellGrid) {
+        if cell.glyph == .continuation { return }
+        let style = effective(cell)
+        if style != current { change(to: style) }
+        if let number = cell.glyph.clusterIndex {
+            bytes.append(contentsOf: grid.clusters[number].utf8)
+        } else {
+            append(scalar: cell.glyph.raw)
+        }
+    }
+
+    /// Back to the terminal's own style, if another is in force.
+    mutating func reset() {
+        if current == CellStyle() { return }
+        append("\u{1B}[m")
+        current = CellStyle()
+    }
+
+    /// What was written since the last call; the style in force stays known.
+    mutating func takeBytes() -> [UInt8] {
+        defer { bytes = [] }
+        return bytes
+    }
+
+    mutating func append(_ text: StaticString) {
+        unsafe bytes.append(
+            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// A number in decimal digits.
+    mutating func append(number: Int) { Self.append(number, to: &bytes) }
+
+    /// The style to write a cell in: in what the terminal can show, and without regard to what a
+    /// space does not show.
+    private mutating func effective(_ cell: Cell) -> CellStyle {
+        var style = cell.style
+        style.foreground = shown(style.foreground)
+        style.background = shown(style.background)
+        if !writesAttributes { style.attributes = [] }
+        let lines: CellAttributes = [.underlined, .reversed]
+        if cell.glyph == .space, style.attributes.isDisjoint(with: lines),
+            current.attributes.isDisjoint(with: lines)
+        {
+            style.foreground = current.foreground
+            style.attributes = current.attributes
+        }
+        return style
+    }
+
+    private mutating func shown(_ colour: CellColour) -> CellColour {
+        switch depth {
+        case .none: return .standard
+        case .trueColour: return colour
+        case .indexed256: return colour.channels.map { .palette(palette.nearest(to: $0)) } ?? colour
+        case .ansi16:
+            if let channels = colour.channels { return .palette(palette.nearest(to: channels)) }
+            guard let index = colour.paletteIndex, index >= 16 else { return colour }
+            return .palette(palette.nearest(to: Palette.channels(of: index)))
+        }
+    }
+
+    private mutating func change(to style: CellStyle) {
+        parameters.removeAll(keepingCapacity: true)
+        // What is switched off singly has codes of its own, but off and on again is rarer than off.
+        if !style.attributes.isSuperset(of: current.attributes) {
+            appendParameter(0)
+            current = CellStyle()
+        }
+        for (attribute, code) in Self.attributeCodes
+        where style.attributes.contains(attribute) && !current.attributes.contains(attribute) {
+            appendParameter(code)
+        }
+        if style.foreground != current.foreground { appendColour(style.foreground, base: 30) }
+        if style.background != current.background { appendColour(style.background, base: 40) }
+        current = style
+        if parameters.isEmpty { return }
+        append("\u{1B}[")
+        bytes.append(contentsOf: parameters)
+        bytes.append(UInt8(ascii: "m"))
+    }
+
+    private static let attributeCodes: [(CellAttributes, Int)] = [
+        (.bold, 1), (.dim, 2), (.italic, 3), (.underlined, 4), (.reversed, 7),
+    ]
+
+    /// A colour's parameters; the base is 30 for the foreground and 40 for the background.
+    private mutating func appendColour(_ colour: CellColour, base: Int) {
+        if let channels = colour.channels {
+            for value in [base + 8, 2, Int(channels.x), Int(channels.y), Int(channels.z)] {
+                appendParameter(value)
+            }
+        } else if let index = colour.paletteIndex {
+            switch index {
+            case 0..<8: appendParameter(base + Int(index))
+            case 8..<16: appendParameter(base + 60 + Int(index) - 8)
+            default: for value in [base + 8, 5, Int(index)] { appendParameter(value) }
+            }
+        } else {
+            appendParameter(base + 9)
+        }
+    }
+
+    private mutating func appendParameter(_ value: Int) {
+        if !parameters.isEmpty { parameters.append(UInt8(ascii: ";")) }
+        Self.append(value, to: &parameters)
+    }
+
+    private static func append(_ number: Int, to bytes: inout [UInt8]) {
+        if number >= 10 { append(number / 10, to: &bytes) }
+        bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+    }
+
+    private mutating func append(scalar value: UInt32) {
+        if value < 0x80 {
+            bytes.append(UInt8(value))
+        } else if let scalar = Unicode.Scalar(value) {
+            bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+        }
+    }
+}

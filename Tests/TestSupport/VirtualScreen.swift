@@ -1,0 +1,184 @@
+public import TerminalGraphics
+
+/// A terminal's screen without a terminal: takes a program's output and keeps what a person would
+/// see, as xterm and its kin would show it.
+///
+/// Knows cursor moves, SGR, erasing, scrolling, the alternate screen, modes and wide characters.
+/// What it does not know is listed in ``unknown``, so that a test can demand that it stays empty.
+public struct VirtualScreen: Sendable {
+    /// One cell as it is seen; the right half of a wide character has no text.
+    public struct Cell: Sendable, Hashable {
+        public var text = " "
+        public var style = CellStyle()
+        var isContinuation = false
+    }
+
+    /// How a terminal measures what it is sent.
+    public enum Measure: Sendable {
+        /// Scalar by scalar, as xterm does.
+        case scalars
+        /// By grapheme cluster, as kitty and its like do.
+        case clusters
+    }
+
+    /// Columns and rows.
+    public private(set) var size: CellSize
+    /// Where the next character goes; at a full line it stays on the last column.
+    public internal(set) var cursor = CellPosition(column: 0, row: 0)
+    /// Private modes (`CSI ? n h`) that are on; 7 (wrap) and 25 (cursor) are at the start.
+    public internal(set) var modes: Set<Int> = [7, 25]
+    /// Sequences that ask the terminal something, whole, in order.
+    public internal(set) var queries: [String] = []
+    /// Strings for the terminal (OSC, DCS, APC), without their introducer and terminator.
+    public internal(set) var strings: [String] = []
+    /// Sequences this screen has no idea of.
+    public internal(set) var unknown: [String] = []
+    /// How often synchronized output ended: frames shown whole.
+    public internal(set) var frames = 0
+
+    var cells: [Cell]
+    var style = CellStyle()
+    /// The next character wraps first: the cursor stands behind the last column.
+    var wrapsNext = false
+    var savedCursor = CellPosition(column: 0, row: 0)
+    var lastCharacter: Character = " "
+    var parser = ParserState()
+    let measure: Measure
+    private var mainScreen: [Cell] = []
+
+    /// An empty screen.
+    public init(columns: Int, rows: Int, measure: Measure = .scalars) {
+        size = CellSize(columns: columns, rows: rows)
+        self.measure = measure
+        cells = Array(repeating: Cell(), count: columns * rows)
+    }
+
+    /// Whether the alternate screen is shown.
+    public var isAlternate: Bool { modes.contains(1049) }
+
+    /// What is in a cell.
+    public func cell(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
+
+    /// The rows' text without spaces at their ends.
+    public var rows: [String] { (0..<size.rows).map(text(ofRow:)) }
+
+    /// One row's text without spaces at its end.
+    public func text(ofRow row: Int) -> String {
+        var line = (0..<size.columns).map { cell(column: $0, row: row).text }.joined()
+        while line.hasSuffix(" ") { line.removeLast() }
+        return line
+    }
+
+    /// The first row that contains a text.
+    public func row(containing text: String) -> Int? {
+        rows.firstIndex { $0.contains(text) }
+    }
+
+    /// Takes another size; what lies outside is lost.
+    public mutating func resize(columns: Int, rows: Int) {
+        var next = VirtualScreen(columns: columns, rows: rows)
+        for row in 0..<min(rows, size.rows) {
+            for column in 0..<min(columns, size.columns) {
+                next.cells[row * columns + column] = cell(column: column, row: row)
+            }
+        }
+        size = next.size
+        cells = next.cells
+        cursor.column = min(cursor.column, columns - 1)
+        cursor.row = min(cursor.row, rows - 1)
+        wrapsNext = false
+    }
+
+    mutating func put(_ scalar: Unicode.Scalar) {
+        if measure == .clusters || TerminalText.width(of: Character(scalar)) == 0, joins(scalar) { return }
+        let width = TerminalText.width(of: Character(scalar))
+        if width == 0 { return }
+        if wrapsNext || cursor.column + width > size.columns {
+            cursor.column = 0
+            lineFeed()
+        }
+        wrapsNext = false
+        blankHalves(cursor.column..<cursor.column + width)
+        set(cursor.column, Cell(text: String(scalar), style: style))
+        if width == 2 { set(cursor.column + 1, Cell(text: "", style: style, isContinuation: true)) }
+        lastCharacter = Character(scalar)
+        advance(width)
+    }
+
+    /// Adds a scalar to the character before the cursor, if they belong together.
+    private mutating func joins(_ scalar: Unicode.Scalar) -> Bool {
+        var column = wrapsNext ? cursor.column : cursor.column - 1
+        guard column >= 0 else { return false }
+        if cell(column: column, row: cursor.row).isContinuation { column -= 1 }
+        let index = cursor.row * size.columns + column
+        let before = cells[index].text
+        let together = before + String(scalar)
+        if TerminalText.width(of: Character(scalar)) == 0, measure == .scalars {
+            cells[index].text = together
+            return true
+        }
+        guard together.count == before.count else { return false }
+        cells[index].text = together
+        if TerminalText.width(together) == 2, TerminalText.width(before) == 1, column + 1 < size.columns {
+            blankHalves(column + 1..<column + 2)
+            set(column + 1, Cell(text: "", style: cells[index].style, isContinuation: true))
+            advance(1)
+        }
+        return true
+    }
+
+    private mutating func set(_ column: Int, _ cell: Cell) {
+        cells[cursor.row * size.columns + column] = cell
+    }
+
+    private mutating func advance(_ width: Int) {
+        wrapsNext = cursor.column + width >= size.columns
+        cursor.column = min(cursor.column + width, size.columns - 1)
+    }
+
+    /// What is left of wide characters whose other half is about to go.
+    private mutating func blankHalves(_ columns: Range<Int>) {
+        let start = cursor.row * size.columns
+        if columns.lowerBound < size.columns, cells[start + columns.lowerBound].isContinuation {
+            cells[start + columns.lowerBound - 1].text = " "
+        }
+        if columns.upperBound < size.columns, cells[start + columns.upperBound].isContinuation {
+            cells[start + columns.upperBound] = Cell(style: cells[start + columns.upperBound].style)
+        }
+    }
+
+    mutating func lineFeed() {
+        wrapsNext = false
+        if cursor.row + 1 < size.rows {
+            cursor.row += 1
+        } else {
+            cells.removeFirst(size.columns)
+            cells += Array(repeating: blank, count: size.columns)
+        }
+    }
+
+    /// A cell as erasing leaves it: in the background in force.
+    private var blank: Cell { Cell(style: CellStyle(background: style.background)) }
+
+    /// Erases cells, counted along the rows from the top left.
+    mutating func erase(_ range: Range<Int>) {
+        for index in range.clamped(to: cells.indices) { cells[index] = blank }
+    }
+
+    mutating func setMode(_ mode: Int, on: Bool) {
+        if mode == 1049, on != isAlternate {
+            swap(&cells, &mainScreen)
+            if cells.count != size.columns * size.rows {
+                cells = Array(repeating: Cell(), count: size.columns * size.rows)
+            }
+            if on {
+                cells = Array(repeating: Cell(), count: size.columns * size.rows)
+                savedCursor = cursor
+            } else {
+                cursor = savedCursor
+            }
+        }
+        if mode == 2026, !on, modes.contains(2026) { frames += 1 }
+        if on { modes.insert(mode) } else { modes.remove(mode) }
+    }
+}
