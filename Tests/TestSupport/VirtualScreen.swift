@@ -8,7 +8,9 @@ public import TerminalGraphics
 public struct VirtualScreen: Sendable {
     /// One cell as it is seen; the right half of a wide character has no text.
     public struct Cell: Sendable, Hashable {
+        /// The character, with its marks.
         public var text = " "
+        /// Its colours and attributes.
         public var style = CellStyle()
         var isContinuation = false
     }
