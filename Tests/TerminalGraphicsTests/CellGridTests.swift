@@ -84,6 +84,7 @@ struct CellGridTests {
     func controls() {
         var grid = grid(8, 1)
         #expect(grid.put("a\u{1B}[2J\u{9B}\n\u{202E}\u{301}b", at: CellPosition(column: 0, row: 0)) == 5)
+        grid.put("c\u{1B}", at: CellPosition(column: 5, row: 0))
         #expect(!grid.text(ofRow: 0).unicodeScalars.contains { $0.properties.generalCategory == .control })
         #expect(!grid.text(ofRow: 0).unicodeScalars.contains("\u{202E}"))
     }
@@ -118,7 +119,8 @@ struct CellGridTests {
         "an image fits without distortion",
         arguments: [
             (500, 750, 40, 30, 40, 30), (500, 750, 80, 30, 40, 30), (500, 750, 20, 30, 20, 15),
-            (1000, 10, 40, 30, 40, 1), (10, 1000, 40, 30, 1, 30), (0, 10, 40, 30, 0, 0), (5, 5, 0, 9, 0, 0),
+            (500, 750, 39, 30, 39, 29), (1000, 10, 40, 30, 40, 1), (10, 1000, 40, 30, 1, 30),
+            (0, 10, 40, 30, 0, 0), (5, 5, 0, 9, 0, 0),
         ])
     func fitting(width: Int, height: Int, columns: Int, rows: Int, fitColumns: Int, fitRows: Int) {
         let size = CellSize(columns: columns, rows: rows).fitting(imageWidth: width, imageHeight: height)

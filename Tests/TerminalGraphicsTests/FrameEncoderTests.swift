@@ -36,6 +36,7 @@ struct FrameEncoderTests {
             ("abcdefghij", "abcdXfghij", "\u{1B}[1;5HX"),
             ("abcdefghij", "Xbcdefghij", "\u{1B}[HX"),
             ("abcdefghij", "XbcXefghij", "\u{1B}[HXbcX"),
+            ("abcdefghij", "XbcdXfghij", "\u{1B}[HXbcdX"),
             ("abcdefghij", "XbcdefXhij", "\u{1B}[HX\u{1B}[5CX"),
             ("羅生門", "羅X 門", "\u{1B}[1;3HX "),
             ("羅X 門", "羅生門", "\u{1B}[1;3H生"),

@@ -13,11 +13,10 @@ extension CellGrid {
         let start = position.row * size.columns
         for cluster in text {
             let width = TerminalText.width(of: cluster)
-            // Control characters and marks without a base: they would move the cursor, or join
-            // what stands before them.
-            if width == 0 { continue }
             let columns = column..<column + width
             let visible = columns.clamped(to: area.columns)
+            // Empty also for what takes no cell: control characters, which would move the cursor,
+            // and marks without a base, which would join what stands before them.
             if !visible.isEmpty {
                 mend(start: start, around: visible)
                 let whole = visible == columns
