@@ -1,0 +1,74 @@
+internal import CSystem
+internal import Glibc
+
+/// Reads a terminal's events: keys, the mouse, pastes, and what the system tells about the window.
+///
+/// Owned by one thread, which it blocks; not for the cooperative pool.
+public struct TerminalInput {
+    /// How long an `ESC` waits for more before it is the Escape key, in milliseconds. What a terminal
+    /// sends for one key arrives together, but over a network its parts may not.
+    public static let escapeDelay: Int32 = 25
+    /// The same for a session over SSH.
+    public static let remoteEscapeDelay: Int32 = 100
+
+    private let session: TerminalSession
+    private let signals: Int32
+    private let escapeDelay: Int32
+    private var parser = InputParser()
+
+    /// Reads from a session's terminal.
+    public init(_ session: TerminalSession, escapeDelay: Int32 = TerminalInput.escapeDelay) {
+        self.session = session
+        self.escapeDelay = escapeDelay
+        signals = csystem_terminal_signals()
+    }
+
+    /// Waits for the next events and returns them; none when the time is over.
+    ///
+    /// The limit is in milliseconds; `nil`, the default, waits for ever. After ``TerminalEvent/closed``
+    /// nothing else comes.
+    public mutating func next(timeout: Int32? = nil) -> [TerminalEvent] {
+        while true {
+            var entries = [
+                pollfd(fd: session.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+            ]
+            let limit = parser.isAmbiguous ? escapeDelay : timeout ?? -1
+            let ready = unsafe poll(&entries, 2, limit)
+            if ready < 0, errno != EINTR { return [.closed] }
+            if ready == 0 { return parser.resolve() }
+            if ready < 0 { continue }
+            var events = entries[1].revents == 0 ? [] : signalEvents()
+            if entries[0].revents != 0 { events += inputEvents() }
+            if !events.isEmpty { return events }
+        }
+    }
+
+    private mutating func inputEvents() -> [TerminalEvent] {
+        let bytes = Self.read(session.descriptor)
+        guard let bytes, !bytes.isEmpty else {
+            return bytes == nil && (errno == EINTR || errno == EAGAIN) ? [] : [.closed]
+        }
+        return parser.feed(bytes)
+    }
+
+    /// What the signals since the last look mean, each once.
+    private func signalEvents() -> [TerminalEvent] {
+        let numbers = Set((Self.read(signals) ?? []).map { Int32($0) })
+        let meanings: [(Int32, TerminalEvent)] = [
+            (SIGTSTP, .stopRequested), (SIGCONT, .continued), (SIGWINCH, .resized),
+        ]
+        return meanings.filter { numbers.contains($0.0) }.map(\.1)
+    }
+
+    /// What there is to read, empty at the end; `nil` and `errno` on failure.
+    private static func read(_ descriptor: Int32) -> [UInt8]? {
+        var failed = false
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+            let result = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            failed = result < 0
+            count = max(0, result)
+        }
+        return failed ? nil : bytes
+    }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import TerminalGraphics
+import TestSupport
+import Testing
+
+@Suite("A session gives the terminal back", .serialized, .timeLimit(.minutes(1)))
+struct TerminalSessionTests {
+    /// The probe, once it is on the screen.
+    private func started(columns: Int = 60, rows: Int = 12) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal(BuiltProgram.path("TerminalProbe"), columns: columns, rows: rows)
+        try #require(terminal.waits { $0.text(ofRow: 0) == "ready" }, "\(terminal.screen.rows)")
+        return terminal
+    }
+
+    private func isRestored(_ terminal: PseudoTerminal) -> Bool {
+        terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25]
+    }
+
+    @Test("entering makes input raw and switches the modes on")
+    func entering() throws {
+        let terminal = try started()
+        #expect(terminal.settingsBefore.isCooked)
+        #expect(!terminal.settings.isCooked)
+        #expect(terminal.screen.modes == [7, 1049, 1000, 1006, 2004])
+        #expect(terminal.screen.unknown.isEmpty)
+    }
+
+    @Test("leaving restores everything")
+    func leaving() throws {
+        let terminal = try started()
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(isRestored(terminal))
+    }
+
+    @Test(
+        "a signal that ends the program restores the terminal, and still ends it as that signal",
+        arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE])
+    func signals(signal: Int32) throws {
+        let terminal = try started()
+        terminal.send(signal)
+        #expect(terminal.waitForEnd() == .killed(signal: signal))
+        #expect(isRestored(terminal))
+    }
+
+    @Test(
+        "a crash restores the terminal: a trap, abort, and a stack that overflows",
+        arguments: [("t", [SIGILL, SIGTRAP]), ("a", [SIGABRT]), ("o", [SIGSEGV, SIGBUS])])
+    func crashes(key: String, signals: [Int32]) throws {
+        let terminal = try started()
+        terminal.type(key)
+        let ending = terminal.waitForEnd(seconds: 30)
+        #expect(signals.contains { ending == .killed(signal: $0) }, "\(String(describing: ending))")
+        #expect(isRestored(terminal))
+    }
+
+    @Test(
+        "a stop, by Ctrl-Z's key or by a signal, gives the shell its terminal; fg takes it again and draws",
+        arguments: ["z", "s"])
+    func suspending(key: String) throws {
+        // Only under a shell: where nobody could continue a program, the kernel does not stop it.
+        let script = "set -m; \"$0\"; echo stopped; read line; fg"
+        let terminal = try PseudoTerminal("/bin/sh", ["-c", script, BuiltProgram.path("TerminalProbe")])
+        try #require(terminal.waits { $0.text(ofRow: 0) == "ready" })
+        terminal.type(key)
+        try #require(terminal.waits { $0.row(containing: "stopped") != nil })
+        #expect(isRestored(terminal))
+        terminal.type("\r")
+        let isBack = terminal.waits { $0.row(containing: "continued") != nil && $0.text(ofRow: 0) == "ready" }
+        #expect(isBack, "\(terminal.screen.rows)")
+        #expect(terminal.screen.isAlternate)
+        #expect(!terminal.settings.isCooked)
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(isRestored(terminal))
+    }
+
+    @Test("where nobody could continue a program it does not stop, and goes on")
+    func orphaned() throws {
+        let terminal = try started()
+        terminal.type("z")
+        #expect(terminal.waits { $0.isAlternate && $0.row(containing: "character(\"z\")") != nil })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("a program that exits anywhere, without leaving, restores the terminal")
+    func exiting() throws {
+        let terminal = try started()
+        terminal.type("x")
+        #expect(terminal.waitForEnd() == .exited(4))
+        #expect(isRestored(terminal))
+    }
+
+    @Test("keys, the mouse and another size arrive as events")
+    func events() throws {
+        let terminal = try started()
+        terminal.type("\u{1B}[<65;3;4M")
+        #expect(terminal.waits { $0.row(containing: "wheel(") != nil })
+        terminal.type("\u{1B}")
+        #expect(terminal.waits { $0.row(containing: "escape") != nil })
+        terminal.type("\u{3}")
+        #expect(terminal.waits { $0.row(containing: "4 character(\"c\")") != nil })
+        terminal.resize(columns: 40, rows: 5)
+        #expect(terminal.waits { $0.row(containing: "resized") == 4 })
+        #expect(terminal.screen.unknown.isEmpty)
+    }
+
+    @Test("what is no terminal is refused by name")
+    func noTerminal() {
+        #expect(throws: TerminalError.notATerminal(path: "/dev/null")) {
+            try TerminalSession(path: "/dev/null")
+        }
+        #expect(throws: TerminalError.notATerminal(path: "/nowhere")) {
+            try TerminalSession(path: "/nowhere")
+        }
+        #expect(TerminalSize(of: -1) == nil)
+    }
+
+    @Test("a terminal tells its size")
+    func size() throws {
+        let terminal = try started(columns: 33, rows: 7)
+        #expect(terminal.screen.size == CellSize(columns: 33, rows: 7))
+        terminal.type("q")
+        _ = terminal.waitForEnd()
+    }
+}

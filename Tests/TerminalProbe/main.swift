@@ -1,0 +1,65 @@
+// A full-screen program for the tests of TerminalSession: shows each event on a row of its own and
+// dies in the way a key says. Keys: q quits, x exits
+// without leaving, z suspends, s is stopped by a signal, t traps, a aborts, o overflows the stack.
+
+import Glibc
+import TerminalGraphics
+
+func overflow(_ depth: Int) -> Int {
+    depth == .max ? 0 : overflow(depth + 1) + 1
+}
+
+func description(of event: TerminalEvent) -> String {
+    guard case .key(let key) = event else { return "\(event)" }
+    return key.modifiers.isEmpty ? "\(key.code)" : "\(key.modifiers.rawValue) \(key.code)"
+}
+
+/// Whether the screen has to be drawn from nothing afterwards.
+func perform(_ event: TerminalEvent, _ session: TerminalSession) throws -> Bool {
+    if event == .continued { return true }
+    if event == .stopRequested {
+        try session.suspend()
+        return true
+    }
+    guard case .key(let key) = event, case .character(let letter) = key.code else { return false }
+    switch letter {
+    case "q":
+        session.leave()
+        exit(0)
+    case "z":
+        try session.suspend()
+        return true
+    case "s": kill(getpid(), SIGTSTP)
+    case "x": exit(4)
+    case "t": preconditionFailure("asked for")
+    case "a": abort()
+    case "o": exit(Int32(truncatingIfNeeded: overflow(0)))
+    default: break
+    }
+    return false
+}
+
+do {
+    let session = try TerminalSession()
+    var input = TerminalInput(session)
+    try session.enter()
+    var encoder = FrameEncoder(depth: .ansi16)
+    var lines = ["ready"]
+    while true {
+        guard let size = session.size else { exit(1) }
+        var grid = CellGrid(size: size.cells)
+        lines = lines.suffix(size.cells.rows)
+        for (row, line) in lines.enumerated() {
+            grid.put(TerminalText.visible(line), at: CellPosition(column: 0, row: row))
+        }
+        try session.write(encoder.frame(grid))
+        for event in input.next() {
+            if event == .closed { exit(3) }
+            if try perform(event, session) { encoder.invalidate() }
+            lines.append(description(of: event))
+        }
+    }
+} catch {
+    print("failed: \(error)")
+    exit(2)
+}
