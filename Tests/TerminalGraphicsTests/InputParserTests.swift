@@ -71,7 +71,8 @@ struct InputParserTests {
         Case(bytes: [0x1B, 0x5B, 0x4D, 32, 33 + 9, 33 + 2], .click(at: at(9, 2))),
         Case(bytes: [0x1B, 0x5B, 0x4D, 32 + 65, 0xFF, 33, 0x71], .wheel(.down, at: at(222, 0)), letter("q")),
         Case(bytes: [0x1B, 0x5B, 0x4D, 35, 40, 40]),
-        Case("\u{1B}[200~two\nlines \u{1B}[A\u{1B}[201~q", .paste("two\nlines \u{1B}[A"), letter("q")),
+        Case(
+            "\u{1B}[200~two\nlines 01~ \u{1B}[A\u{1B}[201~q", .paste("two\nlines 01~ \u{1B}[A"), letter("q")),
         Case("\u{1B}[200~\u{1B}[201~", .paste("")),
         Case("\u{1B}[?62;4;22cq", answer("\u{1B}[?62;4;22c"), letter("q")),
         Case("\u{1B}[>41;379;0c", answer("\u{1B}[>41;379;0c")),

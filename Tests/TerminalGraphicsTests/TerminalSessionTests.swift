@@ -92,6 +92,16 @@ struct TerminalSessionTests {
         #expect(isRestored(terminal))
     }
 
+    @Test("a signal that was ignored from the start, as under nohup, stays ignored")
+    func ignored() throws {
+        let terminal = try PseudoTerminal(
+            "/bin/sh", ["-c", "trap '' HUP; exec \"$0\"", BuiltProgram.path("TerminalProbe")])
+        try #require(terminal.waits { $0.text(ofRow: 0) == "ready" })
+        terminal.send(SIGHUP)
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
     @Test("keys, the mouse and another size arrive as events")
     func events() throws {
         let terminal = try started()
