@@ -98,6 +98,9 @@ struct TerminalSessionTests {
             "/bin/sh", ["-c", "trap '' HUP; exec \"$0\"", BuiltProgram.path("TerminalProbe")])
         try #require(terminal.waits { $0.text(ofRow: 0) == "ready" })
         terminal.send(SIGHUP)
+        terminal.type("k")
+        #expect(terminal.waits { $0.row(containing: "character(\"k\")") != nil })
+        #expect(terminal.screen.isAlternate)
         terminal.type("q")
         #expect(terminal.waitForEnd() == .exited(0))
     }
