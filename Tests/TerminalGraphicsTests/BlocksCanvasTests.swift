@@ -41,9 +41,12 @@ struct BlocksCanvasTests {
     @Test("every block part of a cell is found with its exact colours", arguments: 0..<19)
     func everyMask(number: Int) {
         let covers: [(String, (Int, Int) -> Bool)] =
-            (1...7).map { count in (String("▁▂▃▄▅▆▇".prefix(count).suffix(1)), { _, y in y >= 8 - count }) }
-            + (1...7).map { count in (String("▏▎▍▌▋▊▉".prefix(count).suffix(1)), { x, _ in x < count }) }
+            (1...6).map { count in
+                (String("▁▂▃▀▅▆".prefix(count).suffix(1)), { _, y in (y >= 8 - count) != (count == 4) })
+            }
+            + (1...6).map { count in (String("▏▎▍▌▋▊".prefix(count).suffix(1)), { x, _ in x < count }) }
             + [
+                ("▔", { $1 == 0 }), ("▕", { x, _ in x == 7 }),
                 ("▘", { $0 < 4 && $1 < 4 }), ("▝", { $0 >= 4 && $1 < 4 }), ("▖", { $0 < 4 && $1 >= 4 }),
                 ("▗", { $0 >= 4 && $1 >= 4 }), ("▚", { ($0 < 4) == ($1 < 4) }),
             ]
@@ -98,8 +101,8 @@ struct BlocksCanvasTests {
     @Test("transparent pixels are put over a background that is given, and lend no colour of their own")
     func background() {
         let drawn = cell(bitmap(8, 8) { _, y in y < 4 ? clear : red }, background: [1, 2, 3])
-        #expect(drawn.text == "▄")
-        #expect(drawn.style == CellStyle(foreground: colour(red), background: .rgb(1, 2, 3)))
+        #expect(drawn.text == "▀")
+        #expect(drawn.style == CellStyle(foreground: .rgb(1, 2, 3), background: colour(red)))
         let half = cell(bitmap(8, 8) { _, _ in [255, 255, 255, 128] }, background: [0, 0, 0])
         #expect(half.style.background == .rgb(128, 128, 128))
         let mixed = cell(bitmap(8, 8) { x, _ in x % 2 == 0 ? clear : red })
@@ -133,5 +136,14 @@ struct BlocksCanvasTests {
         #expect(grid.style(at: CellPosition(column: 2, row: 0)) == CellStyle())
         let nothing = ASCIICanvas().draw(bitmap(1, 1) { _, _ in [255, 255, 255, 0] }, size: one)
         #expect(nothing.text(ofRow: 0).isEmpty)
+    }
+
+    @Test("the user's word and the colours there are decide the canvas")
+    func choice() {
+        #expect(GraphicsMode.blocks.canvas(depth: .ansi16) is BlocksCanvas)
+        #expect(GraphicsMode.blocks.canvas(depth: .none) is ASCIICanvas)
+        #expect(GraphicsMode.ascii.canvas(depth: .trueColour) is ASCIICanvas)
+        #expect(GraphicsMode.none.canvas(depth: .trueColour) == nil)
+        #expect(GraphicsMode(rawValue: "blocks") == .blocks)
     }
 }

@@ -29,18 +29,21 @@ struct CellSums {
             quadrants[upper + 1] += right
         }
 
-        // In the order of the masks: lower 1...7, left 1...7, four quadrants and the diagonal.
+        // In the order of the masks.
         let eighths = BlockMask.side - 1
         var lower = SIMD4<Float>.zero
         var left = SIMD4<Float>.zero
-        for count in 0..<eighths {
+        for count in 0..<eighths - 1 {
             lower += rowSums[eighths - count]
             left += columnSums[count]
             covered[count] = lower
             covered[eighths + count] = left
         }
+        covered[half - 1] = quadrants[0] + quadrants[1]
+        covered[eighths - 1] = rowSums[0]
+        covered[2 * eighths - 1] = columnSums[eighths]
         for quadrant in 0..<4 { covered[2 * eighths + quadrant] = quadrants[quadrant] }
         covered[2 * eighths + 4] = quadrants[0] + quadrants[3]
-        total = lower + rowSums[0]
+        total = quadrants[0] + quadrants[1] + quadrants[2] + quadrants[3]
     }
 }
