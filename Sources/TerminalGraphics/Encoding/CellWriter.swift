@@ -10,7 +10,6 @@ struct CellWriter {
     private let writesAttributes: Bool
     private var palette: Palette
     private var current = CellStyle()
-    private var parameters: [UInt8] = []
 
     init(depth: ColourDepth, writesAttributes: Bool) {
         self.depth = depth
@@ -52,7 +51,9 @@ struct CellWriter {
     }
 
     /// A number in decimal digits.
-    mutating func append(number: Int) { Self.append(number, to: &bytes) }
+    mutating func append(number: Int) {
+        bytes.append(addingCapacity: 20) { Self.append(number, to: &$0) }
+    }
 
     /// The style to write a cell in: in what the terminal can show, and without regard to what a
     /// space does not show.
@@ -83,24 +84,39 @@ struct CellWriter {
         }
     }
 
+    /// Changes to a style that is not the current one.
     private mutating func change(to style: CellStyle) {
-        parameters.removeAll(keepingCapacity: true)
-        // What is switched off singly has codes of its own, but off and on again is rarer than off.
-        if !style.attributes.isSuperset(of: current.attributes) {
-            appendParameter(0)
-            current = CellStyle()
+        bytes.append(addingCapacity: Self.longestChange) { output in
+            output.append(0x1B)
+            output.append(UInt8(ascii: "["))
+            Self.appendParameters(from: current, to: style, &output)
+            // There was at least one parameter, and each left a semicolon behind.
+            output.removeLast(1)
+            output.append(UInt8(ascii: "m"))
         }
-        for (attribute, code) in Self.attributeCodes
-        where style.attributes.contains(attribute) && !current.attributes.contains(attribute) {
-            appendParameter(code)
-        }
-        if style.foreground != current.foreground { appendColour(style.foreground, base: 30) }
-        if style.background != current.background { appendColour(style.background, base: 40) }
         current = style
-        if parameters.isEmpty { return }
-        append("\u{1B}[")
-        bytes.append(contentsOf: parameters)
-        bytes.append(UInt8(ascii: "m"))
+    }
+
+    /// `ESC [`, `0;1;2;3;4;7;` and two colours of `38;2;255;255;255;`.
+    private static let longestChange = 2 + 12 + 2 * 17
+
+    private static func appendParameters(
+        from old: CellStyle, to style: CellStyle, _ output: inout OutputSpan<UInt8>
+    ) {
+        var old = old
+        if style.attributes != old.attributes {
+            // What is switched off singly has codes of its own, but off and on again is rarer than off.
+            if !style.attributes.isSuperset(of: old.attributes) {
+                appendParameter(0, &output)
+                old = CellStyle()
+            }
+            for (attribute, code) in attributeCodes
+            where style.attributes.contains(attribute) && !old.attributes.contains(attribute) {
+                appendParameter(code, &output)
+            }
+        }
+        if style.foreground != old.foreground { appendColour(style.foreground, base: 30, &output) }
+        if style.background != old.background { appendColour(style.background, base: 40, &output) }
     }
 
     private static let attributeCodes: [(CellAttributes, Int)] = [
@@ -108,30 +124,35 @@ struct CellWriter {
     ]
 
     /// A colour's parameters; the base is 30 for the foreground and 40 for the background.
-    private mutating func appendColour(_ colour: CellColour, base: Int) {
+    private static func appendColour(_ colour: CellColour, base: Int, _ output: inout OutputSpan<UInt8>) {
         if let channels = colour.channels {
-            for value in [base + 8, 2, Int(channels.x), Int(channels.y), Int(channels.z)] {
-                appendParameter(value)
-            }
+            appendParameter(base + 8, &output)
+            appendParameter(2, &output)
+            appendParameter(Int(channels.x), &output)
+            appendParameter(Int(channels.y), &output)
+            appendParameter(Int(channels.z), &output)
         } else if let index = colour.paletteIndex {
             switch index {
-            case 0..<8: appendParameter(base + Int(index))
-            case 8..<16: appendParameter(base + 60 + Int(index) - 8)
-            default: for value in [base + 8, 5, Int(index)] { appendParameter(value) }
+            case 0..<8: appendParameter(base + Int(index), &output)
+            case 8..<16: appendParameter(base + 60 + Int(index) - 8, &output)
+            default:
+                appendParameter(base + 8, &output)
+                appendParameter(5, &output)
+                appendParameter(Int(index), &output)
             }
         } else {
-            appendParameter(base + 9)
+            appendParameter(base + 9, &output)
         }
     }
 
-    private mutating func appendParameter(_ value: Int) {
-        if !parameters.isEmpty { parameters.append(UInt8(ascii: ";")) }
-        Self.append(value, to: &parameters)
+    private static func appendParameter(_ value: Int, _ output: inout OutputSpan<UInt8>) {
+        append(value, to: &output)
+        output.append(UInt8(ascii: ";"))
     }
 
-    private static func append(_ number: Int, to bytes: inout [UInt8]) {
-        if number >= 10 { append(number / 10, to: &bytes) }
-        bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+    private static func append(_ number: Int, to output: inout OutputSpan<UInt8>) {
+        if number >= 10 { append(number / 10, to: &output) }
+        output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
 
     private mutating func append(scalar value: UInt32) {
