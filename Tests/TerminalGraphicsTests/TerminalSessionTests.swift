@@ -88,6 +88,19 @@ struct TerminalSessionTests {
         #expect(isRestored(terminal))
     }
 
+    @Test("after leaving a stop is the system's again")
+    func stopAfterLeaving() throws {
+        let script = "set -m; \"$0\"; echo stopped; read line; fg"
+        let terminal = try PseudoTerminal("/bin/sh", ["-c", script, BuiltProgram.path("TerminalProbe")])
+        try #require(terminal.waits { $0.text(ofRow: 0) == "ready" })
+        terminal.type("l")
+        try #require(terminal.waits { $0.row(containing: "stopped") != nil })
+        #expect(terminal.screen.row(containing: "left") == nil)
+        terminal.type("\r")
+        #expect(terminal.waits { $0.row(containing: "left") != nil })
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
     @Test("where nobody could continue a program it does not stop, and goes on")
     func orphaned() throws {
         let terminal = try started()

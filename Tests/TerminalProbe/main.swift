@@ -1,6 +1,6 @@
-// A full-screen program for the tests of TerminalSession: shows each event on a row of its own and
-// dies in the way a key says. Keys: q quits, x exits
-// without leaving, z suspends, s is stopped by a signal, t traps, a aborts, o overflows the stack.
+// A full-screen program for the tests of TerminalSession: shows each event on a row of its own, and a
+// key says how it ends: q quits, x exits without leaving, t traps, a aborts, o overflows the stack.
+// Or how it stops: z suspends, s is sent a signal, l is sent one after leaving.
 
 import Glibc
 import TerminalGraphics
@@ -30,6 +30,11 @@ func perform(_ event: TerminalEvent, _ session: TerminalSession) throws -> Bool 
         try session.suspend()
         return true
     case "s": kill(getpid(), SIGTSTP)
+    case "l":
+        session.leave()
+        kill(getpid(), SIGTSTP)
+        print("left")
+        exit(0)
     case "x": exit(4)
     case "t": preconditionFailure("asked for")
     case "a": abort()

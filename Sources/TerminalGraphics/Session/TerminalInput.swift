@@ -3,7 +3,8 @@ internal import Glibc
 
 /// Reads a terminal's events: keys, the mouse, pastes, and what the system tells about the window.
 ///
-/// Owned by one thread, which it blocks; not for the cooperative pool.
+/// The system's news come while the session is entered. Owned by one thread, which it blocks; not for
+/// the cooperative pool.
 public struct TerminalInput {
     /// How long an `ESC` waits for more before it is the Escape key, in milliseconds. What a terminal
     /// sends for one key arrives together, but over a network its parts may not.

@@ -28,11 +28,6 @@ public final class TerminalSession: Sendable {
             throw .notATerminal(path: path)
         }
         original = current
-        // From the start, so that no change of size is missed.
-        guard csystem_terminal_signals() >= 0 else {
-            close(descriptor)
-            throw .system(call: "pipe", number: errno)
-        }
     }
 
     deinit {
