@@ -61,11 +61,14 @@ extension ColourDepth {
             return .trueColour
         }
         if term.hasSuffix("-direct") || trueColourTerms.contains(where: term.hasPrefix) { return .trueColour }
-        return term.hasSuffix("256color") ? .indexed256 : .ansi16
+        let hasPalette = term.contains("256col") || paletteTerms.contains(where: term.hasPrefix)
+        return hasPalette ? .indexed256 : .ansi16
     }
 
     /// Terminals that show 24-bit colours and whose names say so even where SSH strips COLORTERM.
     private static let trueColourTerms = ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"]
+    /// Families whose plain names say 8 colours since long before they all had 256.
+    private static let paletteTerms = ["xterm", "screen", "tmux", "putty", "konsole", "gnome", "vte", "st-"]
     private static let trueColourPrograms = ["iTerm.app", "WezTerm", "ghostty", "vscode"]
 
     private static func isSet(_ name: String, in environment: [String: String]) -> Bool {
