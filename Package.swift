@@ -39,7 +39,8 @@ let package = Package(
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics", "CatalogueService", "CSystem",
+                "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics", "CatalogueService",
+                "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -49,19 +50,29 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["LazyImages", "CSystem"],
+            dependencies: ["LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
-        .testTarget(name: "ImageCodecsTests", dependencies: ["ImageCodecs", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "ImageCodecsTests",
+            dependencies: ["ImageCodecs", "LazyImages", "TestSupport"],
+            exclude: ["Resources"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "LazyImagesTests",
             dependencies: ["LazyImages", "TestSupport", "CSystem"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "TestSupport"], swiftSettings: swiftSettings),
+            name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "TerminalProbe",
+            dependencies: ["TerminalGraphics"],
+            path: "Tests/TerminalProbe",
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "TerminalGraphicsTests",
-            dependencies: ["TerminalGraphics", "TestSupport"],
+            dependencies: ["TerminalGraphics", "TerminalProbe", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CatalogueServiceTests",
