@@ -9,9 +9,13 @@ import sys
 from pathlib import Path
 
 import films_1902_1920
+import films_1921_1923
+import films_1924_1925
+import films_1926_1927
+import films_1928_1929
 
 HERE = Path(__file__).resolve().parent
-MODULES = (films_1902_1920,)
+MODULES = (films_1902_1920, films_1921_1923, films_1924_1925, films_1926_1927, films_1928_1929)
 
 
 def drawing(film_id):

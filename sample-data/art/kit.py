@@ -125,6 +125,18 @@ def smooth(points, closed=True, tension=1.0):
     return d + ("Z" if closed else "")
 
 
+def limb(points, colour, **more):
+    """A tapering arm or leg through (x, y, half width) points, round at its joints."""
+    out = "".join(disc_d(x, y, w) for x, y, w in points)
+    for (ax, ay, aw), (bx, by, bw) in zip(points, points[1:]):
+        length = math.hypot(bx - ax, by - ay)
+        ox, oy = (ay - by) / length, (bx - ax) / length
+        corners = [(ax + ox * aw, ay + oy * aw), (ax - ox * aw, ay - oy * aw), (bx - ox * bw, by - oy * bw),
+                   (bx + ox * bw, by + oy * bw)]
+        out += points_d(corners)
+    return path(out, colour, **more)
+
+
 def rays(cx, cy, inner, outer, count, colour, share=0.5, start=0.0, stop=360.0, **more):
     """Wedges from a centre; `share` is the part of each step that is filled."""
     step = (stop - start) / count
@@ -181,6 +193,7 @@ class Poster:
         self.ground = ground
         self.body = []
         self.definitions = []
+        self.sheet = None  # the outline of the paper, where it is not the whole canvas
         self.foot = (PAPER, PAPER)  # the colours of the credits and of the rule
 
     def add(self, *content):
@@ -235,5 +248,8 @@ class Poster:
         definitions = tag("defs", "".join(self.definitions)) if self.definitions else ""
         ground = rect(0, 0, WIDTH, HEIGHT, self.ground)
         lines = [definitions, ground, *self.body]
+        if self.sheet:
+            edge = tag("clipPath", path(self.sheet, "#000", clip_rule="evenodd"), id="sheet")
+            lines = [tag("defs", edge), '<g clip-path="url(#sheet)">', *lines, "</g>"]
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
                 f'width="{WIDTH}" height="{HEIGHT}">\n' + "\n".join(line for line in lines if line) + "\n</svg>\n")

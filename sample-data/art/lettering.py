@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from fontTools.misc.transform import Transform
 from fontTools.pens.boundsPen import BoundsPen
+from fontTools.pens.recordingPen import DecomposingRecordingPen
 from fontTools.pens.svgPathPen import SVGPathPen
 from fontTools.pens.transformPen import TransformPen
 from fontTools.ttLib import TTFont
@@ -48,7 +49,7 @@ class Line:
     def __init__(self, text, weight="bold", tracking=0.0):
         self.glyphs = []
         x, previous = 0.0, None
-        for character in text:
+        for character in text.replace("'", "\u2019"):
             name, scale, lift = weight, 1.0, 0.0
             if ord(character) not in face(weight).characters:
                 name, scale, lift = "cjk", CJK_SCALE, 0.02
@@ -61,22 +62,17 @@ class Line:
             previous = (name, glyph)
         self.left, self.bottom, self.right, self.top = self.bounds()
 
-    def draw(self, pen, size, x, y):
+    def draw(self, pen, place):
         for name, glyph, offset, lift, scale in self.glyphs:
             used = face(name)
-            factor = size * scale / used.units
-            place = Transform(factor, 0, 0, -factor, x + offset * size, y - lift * size)
-            used.glyphs[glyph].draw(TransformPen(pen, place))
+            # A glyph may be made of others, which belong to this face alone.
+            outline = DecomposingRecordingPen(used.glyphs)
+            used.glyphs[glyph].draw(outline)
+            outline.replay(TransformPen(pen, place.translate(offset, lift).scale(scale / used.units)))
 
     def bounds(self):
         pen = BoundsPen(None)
-        for name, glyph, offset, lift, scale in self.glyphs:
-            used = face(name)
-            factor = scale / used.units
-            inner = TransformPen(pen, Transform(factor, 0, 0, factor, offset, lift))
-            # A bounds pen needs the glyph set only for composites, which these resolve themselves.
-            pen.glyphSet = used.glyphs
-            used.glyphs[glyph].draw(inner)
+        self.draw(pen, Transform())
         return pen.bounds
 
     @property
@@ -86,5 +82,5 @@ class Line:
     def path(self, size, x, y):
         """The outline with its ink starting at x and its baseline at y."""
         pen = SVGPathPen(None, ntos=number)
-        self.draw(pen, size, x - self.left * size, y)
+        self.draw(pen, Transform(size, 0, 0, -size, x - self.left * size, y))
         return pen.getCommands()
