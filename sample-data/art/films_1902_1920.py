@@ -26,13 +26,13 @@ def a_trip_to_the_moon():
           path("M160 338Q236 292 326 336Q300 384 240 384Q184 382 160 338Z", INK),
           path("M196 362Q240 334 292 360Q268 384 240 384Q212 383 196 362Z", RED))
     shell = "M-34 0C-14 -38 14 -54 52 -54L176 -54L176 54L52 54C14 54 -14 38 -34 0Z"
-    p.add(ellipse(322, 190, 62, 52, INK))
-    p.add(placed(322, 192, path(shell, INK, opacity=0.35, transform="translate(-6 14)"), path(shell, RED),
+    p.add(p.clip(moon, placed(318, 208, path(shell, INK, opacity=0.35), degrees=-42)), ellipse(322, 190, 62, 52, INK))
+    p.add(placed(322, 192, path(shell, RED),
                  path("M-34 0C-14 38 14 54 52 54L176 54L176 18L52 18C14 18 -14 10 -34 0Z", INK, opacity=0.3),
                  rect(58, -54, 12, 108, PAPER), rect(132, -54, 8, 108, PAPER),
                  ellipse(176, 0, 20, 54, INK), ellipse(178, 0, 12, 37, RED), degrees=-42))
-    p.add(path("M262 196Q292 262 352 250Q386 242 392 208Q372 232 340 230Q292 228 262 196Z", YELLOW),
-          path("M300 240C292 280 276 292 276 312A17 17 0 0 0 310 312C310 292 304 276 312 246Z", PAPER))
+    p.add(path("M250 180Q272 272 352 256Q394 246 398 202Q372 232 340 230Q288 228 250 180Z", YELLOW),
+          path("M322 246C314 286 300 296 300 314A17 17 0 0 0 334 314C334 296 328 282 336 250Z", PAPER))
     p.title("A Trip to", "the Moon", colour=PAPER)
     return p
 
@@ -77,7 +77,7 @@ def gertie_the_dinosaur():
                      (378, 128), (370, 190), (352, 262), (330, 318), (322, 362), (326, 424, 0), (268, 424, 0),
                      (266, 384, 0), (246, 370), (206, 374), (186, 388, 0), (184, 424, 0), (122, 424, 0),
                      (118, 396, 0), (84, 412)])
-    p.add(p.cut(gertie, GREEN, 9, 10))
+    p.add(p.clip(box_d(0, 0, 500, 424), p.shadow(gertie, 9, 10)), path(gertie, GREEN))
     p.add(p.clip(gertie, halftone((20, 20, 470, 420), 12,
                                   lambda u, v: 5.4 * max(0.0, 1.1 * v - 0.55 * u - 0.1), INK, opacity=0.75)))
     p.add(circle(420, 66, 9, PAPER), circle(423, 67, 5, INK), stroke("M428 96Q450 100 466 90", INK, 4, cap="round"),
@@ -108,7 +108,7 @@ def cabiria():
                           for w, lift, c in [(104, 6, ORANGE), (82, 16, YELLOW), (56, 30, PAPER)])))
     for k in range(7):
         a = 180 + 180 * (k + 0.5) / 7
-        left, right, tip = polar(cx, 400, 128, a - 12), polar(cx, 400, 128, a + 12), polar(cx, 400, 86, a)
+        left, right, tip = polar(cx, 400, 132, a - 13), polar(cx, 400, 132, a + 13), polar(cx, 400, 86, a)
         p.add(polygon([left, tip, right], INK))
     for k in range(5):
         p.add(rect(160 - 9 * k, 468 + 12 * k, 180 + 18 * k, 12, INK if k % 2 == 0 else ORANGE))
@@ -143,7 +143,10 @@ def les_vampires():
 
 def intolerance():
     p = Poster(YELLOW)
-    p.add(rays(250, 590, 0, 760, 22, ORANGE, 0.5, 180, 360, opacity=0.75))
+    p.add(p.clip(box_d(0, 0, 500, 564), halftone((25, 25, 450, 565), 15, lambda u, v: 6 * max(0.0, v - 0.2), ORANGE, opacity=0.9)))
+    # The star of Ishtar over the gate of Babylon.
+    star = [polar(250, 176, 104 if k % 2 == 0 else 44, -90 + 22.5 * k) for k in range(16)]
+    p.add(ring(250, 176, 124, RED, 9), polygon(star, RED), circle(250, 176, 34, YELLOW), circle(250, 176, 22, RED))
     gate = "M170 590L170 360A80 80 0 0 1 330 360L330 590Z"
     p.add(p.cut(gate, RED, 8, 8))
     for w, c in [(68, PAPER), (60, RED), (46, PAPER), (40, INK)]:
@@ -191,12 +194,12 @@ def the_cabinet_of_dr_caligari():
               stroke(f"M{(ax + bx) / 2 + 4} {(ay + by) / 2}L{(cx + dx) / 2 - 3} {(cy + dy) / 2}"
                      f"M{(ax + dx) / 2} {(ay + dy) / 2 - 6}L{(bx + cx) / 2} {(by + cy) / 2 + 5}", INK, 5))
     # The sleepwalker.
-    body = ("M244 300L276 300L288 326L344 366L338 376L284 348L280 400L292 504L272 504L261 410L250 504L230 504L242 400"
-            "L238 346L188 330L190 320L236 322Z")
-    p.add(p.shadow(body, 12, 6, 0.35), path(body, INK))
-    p.add(path(smooth([(260, 246), (282, 258), (280, 286), (260, 304), (240, 286), (238, 258)]), INK),
-          path(smooth([(260, 262), (274, 270), (272, 288), (260, 299), (248, 288), (246, 270)]), PAPER),
-          circle(254, 277, 4.6, INK), circle(267, 277, 4.6, INK), rect(255, 289, 11, 2.6, INK))
+    body = ("M246 298L272 298L282 316L322 344L352 334L358 326L356 340L368 338L352 350L322 360L280 338L274 396L284 450L288 504"
+            "L268 504L262 416L252 504L230 504L242 450L246 396L240 340L206 326L184 300L176 280L188 290L190 276L196 298L214 310L238 316Z")
+    p.add(p.clip(box_d(25, 25, 450, 479), p.shadow(body, 14, 6, 0.4)), path(body, INK))
+    p.add(path("M258 232L282 246L284 276L270 302L248 302L234 276L238 246Z", INK),
+          path("M258 256L276 262L276 282L266 299L252 299L243 282L242 262Z", PAPER),
+          path("M244 266L257 270L255 281L246 280ZM274 266L262 270L264 281L273 280Z", INK), rect(254, 288, 11, 2.8, INK))
     p.title("The Cabinet of", "Dr. Caligari", colour=INK)
     p.foot = (INK, INK)
     return p

@@ -40,11 +40,12 @@ def the_kid():
     p.add(stroke("M150 340Q146 392 166 418M250 340Q254 392 234 418", YELLOW, 2.5))
     # The boy.
     small = "M274 440Q272 374 304 358L372 358Q404 374 402 440Z"
-    p.add(p.shadow(small, 6, 0), path(small, TEAL), stroke("M284 388H394M280 412H398", PAPER, 7), legs(338, 28, 25, 510, GREEN, 24))
-    p.add(ellipse(338, 322, 38, 42, PAPER), path("M298 314Q288 262 338 256Q388 262 378 314Q338 292 298 314Z", RED),
-          path("M290 316Q312 288 352 296Q320 306 318 326Z", INK),
-          circle(326, 326, 4.5, INK), circle(352, 326, 4.5, INK), stroke("M328 346Q339 340 350 346", INK, 3.5, cap="round"))
-    p.add(stroke("M440 526L440 372Q440 344 418 346Q404 350 406 366", INK, 8, cap="round"))
+    boy = [p.shadow(small, 6, 0), path(small, TEAL), stroke("M284 388H394M280 412H398", PAPER, 7), legs(338, 27, 25, 510, GREEN, 22),
+           ellipse(338, 322, 38, 42, PAPER), path("M298 314Q288 262 338 256Q388 262 378 314Q338 292 298 314Z", RED),
+           path("M290 316Q312 288 352 296Q320 306 318 326Z", INK),
+           circle(326, 326, 4.5, INK), circle(352, 326, 4.5, INK), stroke("M328 346Q339 340 350 346", INK, 3.5, cap="round")]
+    p.add(group(*boy, transform="translate(16 0)"))
+    p.add(stroke("M452 526L452 372Q452 344 436 346Q422 350 424 366", INK, 8, cap="round"))
     p.title("The Kid", colour=INK)
     p.foot = (INK, INK)
     return p
@@ -75,14 +76,17 @@ def the_phantom_carriage():
     p.add(stroke("M444 470L398 40", ORANGE, 11), stroke("M428 296L386 306", ORANGE, 10, cap="round"),
           path("M408 66L396 26Q220 6 74 108Q220 58 392 68Z", INK, opacity=0.35, transform="translate(6 12)"),
           path("M412 68L398 26Q220 6 74 108Q220 62 396 70Z", PAPER))
-    p.add(ellipse(400, 312, 26, 17, PAPER))
+    p.add(path("M470 330L404 300L398 322L462 366Z", INK),
+          *(stroke(f"M{420 - 1.5 * k:.1f} {298 + 10 * k}L{392 + 2 * k} {300 + 9 * k}", PAPER, 7, cap="round") for k in range(4)))
     p.title("The Phantom", "Carriage", colour=PAPER)
     return p
 
 
 def laborers_love():
     p = Poster(ORANGE)
-    p.add(rays(250, 340, 0, 640, 28, YELLOW, 0.5, opacity=0.55))
+    # The staircase he means to alter.
+    zigzag = "h50v-50" * 11
+    p.add(p.clip(box_d(0, 0, 500, 606), *(stroke(f"M-25 {1150 - 75 * k}{zigzag}", YELLOW, 13, opacity=0.6) for k in range(17))))
     cx, cy, r = 250, 340, 225
 
     def half(radius):
@@ -145,14 +149,18 @@ def haxan():
     broom = (stroke("M-118 44L112 -12", "FILL", 8, cap="round")
              + path("M-104 32L-186 26L-196 48L-190 74L-184 84L-98 50Z", "FILL"))
     witch = smooth([(-14, -44), (-60, -26), (-104, -22), (-150, -34, 0), (-120, -6), (-146, 8, 0), (-96, 18), (-56, 30), (-8, 30), (24, 24),
-                    (40, 44), (36, 72), (64, 78, 0), (60, 88, 0), (22, 88, 0), (20, 58), (0, 34), (30, 4), (60, 6), (70, -4), (48, -10),
+                    (34, 34, 0), (0, 34), (30, 4), (60, 6), (70, -4), (48, -10),
                     (30, -14), (22, -28)])
     head = (path("M-24 -66Q-2 -100 -40 -142Q24 -132 40 -66Z", "FILL")
             + path("M-56 -64Q8 -92 74 -54Q8 -72 -56 -64Z", "FILL"))
     face = path("M-10 -66L30 -62L52 -40L30 -38L36 -24L10 -22Q-10 -40 -10 -66Z", "FILL")
 
+    leg = limb([(16, 26, 13), (52, 48, 9), (34, 78, 6)], "FILL") + path("M28 74L42 74L50 82L72 86Q74 94 62 94L26 92Z", "FILL")
+    eye = path("M16 -56L32 -54L18 -50Z", INK)
+
     def rider(x, y, size, colour):
-        return placed(x, y, (broom + path(witch, "FILL") + head + face).replace("FILL", colour), scale=size, degrees=-17)
+        drawn = (broom + leg + path(witch, "FILL") + face + head).replace("FILL", colour)
+        return placed(x, y, drawn, eye, scale=size, degrees=-17)
 
     p.add(circle(325, 176, 150, RED))
     p.add(p.clip(disc_d(325, 176, 150), halftone((165, 20, 320, 320), 11, lambda u, v: 6.2 * max(0.0, v - 0.25), INK)))
@@ -181,17 +189,17 @@ def safety_last():
         long = k % 3 == 0
         p.add(placed(cx, cy, rect(-9 if long else -5, -(r - 38), 18 if long else 10, 44 if long else 30, INK), degrees=30 * k))
     p.add(placed(cx, cy, path("M-13 24L-7 -104L0 -122L7 -104L13 24Z", INK), degrees=76))
-    p.add(stroke(f"M{cx - 26} {cy - 26}L376 372", INK, 15), path("M362 388L392 358L404 402Z", INK), circle(cx, cy, 20, INK), circle(cx, cy, 7, RED))
+    p.add(stroke(f"M{cx - 26} {cy - 26}L358 346", INK, 15), path("M344 362L374 332L386 374Z", INK), circle(cx, cy, 20, INK), circle(cx, cy, 7, RED))
     # The climber, holding on to the minute hand.
-    man = smooth([(346, 352, 0), (366, 350, 0), (362, 392), (372, 420, 0), (400, 420, 0), (404, 388), (394, 352, 0), (414, 350, 0), (428, 398),
-                  (424, 440), (416, 480), (424, 510), (452, 540), (446, 566, 0), (424, 562, 0), (396, 520), (386, 508), (378, 540), (350, 572),
-                  (330, 586, 0), (316, 570, 0), (346, 532), (352, 490), (350, 450), (342, 400)])
-    p.add(p.shadow(man, 14, 10, 0.35), path(man, NIGHT))
-    p.add(path("M374 424L400 424L388 462Z", PAPER), path("M384 426L391 426L392 450L388 458L383 450Z", RED))
-    p.add(circle(356, 350, 12, PAPER), circle(404, 350, 12, PAPER))
-    p.add(ellipse(387, 402, 23, 27, PAPER), ring(378, 402, 9, INK, 3.5), ring(397, 402, 9, INK, 3.5), ellipse(388, 420, 6, 4, INK))
-    p.add(placed(386, 382, path("M-26 -2L-24 -28L24 -28L26 -2Z", PAPER), rect(-25, -15, 50, 10, RED), rect(-42, -4, 84, 9, PAPER), degrees=-8))
-    p.add(placed(440, 562, ellipse(6, 2, 22, 9, INK), degrees=20), placed(318, 582, ellipse(-6, 0, 22, 9, INK), degrees=-24))
+    suit = [limb([(352, 452, 16), (336, 404, 12), (350, 356, 9)], NIGHT), limb([(410, 452, 16), (430, 410, 12), (404, 362, 9)], NIGHT),
+            path("M340 440Q380 424 422 440L414 518L352 518Z", NIGHT),
+            limb([(366, 512, 18), (330, 534, 13), (340, 578, 9)], NIGHT), limb([(398, 512, 18), (432, 528, 13), (458, 562, 9)], NIGHT)]
+    shoes = [placed(336, 584, ellipse(-8, 0, 22, 9, INK), degrees=-10), placed(464, 568, ellipse(8, 0, 22, 9, INK), degrees=35)]
+    lloyd = [group(*suit, *shoes, opacity=0.3, transform="translate(10 6)"), *suit, *shoes]
+    lloyd += [path("M362 436L400 436L381 480Z", PAPER), path("M377 440L386 440L389 466L381 476L374 466Z", RED),
+              limb([(351, 356, 10), (356, 345, 11)], PAPER), limb([(402, 362, 10), (394, 351, 11)], PAPER), ellipse(381, 414, 25, 30, PAPER), ring(371, 412, 10, INK, 3.5), ring(392, 412, 10, INK, 3.5), circle(371, 410, 3, INK), circle(392, 410, 3, INK),
+              ellipse(382, 433, 7, 5, INK), placed(379, 394, path("M-27 -2L-25 -30L25 -30L27 -2Z", PAPER), rect(-26, -16, 52, 11, RED), rect(-44, -5, 88, 10, PAPER), degrees=-9)]
+    p.add(group(*lloyd, transform="translate(-16 0)"))
     p.title("Safety Last!", colour=INK)
     p.foot = (INK, INK)
     return p

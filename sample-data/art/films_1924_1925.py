@@ -93,7 +93,7 @@ def aelita():
     face = smooth([(250, 118), (286, 148), (294, 182), (290, 200, 0), (330, 250, 0), (304, 262, 0), (316, 280), (300, 290, 0), (312, 304),
                    (298, 318), (304, 340), (284, 360), (252, 362, 0), (244, 400), (262, 430), (352, 460), (392, 512, 0), (40, 512, 0),
                    (70, 468), (150, 440), (160, 400), (140, 300), (150, 160)])
-    p.add(p.cut(face, PAPER, 9, 9, 0.4))
+    p.add(p.clip(box_d(0, 0, 500, 512), p.shadow(face, 9, 9, 0.4)), path(face, PAPER))
     p.add(p.clip(face, stripes((20, 360, 400, 160), 10, lambda t: 1 + 6 * t, INK)))
     cap = "M290 152Q262 96 196 104Q112 118 108 214Q108 290 152 318L166 268Q210 262 222 218Q246 190 294 186Z"
     p.add(path(cap, INK), stroke("M130 150Q190 130 280 150M118 196Q170 176 250 186M120 240Q150 228 190 232", RED, 6))
@@ -107,8 +107,10 @@ def aelita():
 
 def greed():
     p = Poster(INK)
-    p.add(rays(250, 250, 0, 460, 30, ORANGE, 0.3, opacity=0.28))
-    p.add(rect(0, 498, 500, 252, INK))
+    for row in range(13):
+        for k in range(13):
+            x, y = 38 + 35.3 * k, 52 + 35.3 * row
+            p.add(ring(x, y, 13, ORANGE, 2.5, opacity=0.42), rect(x - 1.5, y - 6, 3, 12, ORANGE, opacity=0.42))
     p.add(rect(25, 25, 450, 14, GREY), path("M70 39L150 39L70 110Z", GREY), path("M84 45L128 45L84 84Z", INK))
     for k in range(4):
         p.add(tag("ellipse", cx=250, cy=48 + 17 * k, rx=6 if k % 2 else 9, ry=12, fill="none", stroke=GREY, stroke_width=5))
@@ -248,7 +250,7 @@ def battleship_potemkin():
                  path(pram + hood, INK, opacity=0.35, transform="translate(10 10)"),
                  path(pram, PAPER), path(hood, PAPER), path("M-84 -70A84 84 0 0 1 -8 -154L-8 -70Z", RED), path("M-84 -62L84 -62Q82 16 0 18Q-82 16 -84 -62Z", RED),
                  *(stroke(f"M-8 -70L{n(polar(-8, -70, 82, a)[0])} {n(polar(-8, -70, 82, a)[1])}", PAPER, 4) for a in (202, 225, 248)),
-                 stroke("M90 -66L128 -106", INK, 7, cap="round"),
+                 stroke("M84 -66L132 -112", INK, 8, cap="round"),
                  *(circle(x, 42, 34, PAPER) + ring(x, 42, 29, INK, 8) + circle(x, 42, 7, INK)
                    + stroke("".join(f"M{x} 42L{n(polar(x, 42, 28, a)[0])} {n(polar(x, 42, 28, a)[1])}" for a in range(20, 380, 45)), INK, 3) for x in (-54, 54)),
                  degrees=29))

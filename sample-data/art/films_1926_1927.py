@@ -18,16 +18,11 @@ def the_adventures_of_prince_achmed():
     for x, y, s in [(64, 92, 5), (104, 52, 3.4), (446, 70, 4), (452, 372, 3.4), (60, 210, 3.4)]:
         p.add(polygon([polar(x, y, 3 * s if k % 2 == 0 else s, 45 * k) for k in range(8)], INK))
     hills = smooth([(25, 538, 0), (25, 440), (80, 404), (140, 446), (204, 476), (270, 440), (330, 470), (400, 414), (475, 440), (475, 538, 0)])
-    p.add(path(hills, RED))
+    land = box_d(25, 25, 450, 513)
+    p.add(p.clip(land, path(hills, RED)))
     minarets = "M70 538V430L84 396L98 430V538ZM396 538V446Q372 420 412 392Q452 420 428 446V538ZM440 538V410L452 380L464 410V538Z"
     front = smooth([(25, 538, 0), (25, 490), (100, 476), (180, 512), (260, 496), (350, 512), (430, 480), (475, 496), (475, 538, 0)])
-    p.add(path(minarets, INK), path(front, INK))
-    for side, sizes in ((-1, (26, 44, 62)), (1, (24, 40))):
-        x = 250 + side * 222
-        for k, h in enumerate(sizes):
-            tip = x - side * (10 + 26 * k)
-            p.add(stroke(f"M{x} 512C{n(x)} {512 - h} {n(tip - side * 22)} {500 - h} {n(tip - side * 24)} {n(484 - h)}"
-                         f"c0 -14 {side * 18} -14 {side * 18} -2c0 8 {side * -9} 9 {side * -10} 3", INK, 5, cap="round"))
+    p.add(p.clip(land, path(minarets, INK), path(front, INK)))
     horse = [path(smooth([(140, 292), (176, 252), (232, 262), (282, 244), (330, 250), (346, 290), (318, 322), (262, 330), (214, 344), (160, 350)]), INK),
              path(smooth([(262, 262), (296, 210), (330, 156, 0), (352, 168), (374, 190), (352, 226), (346, 296), (300, 300)]), INK),
              path(smooth([(328, 162), (340, 120, 0), (356, 148), (398, 172), (424, 196), (424, 212), (408, 218), (380, 208), (354, 206)]), INK),
@@ -36,7 +31,8 @@ def the_adventures_of_prince_achmed():
              path("M152 276Q96 232 56 268Q24 300 30 362Q48 306 78 298Q50 330 58 384Q72 322 104 306Q92 336 104 356Q112 310 160 306Z", INK),
              path("M334 146Q296 150 286 190Q300 182 308 186Q276 204 270 240Q290 224 306 228L344 170Z", INK)]
     rider = [path("M232 262Q214 214 240 190Q270 190 280 222L284 262Z", INK), limb([(250, 262, 17), (286, 300, 12), (276, 346, 7), (296, 352, 6)], INK),
-             limb([(262, 206, 11), (300, 232, 8), (330, 214, 6)], INK), circle(262, 168, 17, INK),
+             limb([(262, 206, 11), (300, 232, 8), (330, 214, 6)], INK), limb([(258, 198, 13), (262, 172, 10)], INK),
+             path("M246 160L280 156L282 168L292 176L282 180L282 190Q262 196 250 184Z", INK),
              path("M236 166Q228 130 264 130Q294 134 288 160Q262 150 236 166Z", INK), path("M262 134Q250 100 216 98Q236 110 246 138Z", INK),
              path("M240 192Q180 160 130 184Q108 200 96 232Q126 212 150 218Q134 236 136 252Q176 224 236 240Z", INK)]
     p.add(group(*horse, *rider, transform="translate(10 -8)", opacity=0.25), group(*horse, *rider, transform="translate(2 -22)"))
@@ -75,7 +71,7 @@ def a_page_of_madness():
 
 def the_general():
     p = Poster(YELLOW)
-    p.add(rays(250, 250, 60, 640, 36, ORANGE, 0.5, opacity=0.8))
+    p.add(halftone((0, 0, 500, 620), 16, lambda u, v: 8.5 * max(0.0, 1 - math.hypot((u - 0.5) * 1.1, v - 0.5) * 1.55), ORANGE))
     for x, y, r in [(112, 74, 46), (60, 110, 34), (168, 54, 36), (388, 74, 46), (440, 110, 34), (332, 54, 36), (250, 48, 30)]:
         p.add(circle(x + 5, y + 7, r, INK, opacity=0.25))
     for x, y, r in [(60, 110, 34), (112, 74, 46), (168, 54, 36), (440, 110, 34), (388, 74, 46), (332, 54, 36), (250, 48, 30), (208, 46, 28), (292, 46, 28)]:
@@ -201,7 +197,7 @@ def napoleon():
 
 def sunrise():
     p = Poster(ROSE)
-    p.add(rays(250, 316, 0, 560, 26, RED, 0.5, 180, 360, opacity=0.3))
+    p.add(p.clip(box_d(25, 25, 450, 291), *(ring(250, 316, 212 + 32 * k, RED, 17 - 2.4 * k, opacity=0.5 - 0.06 * k) for k in range(6))))
     p.add(p.cut(f"M60 316A190 190 0 0 1 440 316Z", RED, 0, 0))
     p.add(p.clip("M60 316A190 190 0 0 1 440 316Z", halftone((60, 120, 380, 200), 12, lambda u, v: 7.2 * max(0.0, v - 0.15), YELLOW)))
     p.add(rect(25, 316, 450, 222, NIGHT))

@@ -12,7 +12,7 @@ def the_crowd():
         p.add(*(rect(x + 7 + 11 * i, top + 10 + 15 * j, 5, 8, YELLOW, opacity=0.75) for i in range((w - 8) // 11) for j in range(14)))
 
     def clerk(x, y, size, coat, band):
-        return placed(x, y, path("M-64 120Q-66 44 -24 34L24 34Q66 44 64 120Z", coat), path("M-16 32L16 32L0 74Z", PAPER), path("M-4 36L4 36L6 60L0 70L-6 60Z", band),
+        return placed(x, y, path("M-64 190L-64 110Q-66 44 -24 34L24 34Q66 44 64 110L64 190Z", coat), path("M-16 32L16 32L0 74Z", PAPER), path("M-4 36L4 36L6 60L0 70L-6 60Z", band),
                       ellipse(0, 2, 27, 35, PAPER), path("M6 -30Q29 -24 27 2Q25 32 0 37Q14 20 12 -10Z", GREY, opacity=0.6),
                       path("M-30 -14Q-34 -66 0 -67Q34 -66 30 -14Z", coat), path("M-46 -12Q0 -30 46 -12Q34 -2 0 -8Q-34 -2 -46 -12Z", coat), path("M-30 -24Q0 -36 30 -24L30 -15Q0 -27 -30 -15Z", band),
                       circle(-10, 6, 3, INK), circle(10, 6, 3, INK), rect(-7, 20, 14, 2.6, INK), scale=size)
@@ -67,7 +67,7 @@ def the_wind():
     p.add(p.clip(sky, rect(25, 25, 450, 533, ORANGE), *bands))
     # The white horse the wind is said to be; its mane is the storm.
     mane = []
-    for k, (x, y, colour) in enumerate([(236, 66, INK), (250, 104, PAPER), (262, 146, INK), (270, 190, PAPER), (276, 236, INK), (280, 284, PAPER), (282, 330, INK)]):
+    for k, (x, y, colour) in enumerate([(236, 66, INK), (250, 104, PAPER), (262, 146, INK), (270, 190, PAPER), (276, 236, RED), (280, 284, PAPER), (282, 330, YELLOW)]):
         end = 60 + 46 * k
         mane.append(path(f"M{x - 26} {y - 18}C{x + 40} {y - 60} {x + 90} {y + 40} {x + 140} {y}S{470} {end - 30} 500 {end - 34}C470 {end} 430 {end + 10} {x + 150} {y + 34}S{x + 40} {y + 10} {x - 20} {y + 56}Z", colour))
     horse = smooth([(228, 30, 0), (206, 74), (170, 106), (132, 176), (92, 236), (62, 268), (58, 300), (78, 318), (110, 312), (132, 296), (166, 300), (196, 318), (222, 350), (230, 410),
@@ -80,7 +80,7 @@ def the_wind():
     front = smooth([(25, 558, 0), (25, 520), (110, 506), (220, 526), (330, 504), (475, 524), (475, 558, 0)])
     p.add(p.clip(sky, path(dune, RED), p.clip(dune, stripes((25, 440, 450, 120), 9, 2.5, INK, -6, opacity=0.35))))
     p.add(turned(-5, 370, 470, path("M306 400L372 352L440 400L436 408L310 408Z", INK), rect(316, 400, 114, 92, INK), rect(334, 424, 30, 30, YELLOW), stroke("M349 424V454M334 439H364", INK, 4),
-                 rect(386, 420, 26, 70, RED), path("M386 420L374 432L374 500L386 490Z", INK), rect(406, 350, 14, 34, INK)))
+                 rect(386, 420, 26, 70, RED), rect(406, 350, 14, 34, INK)))
     p.add(p.clip(sky, path(front, YELLOW)))
     p.add(placed(140, 528, path("M-22 0Q-6 -50 -12 -84Q0 -98 14 -84Q20 -60 52 -34Q74 -20 92 -22Q70 -4 40 -2Z", INK), circle(-4, -106, 13, INK),
                  path("M-16 -108Q-14 -128 6 -122Q40 -128 72 -110Q40 -112 14 -98Q2 -92 4 -108Z", INK), limb([(-4, -82, 6), (-28, -74, 5), (-26, -104, 4)], INK)))
@@ -92,8 +92,8 @@ def the_wind():
 def man_with_a_movie_camera():
     p = Poster(RED)
     for k in range(9):
-        p.add(polygon([(25, 60 + 50 * k), (25, 84 + 50 * k), (170, 150 + 38 * k), (170, 132 + 38 * k)], PAPER) if 84 + 50 * k < 500 else "")
-        p.add(polygon([(475, 60 + 50 * k), (475, 84 + 50 * k), (330, 150 + 38 * k), (330, 132 + 38 * k)], INK) if 84 + 50 * k < 500 else "")
+        p.add(polygon([(25, 60 + 50 * k), (25, 84 + 50 * k), (104, 116 + 44 * k), (104, 95 + 44 * k)], PAPER) if 84 + 50 * k < 500 else "")
+        p.add(polygon([(475, 60 + 50 * k), (475, 84 + 50 * k), (396, 116 + 44 * k), (396, 95 + 44 * k)], INK) if 84 + 50 * k < 500 else "")
     legs = "M232 356L268 356L280 498L220 498ZM206 350L236 356L130 498L92 498ZM264 356L294 350L408 498L370 498Z"
     p.add(p.shadow(legs, 8, 0, 0.35), path(legs, INK), path("M236 498L242 380L258 380L264 498Z", YELLOW), path("M108 498L206 372L214 376L118 498ZM392 498L294 372L286 376L382 498Z", YELLOW))
     magazines = disc_d(178, 84, 58) + disc_d(322, 84, 58)
@@ -102,7 +102,7 @@ def man_with_a_movie_camera():
         p.add(ring(x, 84, 42, GREY, 5), circle(x, 84, 11, GREY), *(circle(*polar(x, 84, 26, a), 8.5, RED) for a in range(30, 390, 72)))
     box = box_d(104, 122, 292, 240)
     p.add(p.cut(box, INK, 9, 9, 0.35), rect(116, 134, 268, 216, GREY), p.clip(box_d(116, 134, 268, 216), stripes((116, 134, 268, 216), 12, lambda t: 2 + 5 * t, INK, 0, opacity=0.55)))
-    p.add(stroke("M396 290L446 290L446 232", INK, 13, join="round"), circle(446, 228, 16, YELLOW), ring(446, 228, 16, INK, 4))
+    p.add(stroke("M396 290L446 290L446 232", INK, 20, join="round"), stroke("M396 290L446 290L446 232", GREY, 8, join="round"), circle(446, 228, 16, YELLOW), ring(446, 228, 16, INK, 4))
     cx, cy = 250, 240
     p.add(p.shadow(disc_d(cx, cy, 122), 8, 8, 0.45), circle(cx, cy, 122, INK), circle(cx, cy, 110, YELLOW), circle(cx, cy, 100, INK), ring(cx, cy, 92, GREY, 3))
     for a in range(0, 360, 15):
@@ -176,7 +176,7 @@ def un_chien_andalou():
     ant = (ellipse(-10, 0, 9, 6, "SHELL") + circle(0, 0, 4, "SHELL") + circle(9, 0, 5, "SHELL")
            + stroke("M-2 -2L-9 -14M0 -2L0 -15M2 -2L9 -14M-2 2L-9 14M0 2L0 15M2 2L9 14M12 -2L20 -9M12 2L20 9", "SHELL", 2))
     for x, y, degrees, shell in [(236, 318, 170, INK), (196, 350, 130, INK), (292, 366, 60, INK), (118, 386, 150, PAPER), (60, 352, 190, PAPER),
-                                 (176, 414, 100, PAPER), (352, 402, 70, PAPER), (424, 374, 20, PAPER), (452, 318, -40, PAPER)]:
+                                 (172, 402, 110, PAPER), (352, 396, 70, PAPER), (424, 374, 20, PAPER), (452, 318, -40, PAPER)]:
         p.add(placed(x, y, ant.replace("SHELL", shell), degrees=degrees))
     p.title("Un Chien", "Andalou", colour=PAPER)
     return p
@@ -186,8 +186,10 @@ def a_throw_of_dice():
     p = Poster(TEAL)
     arch = "M25 600L25 25L475 25L475 600L430 600L430 300Q430 262 404 250Q410 212 372 204Q368 168 326 166Q310 130 278 128Q262 112 250 92Q238 112 222 128Q190 130 174 166Q132 168 128 204Q90 212 96 250Q70 262 70 300L70 600Z"
     inner = "M70 600L70 300Q70 262 96 250Q90 212 128 204Q132 168 174 166Q190 130 222 128Q238 112 250 92Q262 112 278 128Q310 130 326 166Q368 168 372 204Q410 212 404 250Q430 262 430 300L430 600Z"
-    p.add(path(inner, ORANGE), p.clip(inner, rays(250, 470, 0, 460, 40, YELLOW, 0.5, opacity=0.85), circle(250, 470, 96, RED)))
-    p.add(p.shadow(arch, 7, 9, 0.3) and p.clip(inner, path(arch, INK, opacity=0.35, transform="translate(8 12)")), path(arch, NIGHT))
+    p.add(path(inner, ORANGE), p.clip(inner, *(polygon([polar(x, y, 33 if k % 2 == 0 else 22, 22.5 * k) for k in range(16)], YELLOW) + circle(x, y, 9, ORANGE)
+                                               for x in range(70, 431, 60) for y in range(120, 601, 60)),
+                                       *(polygon([(x, y - 11), (x + 11, y), (x, y + 11), (x - 11, y)], RED) for x in range(100, 431, 60) for y in range(150, 601, 60))))
+    p.add(p.clip(inner, path(arch, INK, opacity=0.35, transform="translate(8 12)")), path(arch, NIGHT))
     p.add(stroke("M60 600L60 300Q60 256 86 244Q82 204 118 196Q124 158 168 156Q186 122 216 118Q236 102 250 76Q264 102 284 118Q314 122 332 156Q376 158 382 196Q418 204 414 244Q440 256 440 300L440 600", YELLOW, 4))
     for k in range(11):
         y = 330 + 26 * k
