@@ -7,6 +7,7 @@ from kit import *
 
 def a_trip_to_the_moon():
     p = Poster(NIGHT)
+    shade = overprint(RED, YELLOW, 0.42)
     cx, cy, r = 250, 228, 202
     for x, y, size in [(40, 60, 2.5), (88, 34, 1.6), (34, 150, 1.6), (58, 372, 2.4), (110, 418, 1.6), (30, 300, 1.4),
                        (462, 250, 2), (438, 372, 2.6), (390, 420, 1.5), (470, 330, 1.4), (250, 12, 1.4), (478, 160, 1.6)]:
@@ -15,14 +16,14 @@ def a_trip_to_the_moon():
     p.add(path(moon, YELLOW))
     p.add(p.clip(moon,
                  halftone((cx - r, cy - r, 2 * r, 2 * r), 11,
-                          lambda u, v: 6.2 * max(0.0, math.hypot(u - 0.66, v - 0.3) - 0.36) / 0.5, ORANGE),
-                 circle(130, 338, 34, ORANGE), circle(124, 331, 30, YELLOW),
-                 circle(212, 62, 24, ORANGE), circle(207, 57, 21, YELLOW),
-                 circle(86, 222, 18, ORANGE), circle(82, 218, 15.5, YELLOW)))
+                          lambda u, v: 6.2 * max(0.0, math.hypot(u - 0.66, v - 0.3) - 0.36) / 0.5, shade),
+                 circle(130, 338, 34, shade), circle(124, 331, 30, YELLOW),
+                 circle(212, 62, 24, shade), circle(207, 57, 21, YELLOW),
+                 circle(86, 222, 18, shade), circle(82, 218, 15.5, YELLOW)))
     # The face: one eye still open, in dismay at the other.
     p.add(path("M118 176Q160 136 208 172Q166 208 118 176Z", PAPER), circle(170, 172, 16, INK),
           stroke("M104 150Q152 104 214 140", INK, 13, cap="round"),
-          path("M236 178Q228 238 206 262Q214 284 246 276Q268 270 262 246Z", ORANGE),
+          path("M236 178Q228 238 206 262Q214 284 246 276Q268 270 262 246Z", shade),
           path("M160 338Q236 292 326 336Q300 384 240 384Q184 382 160 338Z", INK),
           path("M196 362Q240 334 292 360Q268 384 240 384Q212 383 196 362Z", RED))
     shell = "M-34 0C-14 -38 14 -54 52 -54L176 -54L176 54L52 54C14 54 -14 38 -34 0Z"
@@ -71,7 +72,7 @@ def the_great_train_robbery():
 def gertie_the_dinosaur():
     p = Poster(PAPER)
     p.add(circle(150, 140, 92, YELLOW))
-    p.add(stripes((25, 336, 450, 74), 12, lambda t: 8 - 6 * t, TEAL))
+    p.add(stripes((25, 336, 450, 74), 12, lambda t: 8 - 6 * t, GREEN))
     gertie = smooth([(26, 398, 0), (70, 386), (112, 346), (132, 292), (176, 252), (236, 246), (282, 232), (310, 186),
                      (322, 120), (344, 60), (396, 32), (446, 50), (474, 82), (466, 106), (428, 110), (398, 102),
                      (378, 128), (370, 190), (352, 262), (330, 318), (322, 362), (326, 424, 0), (268, 424, 0),
@@ -85,7 +86,7 @@ def gertie_the_dinosaur():
     # The man who drew her, with his whip.
     p.add(placed(420, 424, path("M-16 0L-14 -44Q-18 -70 0 -72Q18 -70 14 -44L16 0L4 0L0 -34L-4 0Z", INK),
                  circle(0, -84, 11, INK), stroke("M12 -62L30 -92", INK, 6, cap="round"),
-                 stroke("M30 -92Q44 -150 10 -160Q-14 -166 -18 -150", RED, 3, cap="round")))
+                 stroke("M30 -92Q44 -150 10 -160Q-14 -166 -18 -150", INK, 3, cap="round")))
     p.add(rect(25, 422, 450, 4, INK))
     p.title("Gertie the", "Dinosaur", colour=INK)
     p.foot = (INK, INK)
@@ -122,7 +123,7 @@ def les_vampires():
     p = Poster(VIOLET)
     p.add(circle(250, 214, 190, YELLOW))
     p.add(p.clip(disc_d(250, 214, 190),
-                 halftone((60, 24, 380, 380), 12, lambda u, v: 6.4 * max(0.0, v - 0.35), ORANGE)))
+                 halftone((60, 24, 380, 380), 12, lambda u, v: 6.4 * max(0.0, v - 0.35), overprint(RED, YELLOW, 0.4))))
     wings = ("M250 300Q330 318 376 250Q410 208 475 196Q462 250 475 330Q482 420 475 520Q440 470 404 532Q372 492 330 560"
              "Q290 516 250 590Q210 516 170 560Q128 492 96 532Q60 470 25 520Q18 420 25 330Q38 250 25 196Q90 208 124 250"
              "Q170 318 250 300Z")
@@ -143,7 +144,7 @@ def les_vampires():
 
 def intolerance():
     p = Poster(YELLOW)
-    p.add(p.clip(box_d(0, 0, 500, 564), halftone((25, 25, 450, 565), 15, lambda u, v: 6 * max(0.0, v - 0.2), ORANGE, opacity=0.9)))
+    p.add(p.clip(box_d(0, 0, 500, 564), halftone((25, 25, 450, 565), 15, lambda u, v: 6 * max(0.0, v - 0.2), overprint(RED, YELLOW, 0.38))))
     # The star of Ishtar over the gate of Babylon.
     star = [polar(250, 176, 104 if k % 2 == 0 else 44, -90 + 22.5 * k) for k in range(16)]
     p.add(ring(250, 176, 124, RED, 9), polygon(star, RED), circle(250, 176, 34, YELLOW), circle(250, 176, 22, RED))
@@ -158,9 +159,9 @@ def intolerance():
                        (104, -66), (118, -52), (122, -14), (116, 26), (100, 62), (88, 82), (112, 96), (134, 88),
                        (146, 104), (128, 124), (96, 122), (88, 140), (118, 156), (134, 178), (134, 200, 0)])
     beast = (path(elephant, INK, opacity=0.3, transform="translate(6 7)") + path(elephant, INK)
-             + path("M34 62Q60 44 74 70Q78 104 50 116Q26 100 34 62Z", GREY) + circle(84, 52, 4, YELLOW)
+             + path("M34 62Q60 44 74 70Q78 104 50 116Q26 100 34 62Z", RED) + circle(84, 52, 4, YELLOW)
              + path("M92 72Q116 70 128 54Q122 82 94 84Z", PAPER)
-             + stroke("M14 200Q40 150 84 160", GREY, 3))
+             + stroke("M14 200Q40 150 84 160", RED, 3))
     for side in (-1, 1):
         column = (rect(0, 296, 142, 18, RED) + rect(10, 314, 122, 12, INK) + rect(20, 326, 102, 224, RED)
                   + "".join(rect(27 + 16 * k, 330, 5, 216, INK) for k in range(6))
@@ -207,9 +208,9 @@ def the_cabinet_of_dr_caligari():
 
 def the_golem():
     p = Poster(TEAL)
-    for points, colour in [([(25, 570), (25, 210), (70, 96), (112, 190), (120, 570)], NIGHT),
+    for points, colour in [([(25, 570), (25, 210), (70, 96), (112, 190), (120, 570)], overprint(INK, TEAL, 0.62)),
                            ([(96, 570), (100, 250), (150, 130), (176, 240), (180, 570)], INK),
-                           ([(475, 570), (475, 170), (424, 60), (388, 200), (380, 570)], NIGHT),
+                           ([(475, 570), (475, 170), (424, 60), (388, 200), (380, 570)], overprint(INK, TEAL, 0.62)),
                            ([(404, 570), (400, 260), (350, 150), (322, 260), (320, 570)], INK)]:
         p.add(polygon(points, colour))
     for x, y in [(54, 210), (76, 262), (140, 222), (350, 232), (430, 166), (442, 236)]:
@@ -230,6 +231,6 @@ def the_golem():
           path("M238 250L262 250L276 306L224 306Z", INK, opacity=0.5), rect(206, 330, 88, 10, INK))
     star = [polar(250, 474, 74 if k % 2 == 0 else 29, -90 + 36 * k) for k in range(10)]
     p.add(p.shadow(points_d(star), 6, 8, 0.45), polygon(star, YELLOW),
-          circle(250, 474, 20, INK), circle(250, 474, 13, RED))
+          circle(250, 474, 20, INK), circle(250, 474, 13, TEAL))
     p.title("The Golem", colour=PAPER)
     return p

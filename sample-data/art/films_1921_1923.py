@@ -7,6 +7,8 @@ from kit import *
 
 def the_kid():
     p = Poster(ROSE)
+    dark, shade, wool = overprint(INK, PAPER, 0.72), overprint(INK, PAPER, 0.45), overprint(INK, ROSE, 0.5)
+    panel = overprint(RED, YELLOW, 0.45)
     for row in range(17):
         for k in range(-1, 8):
             x = 25 + k * 66 + (33 if row % 2 else 0)
@@ -16,8 +18,8 @@ def the_kid():
     door = box_d(92, 25, 316, 420)
     p.add(p.cut(door, INK, 8, 0), rect(104, 37, 292, 408, YELLOW))
     for x in (122, 262):
-        p.add(rect(x, 58, 116, 150, ORANGE), rect(x, 230, 116, 200, ORANGE))
-    p.add(rect(25, 440, 450, 26, PAPER), rect(25, 466, 450, 62, GREY), rect(25, 466, 450, 9, INK, opacity=0.4))
+        p.add(rect(x, 58, 116, 150, panel), rect(x, 230, 116, 200, panel))
+    p.add(rect(25, 440, 450, 26, PAPER), rect(25, 466, 450, 62, shade), rect(25, 466, 450, 9, INK, opacity=0.4))
 
     def legs(cx, spread, width, height, colour, shoe):
         out = ""
@@ -31,16 +33,16 @@ def the_kid():
     # The tramp.
     big = "M112 440Q104 330 150 302Q176 290 200 290Q224 290 250 302Q296 330 288 440Z"
     p.add(p.cut(big, INK, 6, 0), path("M178 290L222 290L206 372L194 372Z", PAPER), path("M196 300L204 300L209 350L200 364L191 350Z", RED))
-    p.add(legs(200, 40, 34, 508, NIGHT, 34))
+    p.add(legs(200, 40, 34, 508, dark, 34))
     p.add(ellipse(200, 236, 46, 56, PAPER), path("M150 232Q140 190 156 176L244 176Q260 190 250 232L240 206L160 206Z", INK))
     p.add(path("M150 180Q148 96 200 96Q252 96 250 180Z", INK), path("M126 182Q200 164 274 182Q262 200 200 196Q138 200 126 182Z", INK),
-          path("M151 158L249 158L250 170L150 170Z", GREY))
+          path("M151 158L249 158L250 170L150 170Z", shade))
     p.add(circle(183, 228, 5, INK), circle(217, 228, 5, INK), stroke("M170 214L190 210M210 210L230 214", INK, 5),
           path("M186 258Q200 248 214 258L216 270L184 270Z", INK), stroke("M188 280Q200 275 212 280", INK, 3))
     p.add(stroke("M150 340Q146 392 166 418M250 340Q254 392 234 418", YELLOW, 2.5))
     # The boy.
     small = "M274 440Q272 374 304 358L372 358Q404 374 402 440Z"
-    boy = [p.shadow(small, 6, 0), path(small, TEAL), stroke("M284 388H394M280 412H398", PAPER, 7), legs(338, 27, 25, 510, GREEN, 22),
+    boy = [p.shadow(small, 6, 0), path(small, PAPER), stroke("M286 380H392M280 402H396M278 424H400", RED, 9), legs(338, 27, 25, 510, wool, 22),
            ellipse(338, 322, 38, 42, PAPER), path("M298 314Q288 262 338 256Q388 262 378 314Q338 292 298 314Z", RED),
            path("M290 316Q312 288 352 296Q320 306 318 326Z", INK),
            circle(326, 326, 4.5, INK), circle(352, 326, 4.5, INK), stroke("M328 346Q339 340 350 346", INK, 3.5, cap="round")]
@@ -86,7 +88,7 @@ def laborers_love():
     p = Poster(ORANGE)
     # The staircase he means to alter.
     zigzag = "h50v-50" * 11
-    p.add(p.clip(box_d(0, 0, 500, 606), *(stroke(f"M-25 {1150 - 75 * k}{zigzag}", YELLOW, 13, opacity=0.6) for k in range(17))))
+    p.add(p.clip(box_d(0, 0, 500, 606), *(stroke(f"M-25 {1150 - 75 * k}{zigzag}", PAPER, 13, opacity=0.3) for k in range(17))))
     cx, cy, r = 250, 340, 225
 
     def half(radius):
@@ -97,7 +99,7 @@ def laborers_love():
                                  f"L{n(polar(cx, cy, 240, a + 7)[0])} {n(polar(cx, cy, 240, a + 7)[1])}Z", INK, opacity=0.5)
                             for a in range(2, 180, 15))))
     p.add(path(half(203), PAPER), path(half(188), RED))
-    p.add(p.clip(half(188), halftone((60, 340, 380, 200), 12, lambda u, v: 5 * max(0.0, v - 0.3), ROSE)))
+    p.add(p.clip(half(188), halftone((60, 340, 380, 200), 12, lambda u, v: 5 * max(0.0, v - 0.3), overprint(PAPER, RED, 0.5))))
     for radius, count in ((150, 9), (104, 6), (58, 3)):
         for k in range(count):
             a = 180 * (k + 0.5) / count
@@ -105,7 +107,7 @@ def laborers_love():
             p.add(placed(x, y, path("M0 -13C9 -2 8 9 0 10C-8 9 -9 -2 0 -13Z", INK), degrees=a + 90))
     # The saw he brought from his old trade.
     teeth = "M0 0" + "".join(f"L{12 + 20 * k} {-13}L{20 + 20 * k} 0" for k in range(16)) + "L320 -84L14 -38L0 -24Z"
-    saw = (path(teeth, INK, opacity=0.32, transform="translate(14 6)") + path(teeth, GREY)
+    saw = (path(teeth, INK, opacity=0.32, transform="translate(14 6)") + path(teeth, overprint(INK, PAPER, 0.5))
            + path("M14 -38L320 -84L320 -72L14 -30Z", PAPER, opacity=0.6))
     handle = "M306 8L306 -94Q318 -122 356 -116L420 -100Q436 -92 426 -72L414 -22Q406 18 372 18L330 14Z"
     saw += path(handle, INK) + path("M344 -14L350 -76Q354 -92 370 -88L388 -84Q400 -80 396 -66L386 -28Q380 -10 364 -10Z", ORANGE)
@@ -119,7 +121,7 @@ def laborers_love():
 
 def nosferatu():
     p = Poster(GREEN)
-    p.add(halftone((0, 0, 500, 580), 13, lambda u, v: 9.4 * max(0.0, 1 - math.hypot((u - 0.5) * 1.35, (v - 0.4) * 1.25) * 1.5),
+    p.add(halftone((0, 0, 500, 580), 13, lambda u, v: 9.4 * max(0.0, 1 - math.hypot((u - 0.6) * 1.2, (v - 0.36) * 1.2) * 1.45),
                    YELLOW))
     count = smooth([(52, 575, 0), (52, 470), (34, 370), (38, 280), (70, 212), (116, 178), (158, 172), (182, 172), (184, 156, 0),
                     (148, 98, 0), (192, 112, 0), (206, 78), (240, 58), (276, 70), (292, 102), (296, 120), (314, 140),
@@ -170,7 +172,7 @@ def haxan():
     p.add(p.clip(box_d(25, 25, 450, 445), path(flames, ORANGE)))
     inner = smooth([(25, 470, 0), (50, 426, 0), (72, 448), (92, 406, 0), (120, 452), (156, 422, 0), (180, 450), (208, 392, 0), (236, 450),
                     (284, 418, 0), (306, 452), (352, 428, 0), (376, 450), (398, 408, 0), (426, 452), (460, 430, 0), (475, 470, 0)])
-    p.add(p.clip(box_d(25, 25, 450, 445), path(inner, YELLOW)))
+    p.add(p.clip(box_d(25, 25, 450, 445), path(inner, RED)))
     p.add(rider(104, 92, 0.42, ORANGE), rider(404, 340, 0.36, ORANGE), rider(250, 222, 1.15, PAPER))
     p.title("Häxan", colour=PAPER)
     return p
@@ -178,13 +180,14 @@ def haxan():
 
 def safety_last():
     p = Poster(YELLOW)
+    shade = overprint(RED, YELLOW, 0.3)
     for row in range(8):
         for k in range(9):
-            p.add(rect(25 + 52 * k, 25 + 72 * row, 34, 50, ORANGE, opacity=0.75))
+            p.add(rect(25 + 52 * k, 25 + 72 * row, 34, 50, shade))
     cx, cy, r = 236, 224, 199
     p.add(p.cut(disc_d(cx, cy, r), INK, 10, 12))
     p.add(circle(cx, cy, r - 16, PAPER), ring(cx, cy, r - 28, INK, 3))
-    p.add(p.clip(disc_d(cx, cy, r - 16), halftone((52, 40, 368, 368), 11, lambda u, v: 4.6 * max(0.0, v - u * 0.4 - 0.25), GREY)))
+    p.add(p.clip(disc_d(cx, cy, r - 16), halftone((52, 40, 368, 368), 11, lambda u, v: 4.6 * max(0.0, v - u * 0.4 - 0.25), overprint(INK, PAPER, 0.35))))
     for k in range(12):
         long = k % 3 == 0
         p.add(placed(cx, cy, rect(-9 if long else -5, -(r - 38), 18 if long else 10, 44 if long else 30, INK), degrees=30 * k))

@@ -40,7 +40,8 @@ def sherlock_jr():
 
 def the_thief_of_bagdad():
     p = Poster(VIOLET)
-    p.add(halftone((0, 0, 500, 320), 15, lambda u, v: 5 * max(0.0, 0.8 - v), NIGHT))
+    dusk = overprint(INK, VIOLET, 0.6)
+    p.add(halftone((0, 0, 500, 320), 15, lambda u, v: 5 * max(0.0, 0.8 - v), dusk))
     for x, y, r in [(60, 60, 3), (110, 120, 2), (180, 44, 2.4), (44, 190, 2), (448, 60, 2), (466, 250, 2.5), (226, 116, 1.8)]:
         p.add(path(f"M{x} {y - 3 * r}L{x + r * 0.7} {y - r * 0.7}L{x + 3 * r} {y}L{x + r * 0.7} {y + r * 0.7}L{x} {y + 3 * r}"
                    f"L{x - r * 0.7} {y + r * 0.7}L{x - 3 * r} {y}L{x - r * 0.7} {y - r * 0.7}Z", PAPER))
@@ -58,8 +59,8 @@ def the_thief_of_bagdad():
                        f"Q{x + w * 0.12} {y + w * 0.28} {x + w * 0.14} {y + w * 0.42}L{x + w * 0.14} {y + w * 0.8}Z", window))
 
     city = box_d(25, 0, 450, 452)
-    p.add(p.clip(city, dome(60, 380, 70, NIGHT, ORANGE), dome(440, 360, 80, NIGHT, ORANGE), dome(156, 410, 80, NIGHT, ORANGE),
-                 dome(344, 414, 84, NIGHT, ORANGE), dome(250, 392, 120, INK, YELLOW)))
+    p.add(p.clip(city, dome(60, 380, 70, dusk, YELLOW), dome(440, 360, 80, dusk, YELLOW), dome(156, 410, 80, dusk, YELLOW),
+                 dome(344, 414, 84, dusk, YELLOW), dome(250, 392, 120, INK, YELLOW)))
     carpet = "M40 330Q120 236 214 268Q300 300 352 240Q396 196 462 198Q432 256 378 300Q316 350 226 318Q140 292 40 330Z"
     p.add(p.shadow(carpet, 8, 22, 0.4), path(carpet, RED))
     p.add(p.clip(carpet, stroke("M60 330Q140 258 218 284Q306 314 366 256Q404 218 462 212", YELLOW, 5),
@@ -69,10 +70,10 @@ def the_thief_of_bagdad():
         p.add(stroke(f"M{44 + 9 * k} {327 - 6.5 * k}l-16 {10 - k}", YELLOW, 3), stroke(f"M{460 - 6 * k} {200 + 9 * k}l16 -3", YELLOW, 3))
     # The thief and the princess.
     p.add(path("M196 276L206 214Q206 190 226 188Q246 190 250 212L286 176L296 188L254 240L264 284Q230 280 196 276Z", INK),
-          circle(228, 170, 17, PAPER), path("M206 166Q206 140 230 142Q254 144 250 166Q230 156 206 166Z", ORANGE),
-          circle(232, 142, 5, RED), circle(292, 181, 8, PAPER))
-    p.add(path("M138 268Q136 226 160 214Q184 222 192 276Q162 262 138 268Z", PAPER), circle(162, 204, 15, ROSE),
-          path("M144 210Q140 178 164 182Q190 186 186 232Q200 262 186 268Q170 240 176 202Q160 192 144 210Z", TEAL))
+          circle(228, 170, 17, PAPER), path("M206 166Q206 140 230 142Q254 144 250 166Q230 156 206 166Z", YELLOW),
+          circle(232, 140, 6, RED), circle(292, 181, 8, PAPER))
+    p.add(path("M138 268Q136 226 160 214Q184 222 192 276Q162 262 138 268Z", PAPER), circle(162, 204, 15, PAPER),
+          path("M144 210Q140 178 164 182Q190 186 186 232Q200 262 186 268Q170 240 176 202Q160 192 144 210Z", RED))
     p.title("The Thief", "of Bagdad", colour=PAPER)
     return p
 
@@ -111,9 +112,9 @@ def greed():
         for k in range(13):
             x, y = 38 + 35.3 * k, 52 + 35.3 * row
             p.add(ring(x, y, 13, ORANGE, 2.5, opacity=0.42), rect(x - 1.5, y - 6, 3, 12, ORANGE, opacity=0.42))
-    p.add(rect(25, 25, 450, 14, GREY), path("M70 39L150 39L70 110Z", GREY), path("M84 45L128 45L84 84Z", INK))
+    p.add(rect(25, 25, 450, 14, PAPER), path("M70 39L150 39L70 110Z", PAPER), path("M84 45L128 45L84 84Z", INK))
     for k in range(4):
-        p.add(tag("ellipse", cx=250, cy=48 + 17 * k, rx=6 if k % 2 else 9, ry=12, fill="none", stroke=GREY, stroke_width=5))
+        p.add(tag("ellipse", cx=250, cy=48 + 17 * k, rx=6 if k % 2 else 9, ry=12, fill="none", stroke=PAPER, stroke_width=5))
     tooth = smooth([(250, 126), (318, 104), (388, 124), (416, 186), (402, 256), (374, 312), (362, 380), (344, 446), (316, 462), (298, 430),
                     (290, 372), (250, 338), (210, 372), (202, 430), (184, 462), (156, 446), (138, 380), (126, 312), (98, 256), (84, 186),
                     (112, 124), (182, 104)])
@@ -142,29 +143,29 @@ def greed():
 
 def the_last_laugh():
     p = Poster(ROSE)
-    for k, (a, b, c) in enumerate([(25, 130, RED), (150, 235, RED), (265, 350, RED), (370, 475, RED)]):
-        p.add(p.clip(box_d(a, 25, b - a, 575), stripes((a, 25, b - a, 575), 10, 5, c, -55, opacity=0.55)))
+    for a, b in [(25, 130), (150, 350), (370, 475)]:
+        p.add(p.clip(box_d(a, 25, b - a, 575), stripes((a, 25, b - a, 575), 10, 5, overprint(NIGHT, ROSE, 0.22), -55)))
     sleeves = "M146 226Q70 244 56 330L38 566L128 574L168 350ZM354 226Q430 244 444 330L462 566L372 574L332 350Z"
     p.add(p.cut(sleeves, NIGHT))
     coat = "M204 190Q150 214 128 232L140 400L108 600L392 600L360 400L372 232Q350 214 296 190Z"
     p.add(p.cut(coat, NIGHT, 7, 0))
     p.add(stroke("M160 300L140 400L128 480M340 300L360 400L372 480", INK, 3))
-    p.add(path("M206 192L250 236L294 192L282 172L218 172Z", INK), path("M204 190L218 162L250 236L222 268L176 212Z", RED),
-          path("M296 190L282 162L250 236L278 268L324 212Z", RED), stroke("M250 236L250 600", INK, 4))
+    p.add(path("M206 192L250 236L294 192L282 172L218 172Z", INK), path("M204 190L218 162L250 236L222 268L176 212Z", ROSE),
+          path("M296 190L282 162L250 236L278 268L324 212Z", ROSE), stroke("M250 236L250 600", INK, 4))
     for row in range(5):
         y = 300 + 56 * row
         w = 58 - (6 if row in (1, 2) else 0) + (4 if row > 2 else 0)
         p.add(stroke(f"M{250 - w} {y}H{250 + w}", YELLOW, 9), stroke(f"M{250 - w} {y}q-16 -13 -24 0q8 13 24 0M{250 + w} {y}q16 -13 24 0q-8 13 -24 0", YELLOW, 5),
-              circle(250 - w, y, 12, ORANGE), circle(250 - w, y, 8, YELLOW), circle(250 + w, y, 12, ORANGE), circle(250 + w, y, 8, YELLOW))
+              circle(250 - w, y, 12, INK), circle(250 - w, y, 8, YELLOW), circle(250 + w, y, 12, INK), circle(250 + w, y, 8, YELLOW))
     for side in (-1, 1):
         p.add(placed(250, 0, path("M96 220Q150 216 176 254L196 296Q160 262 100 256Z", YELLOW),
-                     *(stroke(f"M{118 + 15 * k} {256 + 7 * k}L{116 + 16 * k} {284 + 9 * k}", ORANGE, 6, cap="round") for k in range(6)),
+                     *(stroke(f"M{118 + 15 * k} {256 + 7 * k}L{116 + 16 * k} {284 + 9 * k}", YELLOW, 6, cap="round") for k in range(6)),
                      path("M121 512L208 505L210 524L121 532Z", YELLOW), path("M121 540L210 533L210 542L121 549Z", YELLOW), scale=(side, 1)))
-    p.add(ellipse(250, 170, 31, 9, RED))
+    p.add(ellipse(250, 170, 31, 9, ROSE))
     # The cap keeps its place without him.
     cap = "M134 86Q140 38 250 34Q360 38 366 86Q356 108 326 112L174 112Q144 108 134 86Z"
-    p.add(p.cut(cap, NIGHT), path("M172 104L328 104L326 132L174 132Z", RED), stroke("M173 110H327M174 126H326", YELLOW, 4),
-          path("M164 132L336 132Q346 158 250 160Q154 158 164 132Z", INK), circle(250, 84, 17, YELLOW), circle(250, 84, 9, ORANGE))
+    p.add(p.cut(cap, NIGHT), path("M172 104L328 104L326 132L174 132Z", ROSE), stroke("M173 110H327M174 126H326", YELLOW, 4),
+          path("M164 132L336 132Q346 158 250 160Q154 158 164 132Z", INK), circle(250, 84, 17, YELLOW), circle(250, 84, 9, NIGHT))
     p.title("The Last Laugh", colour=INK)
     p.foot = (INK, INK)
     return p
@@ -172,10 +173,10 @@ def the_last_laugh():
 
 def the_gold_rush():
     p = Poster(GREEN)
-    p.add(path("M170 0L330 0L500 560L500 598L0 598L0 560Z", YELLOW, opacity=0.28))
+    p.add(path("M170 0L330 0L500 560L500 598L0 598L0 560Z", PAPER, opacity=0.22))
     p.add(halftone((0, 0, 500, 470), 22, lambda u, v: 3.4 if 0.0 <= v else 0, PAPER, 31, opacity=0.8))
     p.add(ellipse(250, 548, 225, 44, PAPER), p.clip(f"M25 548A225 44 0 1 1 475 548A225 44 0 1 1 25 548Z",
-                                                    stripes((25, 500, 450, 100), 14, 6, ROSE)))
+                                                    stripes((25, 500, 450, 100), 14, 6, overprint(RED, PAPER, 0.6))))
 
     def leg(x, degrees, foot):
         fork = ("M-10 -6L-13 -176Q-16 -214 0 -216Q16 -214 13 -176L10 -6Q12 14 30 22L34 96L24 96L22 40L17 40L17 100L7 100L7 40L-7 40"
@@ -183,7 +184,7 @@ def the_gold_rush():
         roll = "M-66 30Q-70 -26 -6 -32Q66 -38 92 6Q104 34 70 40L-46 40Q-64 40 -66 30Z"
         cuts = "".join(stroke(f"M{-34 + 30 * k} {-20 - 3 * (k == 1)}q12 12 10 30", PAPER, 5, cap="round") for k in range(3))
         return placed(x, 390, path(fork, INK, opacity=0.3, transform="translate(8 6)"), path(fork, PAPER),
-                      path("M3 -6L4 -176Q4 -204 0 -216Q16 -214 13 -176L10 -6Q12 14 30 22L34 96L24 96L22 40L17 40L8 10Z", GREY),
+                      path("M3 -6L4 -176Q4 -204 0 -216Q16 -214 13 -176L10 -6Q12 14 30 22L34 96L24 96L22 40L17 40L8 10Z", overprint(INK, PAPER, 0.42)),
                       placed(0, 112, path(roll, INK, opacity=0.35, transform="translate(7 9)"), path(roll, ORANGE), cuts, scale=(foot, 1)),
                       degrees=degrees)
 
@@ -199,13 +200,14 @@ def the_gold_rush():
 
 def the_phantom_of_the_opera():
     p = Poster(NIGHT)
+    bone = overprint(INK, PAPER, 0.42)
     for k in range(13):
         d = abs(k - 6)
         top = 25 + d * d * 3.4
         x = 25 + 450 * k / 13
         w = 450 / 13 - 4
         p.add(path(f"M{n(x)} 503L{n(x)} {n(top + w / 2)}A{n(w / 2)} {n(w / 2)} 0 0 1 {n(x + w)} {n(top + w / 2)}L{n(x + w)} 503Z", YELLOW),
-              rect(x + w * 0.62, top + w / 2, w * 0.38, 503 - top - w / 2, ORANGE),
+              rect(x + w * 0.62, top + w / 2, w * 0.38, 503 - top - w / 2, overprint(RED, YELLOW, 0.45)),
               path(f"M{n(x + 6)} {n(400)}L{n(x + w - 6)} 400L{n(x + w / 2)} 372Z", INK))
     cloak = "M25 503Q40 440 128 420L372 420Q460 440 475 503Z"
     p.add(p.cut(cloak, RED, 0, -8, 0.35))
@@ -214,11 +216,11 @@ def the_phantom_of_the_opera():
     left = "M250 136Q160 138 148 246Q144 300 164 352L250 352Z"
     skull = ("M250 136Q340 138 352 246Q354 300 336 330L330 366Q322 382 312 384L308 436Q300 460 250 462L250 352Z")
     chin = "M164 352L250 352L250 462Q190 458 178 410Z"
-    p.add(path(chin, ROSE), path(left, PAPER), p.clip(left, halftone((140, 130, 110, 230), 9, lambda u, v: 4.6 * max(0.0, 0.9 - u * 1.5), GREY)))
-    p.add(path(skull, GREY), path("M258 260Q262 220 300 222Q338 228 332 268Q324 304 292 302Q260 298 258 260Z", INK),
+    p.add(path(chin, overprint(RED, PAPER, 0.4)), path(left, PAPER), p.clip(left, halftone((140, 130, 110, 230), 9, lambda u, v: 4.6 * max(0.0, 0.9 - u * 1.5), bone)))
+    p.add(path(skull, bone), path("M258 260Q262 220 300 222Q338 228 332 268Q324 304 292 302Q260 298 258 260Z", INK),
           circle(295, 262, 8, RED), path("M250 300L250 350L274 350Q274 322 250 300Z", INK))
     p.add(path("M176 262Q206 226 238 262Q206 286 176 262Z", INK), circle(208, 260, 8, YELLOW), stroke("M168 228Q206 196 242 224", INK, 5, cap="round"),
-          path("M250 290L228 346L250 350Z", GREY, opacity=0.6), path("M250 404Q222 396 196 404Q220 424 250 420Z", RED))
+          path("M250 290L228 346L250 350Z", bone, opacity=0.6), path("M250 404Q222 396 196 404Q220 424 250 420Z", RED))
     p.add(rect(250, 388, 56, 44, INK), *(rect(252 + 11 * k, 390, 9, 19, PAPER) for k in range(5)), *(rect(252 + 11 * k, 412, 9, 18, PAPER) for k in range(5)))
     p.add(stroke("M250 136L250 462", INK, 4))
     p.title("The Phantom", "of the Opera", colour=PAPER)

@@ -47,15 +47,15 @@ def the_adventures_of_prince_achmed():
 
 def a_page_of_madness():
     p = Poster(TEAL)
-    p.add(p.clip(box_d(25, 25, 450, 411), stripes((25, 25, 450, 411), 14, 2, NIGHT, 68, opacity=0.6)))
+    p.add(p.clip(box_d(25, 25, 450, 411), stripes((25, 25, 450, 411), 14, 2, INK, 68, opacity=0.6)))
     mask = smooth([(250, 34), (330, 52), (376, 124), (378, 220), (356, 316), (314, 394), (250, 426), (186, 394), (144, 316), (122, 220), (124, 124), (170, 52)])
     inner = [path(mask, PAPER),
              p.clip(mask, path("M100 20H400V150Q360 96 318 84Q282 76 250 62Q218 76 182 84Q140 96 100 150Z", INK),
-                    halftone((120, 30, 260, 400), 10, lambda u, v: 4.6 * max(0.0, u * 1.3 - 0.75), GREY))]
+                    halftone((120, 30, 260, 400), 10, lambda u, v: 4.6 * max(0.0, u * 1.3 - 0.75), overprint(INK, PAPER, 0.4)))]
     for side in (-1, 1):
         inner.append(placed(250, 0, ellipse(62, 122, 27, 13, INK, opacity=0.85), path("M26 214Q62 188 106 206Q98 222 66 224Q44 224 26 214Z", INK),
                             circle(66, 212, 8, PAPER), circle(66, 212, 4, INK), stroke("M28 200Q64 176 104 194", INK, 4), scale=(side, 1)))
-    inner += [path("M236 206Q240 262 222 280Q236 296 250 290Q264 296 278 280Q260 262 264 206Q250 214 236 206Z", GREY, opacity=0.55),
+    inner += [path("M236 206Q240 262 222 280Q236 296 250 290Q264 296 278 280Q260 262 264 206Q250 214 236 206Z", overprint(INK, PAPER, 0.4), opacity=0.55),
               path("M200 338Q226 322 250 330Q274 322 300 338Q276 372 250 372Q224 372 200 338Z", RED), path("M214 340Q250 334 286 340Q268 352 250 352Q232 352 214 340Z", INK)]
     face = "".join(inner)
     bands = [(25, 78, 0), (78, 128, 26), (128, 172, -14), (172, 236, 34), (236, 268, -38), (268, 322, 12), (322, 360, -30), (360, 436, 8)]
@@ -71,7 +71,7 @@ def a_page_of_madness():
 
 def the_general():
     p = Poster(YELLOW)
-    p.add(halftone((0, 0, 500, 620), 16, lambda u, v: 8.5 * max(0.0, 1 - math.hypot((u - 0.5) * 1.1, v - 0.5) * 1.55), ORANGE))
+    p.add(p.clip(box_d(0, 0, 500, 575), halftone((0, 0, 500, 620), 16, lambda u, v: 8.5 * max(0.0, 1 - math.hypot((u - 0.5) * 1.1, v - 0.5) * 1.55), overprint(RED, YELLOW, 0.42))))
     for x, y, r in [(112, 74, 46), (60, 110, 34), (168, 54, 36), (388, 74, 46), (440, 110, 34), (332, 54, 36), (250, 48, 30)]:
         p.add(circle(x + 5, y + 7, r, INK, opacity=0.25))
     for x, y, r in [(60, 110, 34), (112, 74, 46), (168, 54, 36), (440, 110, 34), (388, 74, 46), (332, 54, 36), (250, 48, 30), (208, 46, 28), (292, 46, 28)]:
@@ -89,11 +89,11 @@ def the_general():
     p.add(circle(250, 300, 62, INK), circle(250, 300, 53, YELLOW), circle(250, 300, 42, PAPER), circle(250, 300, 20, YELLOW))
     p.add(rect(44, 424, 412, 30, RED), rect(44, 424, 412, 7, INK, opacity=0.35))
     catcher = "M120 454L380 454L462 580L38 580Z"
-    p.add(p.clip(catcher, rect(0, 440, 500, 160, ORANGE), *(polygon([(136 + 32.5 * k, 454), (148 + 32.5 * k, 454), (76 + 52 * k, 582), (58 + 52 * k, 582)], INK) for k in range(-2, 9))),
+    p.add(p.clip(catcher, rect(0, 440, 500, 160, overprint(RED, YELLOW, 0.42)), *(polygon([(136 + 32.5 * k, 454), (148 + 32.5 * k, 454), (76 + 52 * k, 582), (58 + 52 * k, 582)], INK) for k in range(-2, 9))),
           stroke("M120 454L38 580H462L380 454", INK, 13, join="round"))
     # The driver, out in front.
     p.add(path("M206 536L210 446Q214 414 250 412Q286 414 290 446L294 536L262 536L250 492L238 536Z", INK, opacity=0.4, transform="translate(8 6)"),
-          path("M206 540L210 446Q214 414 250 412Q286 414 290 446L294 540L260 540L250 494L240 540Z", NIGHT), path("M234 414L250 450L266 414Z", PAPER),
+          path("M206 540L210 446Q214 414 250 412Q286 414 290 446L294 540L260 540L250 494L240 540Z", overprint(INK, GREY, 0.72)), path("M234 414L250 450L266 414Z", PAPER),
           path("M246 418L254 418L258 440L250 450L242 440Z", INK), ellipse(250, 388, 26, 31, PAPER), path("M222 380Q222 350 250 350Q278 350 278 380L272 372L228 372Z", INK),
           path("M222 366L224 342Q250 334 276 342L278 366Z", GREY), path("M206 372Q250 352 294 372Q250 364 206 372Z", INK),
           circle(240, 386, 4, INK), circle(260, 386, 4, INK), stroke("M232 378H246M254 378H268", INK, 3), rect(243, 404, 14, 2.6, INK),
@@ -105,9 +105,10 @@ def the_general():
 
 def metropolis():
     p = Poster(INK)
+    far, near = overprint(ORANGE, INK, 0.22), overprint(ORANGE, INK, 0.38)
     p.add(rays(250, 236, 70, 620, 40, ORANGE, 0.34, 160, 380, opacity=0.9))
     for side in (-1, 1):
-        for x, top, w, colour in [(225, 150, 60, NIGHT), (172, 246, 58, BLUE), (222, 330, 66, BLUE), (168, 392, 56, NIGHT)]:
+        for x, top, w, colour in [(225, 150, 60, far), (172, 246, 58, near), (222, 330, 66, near), (168, 392, 56, far)]:
             tower = path(f"M{x - w} 582V{top + 46}H{x - w + 12}V{top + 18}H{x - w + 24}V{top}H{x}V582Z", colour)
             windows = "".join(rect(x - w + 8 + 13 * i, top + 60 + 17 * j, 6, 9, YELLOW) for i in range(int((w - 8) / 13))
                               for j in range(int((520 - top) / 17)) if (i * 7 + j * 5 + x) % 3)
@@ -143,7 +144,7 @@ def metropolis():
 def the_lodger():
     p = Poster(GREY)
     p.add(p.cut("M250 25L475 580L25 580Z", YELLOW, 9, 0, 0.25))
-    p.add(p.clip("M250 25L475 580L25 580Z", halftone((25, 25, 450, 560), 12, lambda u, v: 5.6 * max(0.0, abs(u - 0.5) * 2.2 - 0.15) * v, ORANGE)))
+    p.add(p.clip("M250 25L475 580L25 580Z", halftone((25, 25, 450, 560), 12, lambda u, v: 5.6 * max(0.0, abs(u - 0.5) * 2.2 - 0.15) * v, overprint(RED, YELLOW, 0.45))))
     coat = "M84 580Q84 420 128 370Q160 334 214 322L286 322Q340 334 372 370Q416 420 416 580Z"
     p.add(p.cut(coat, INK, 8, 0))
     p.add(stroke("M250 400L250 580M206 390L240 470L226 580M294 390L260 470L274 580", GREY, 3))
@@ -166,7 +167,7 @@ def the_lodger():
 
 def napoleon():
     p = Poster(PAPER)
-    panels = [(25, 144, BLUE, NIGHT), (178, 144, YELLOW, ORANGE), (331, 144, RED, INK)]
+    panels = [(25, 144, BLUE, INK), (178, 144, PAPER, RED), (331, 144, RED, INK)]
     for x, w, colour, line in panels:
         panel = box_d(x, 25, w, 512)
         p.add(p.cut(panel, colour, 5, 6, 0.2))
@@ -175,17 +176,17 @@ def napoleon():
         path("M52 537Q56 446 122 422L196 400L304 400L378 422Q444 446 448 537Z", INK),
         path("M176 400L204 336L296 336L324 400L290 446L250 420L210 446Z", INK),
         path("M214 372L250 420L286 372L290 340L210 340Z", PAPER), path("M214 400L250 424L286 400L294 537L206 537Z", PAPER),
-        stroke("M250 430V537", GREY, 4), *(circle(250, 452 + 26 * k, 5, INK) for k in range(4)),
+        stroke("M250 430V537", overprint(INK, PAPER, 0.45), 4), *(circle(250, 452 + 26 * k, 5, INK) for k in range(4)),
         path("M192 210Q184 300 204 338Q224 372 250 374Q276 372 296 338Q316 300 308 210Z", PAPER),
-        path("M250 210H308Q316 300 296 338Q276 372 250 374Z", GREY, opacity=0.55),
+        path("M250 210H308Q316 300 296 338Q276 372 250 374Z", overprint(INK, PAPER, 0.45), opacity=0.55),
         path("M196 232L196 214H304V232Q280 224 268 240Q256 258 250 240Q236 226 196 244Z", INK),
         stroke("M206 262L240 266M260 266L294 262", INK, 6), ellipse(225, 278, 12, 6, INK), ellipse(275, 278, 12, 6, INK),
         path("M250 262L238 318L262 318Z", INK, opacity=0.3), rect(230, 338, 40, 5, INK)])
     for side in (-1, 1):
-        emperor += placed(250, 0, path("M112 420Q170 420 196 470L150 462Q130 440 112 440Z", ORANGE),
-                          *(stroke(f"M{150 + 9 * k} {458 + 2 * k}l4 30", ORANGE, 5, cap="round") for k in range(6)), scale=(side, 1))
+        emperor += placed(250, 0, path("M112 420Q170 420 196 470L150 462Q130 440 112 440Z", PAPER),
+                          *(stroke(f"M{150 + 9 * k} {458 + 2 * k}l4 30", PAPER, 5, cap="round") for k in range(6)), scale=(side, 1))
     hat = "M30 196Q52 216 96 208Q128 90 250 74Q372 90 404 208Q448 216 470 196Q452 262 384 248Q300 214 250 214Q200 214 116 248Q48 262 30 196Z"
-    emperor += path(hat, INK) + stroke("M112 220Q190 186 250 186Q310 186 388 220", GREY, 3)
+    emperor += path(hat, INK) + stroke("M112 220Q190 186 250 186Q310 186 388 220", overprint(INK, PAPER, 0.45), 3)
     emperor += circle(318, 148, 32, BLUE) + circle(318, 148, 22, PAPER) + circle(318, 148, 12, RED)
     for (x, w, _, _), scale, dy in zip(panels, (1.0, 1.0, 1.0), (0, 0, 0)):
         panel = box_d(x, 25, w, 512)
@@ -200,19 +201,19 @@ def sunrise():
     p.add(p.clip(box_d(25, 25, 450, 291), *(ring(250, 316, 212 + 32 * k, RED, 17 - 2.4 * k, opacity=0.5 - 0.06 * k) for k in range(6))))
     p.add(p.cut(f"M60 316A190 190 0 0 1 440 316Z", RED, 0, 0))
     p.add(p.clip("M60 316A190 190 0 0 1 440 316Z", halftone((60, 120, 380, 200), 12, lambda u, v: 7.2 * max(0.0, v - 0.15), YELLOW)))
-    p.add(rect(25, 316, 450, 222, NIGHT))
+    p.add(rect(25, 316, 450, 222, overprint(INK, ROSE, 0.66)))
     p.add(path("M25 316L25 290Q70 268 112 290Q150 300 170 316ZM475 316L475 280Q430 262 392 288Q360 300 340 316Z", INK))
     for k in range(13):
         y, w = 326 + 16.4 * k, (186, 172, 190, 150, 166, 120, 140, 96, 110, 70, 84, 50, 36)[k]
         p.add(path(f"M{250 - w} {n(y)}Q{250 - w * 0.5:.0f} {n(y - 4)} 250 {n(y)}T{250 + w} {n(y)}L{250 + w - 16} {n(y + 7.5)}Q{250 + w * 0.4:.0f} {n(y + 10)} 250 {n(y + 7)}T{250 - w + 16} {n(y + 7)}Z",
-                   ORANGE if k % 2 else YELLOW))
+                   RED if k % 2 else YELLOW))
     boat = "M92 384Q250 420 408 384Q392 452 340 458L160 458Q108 452 92 384Z"
     p.add(path("M112 470Q250 500 388 470Q340 496 250 498Q160 496 112 470Z", INK, opacity=0.55), path(boat, INK), stroke("M96 390Q250 426 404 390", RED, 5))
     # He rows; she watches.
     p.add(path("M150 420L146 348Q150 318 178 314Q204 318 208 348L216 372L250 384L246 396L200 388L202 424Z", INK), ellipse(180, 290, 21, 25, INK), path("M154 288Q150 258 184 260Q212 264 206 286Q180 274 154 288Z", INK))
     p.add(path("M288 426L294 358Q300 326 324 324Q350 328 354 358L362 426Z", INK), ellipse(322, 302, 19, 23, INK),
-          path("M296 312Q290 270 324 270Q356 272 350 314Q344 292 322 290Q304 292 296 312Z", ORANGE))
+          path("M296 312Q290 270 324 270Q356 272 350 314Q344 292 322 290Q304 292 296 312Z", PAPER))
     p.add(stroke("M242 388L60 474", INK, 7, cap="round"), path("M76 460L30 478L34 490L82 474Z", INK))
-    p.title("Sunrise", colour=NIGHT)
-    p.foot = (NIGHT, NIGHT)
+    p.title("Sunrise", colour=INK)
+    p.foot = (INK, INK)
     return p

@@ -17,6 +17,13 @@ LINE_GAP = 11
 TALLEST_CAPITAL = 172
 
 
+def overprint(colour, ground, share):
+    """The tone of one ink printed over another. A poster has two accents besides its ground,
+    so its further tones come from printing one of them, or the black, over another."""
+    top, below = (tuple(int(c[i:i + 2], 16) for i in (1, 3, 5)) for c in (colour, ground))
+    return "#" + "".join(f"{round(b + (t - b) * share):02X}" for t, b in zip(top, below))
+
+
 def n(value):
     """A coordinate, to a tenth of a pixel."""
     return f"{value:.1f}".removesuffix(".0") if abs(value) >= 0.05 else "0"
