@@ -10,7 +10,8 @@ def a_trip_to_the_moon():
     shade = overprint(RED, YELLOW, 0.42)
     cx, cy, r = 250, 228, 202
     for x, y, size in [(40, 60, 2.5), (88, 34, 1.6), (34, 150, 1.6), (58, 372, 2.4), (110, 418, 1.6), (30, 300, 1.4),
-                       (462, 250, 2), (438, 372, 2.6), (390, 420, 1.5), (470, 330, 1.4), (250, 12, 1.4), (478, 160, 1.6)]:
+                       (462, 250, 2), (438, 372, 2.6), (390, 420, 1.5), (470, 330, 1.4), (250, 12, 1.4),
+                       (478, 160, 1.6)]:
         p.add(circle(x, y, size, PAPER))
     moon = disc_d(cx, cy, r)
     p.add(path(moon, YELLOW))
@@ -105,8 +106,9 @@ def cabiria():
     p.add(path("M236 222L264 222L274 262L226 262Z", RED))
     mouth = "M124 528L124 400A126 126 0 0 1 376 400L376 528Z"
     p.add(path(mouth, RED))
-    p.add(p.clip(mouth, *(path(f"M{cx - w} 540L{cx - w} {400 + lift}A{w} {w} 0 0 1 {cx + w} {400 + lift}L{cx + w} 540Z", c)
-                          for w, lift, c in [(104, 6, ORANGE), (82, 16, YELLOW), (56, 30, PAPER)])))
+    p.add(p.clip(mouth,
+                 *(path(f"M{cx - w} 540L{cx - w} {400 + lift}A{w} {w} 0 0 1 {cx + w} {400 + lift}L{cx + w} 540Z", c)
+                   for w, lift, c in [(104, 6, ORANGE), (82, 16, YELLOW), (56, 30, PAPER)])))
     for k in range(7):
         a = 180 + 180 * (k + 0.5) / 7
         left, right, tip = polar(cx, 400, 132, a - 13), polar(cx, 400, 132, a + 13), polar(cx, 400, 86, a)
@@ -144,7 +146,8 @@ def les_vampires():
 
 def intolerance():
     p = Poster(YELLOW)
-    p.add(p.clip(box_d(0, 0, 500, 564), halftone((25, 25, 450, 565), 15, lambda u, v: 6 * max(0.0, v - 0.2), overprint(RED, YELLOW, 0.38))))
+    p.add(p.clip(box_d(0, 0, 500, 564), halftone((25, 25, 450, 565), 15, lambda u, v: 6 * max(0.0, v - 0.2),
+                                                 overprint(RED, YELLOW, 0.38))))
     # The star of Ishtar over the gate of Babylon.
     star = [polar(250, 176, 104 if k % 2 == 0 else 44, -90 + 22.5 * k) for k in range(16)]
     p.add(ring(250, 176, 124, RED, 9), polygon(star, RED), circle(250, 176, 34, YELLOW), circle(250, 176, 22, RED))
@@ -195,8 +198,9 @@ def the_cabinet_of_dr_caligari():
               stroke(f"M{(ax + bx) / 2 + 4} {(ay + by) / 2}L{(cx + dx) / 2 - 3} {(cy + dy) / 2}"
                      f"M{(ax + dx) / 2} {(ay + dy) / 2 - 6}L{(bx + cx) / 2} {(by + cy) / 2 + 5}", INK, 5))
     # The sleepwalker.
-    body = ("M246 298L272 298L282 316L322 344L352 334L358 326L356 340L368 338L352 350L322 360L280 338L274 396L284 450L288 504"
-            "L268 504L262 416L252 504L230 504L242 450L246 396L240 340L206 326L184 300L176 280L188 290L190 276L196 298L214 310L238 316Z")
+    body = ("M246 298L272 298L282 316L322 344L352 334L358 326L356 340L368 338L352 350L322 360L280 338L274 396L284 450"
+            "L288 504L268 504L262 416L252 504L230 504L242 450L246 396L240 340L206 326L184 300L176 280L188 290L190 276"
+            "L196 298L214 310L238 316Z")
     p.add(p.clip(box_d(25, 25, 450, 479), p.shadow(body, 14, 6, 0.4)), path(body, INK))
     p.add(path("M258 232L282 246L284 276L270 302L248 302L234 276L238 246Z", INK),
           path("M258 256L276 262L276 282L266 299L252 299L243 282L242 262Z", PAPER),

@@ -80,7 +80,8 @@ def with_orientation(data, orientation):
 def png(picture, kind):
     """No grain here: a lossless file would store every speck of it. The edges of shapes keep
     so few shades that the eye misses nothing and the file is half as large."""
-    flat = picture.convert("RGB").quantize(48 if kind == "palette" else 96, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    flat = picture.convert("RGB").quantize(48 if kind == "palette" else 96, Image.Quantize.MEDIANCUT,
+                                           dither=Image.Dither.NONE)
     if kind == "palette":
         result = flat
     else:
