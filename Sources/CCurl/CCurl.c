@@ -1,1 +1,151 @@
 #include "CCurl.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+enum {
+    GLOBAL_DEFAULT = 3,
+    MULTI_SOCKET_FUNCTION = 20001,
+    MULTI_SOCKET_DATA = 10002,
+    MULTI_TIMER_FUNCTION = 20004,
+    MULTI_TIMER_DATA = 10005,
+    MULTI_MAX_CONNECTS = 6,
+    SOCKET_TIMEOUT = -1,
+    MESSAGE_DONE = 1,
+};
+
+// struct CURLMsg of multi.h.
+struct message {
+    int kind;
+    ccurl_easy *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+
+static struct {
+    int (*global_init)(long);
+    char *(*version)(void);
+    ccurl_easy *(*easy_init)(void);
+    void (*easy_cleanup)(ccurl_easy *);
+    int (*easy_setopt)(ccurl_easy *, int, ...);
+    int (*easy_getinfo)(ccurl_easy *, int, ...);
+    const char *(*easy_strerror)(int);
+    ccurl_list *(*slist_append)(ccurl_list *, const char *);
+    void (*slist_free_all)(ccurl_list *);
+    ccurl_multi *(*multi_init)(void);
+    int (*multi_cleanup)(ccurl_multi *);
+    int (*multi_setopt)(ccurl_multi *, int, ...);
+    int (*multi_add_handle)(ccurl_multi *, ccurl_easy *);
+    int (*multi_remove_handle)(ccurl_multi *, ccurl_easy *);
+    int (*multi_socket_action)(ccurl_multi *, int, int, int *);
+    struct message *(*multi_info_read)(ccurl_multi *, int *);
+} curl;
+
+int ccurl_open(const char *library, char *reason, size_t reason_size) {
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        const char *error = dlerror();
+        snprintf(reason, reason_size, "%s", error != NULL ? error : library);
+        return -1;
+    }
+    const struct {
+        const char *name;
+        void *slot;
+    } symbols[] = {
+        {"curl_global_init", &curl.global_init},
+        {"curl_version", &curl.version},
+        {"curl_easy_init", &curl.easy_init},
+        {"curl_easy_cleanup", &curl.easy_cleanup},
+        {"curl_easy_setopt", &curl.easy_setopt},
+        {"curl_easy_getinfo", &curl.easy_getinfo},
+        {"curl_easy_strerror", &curl.easy_strerror},
+        {"curl_slist_append", &curl.slist_append},
+        {"curl_slist_free_all", &curl.slist_free_all},
+        {"curl_multi_init", &curl.multi_init},
+        {"curl_multi_cleanup", &curl.multi_cleanup},
+        {"curl_multi_setopt", &curl.multi_setopt},
+        {"curl_multi_add_handle", &curl.multi_add_handle},
+        {"curl_multi_remove_handle", &curl.multi_remove_handle},
+        {"curl_multi_socket_action", &curl.multi_socket_action},
+        {"curl_multi_info_read", &curl.multi_info_read},
+    };
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *symbol = dlsym(handle, symbols[i].name);
+        if (symbol == NULL) {
+            snprintf(reason, reason_size, "%s has no function %s", library, symbols[i].name);
+            dlclose(handle);
+            return -1;
+        }
+        *(void **)symbols[i].slot = symbol;
+    }
+    int result = curl.global_init(GLOBAL_DEFAULT);
+    if (result != CCURLE_OK) {
+        snprintf(reason, reason_size, "%s: %s", library, curl.easy_strerror(result));
+        return -1;
+    }
+    return 0;
+}
+
+const char *ccurl_version(void) { return curl.version(); }
+
+ccurl_easy *ccurl_easy_init(void) { return curl.easy_init(); }
+void ccurl_easy_cleanup(ccurl_easy *easy) { curl.easy_cleanup(easy); }
+
+int ccurl_easy_set_long(ccurl_easy *easy, int option, long value) {
+    return curl.easy_setopt(easy, option, value);
+}
+int ccurl_easy_set_pointer(ccurl_easy *easy, int option, const void *value) {
+    return curl.easy_setopt(easy, option, value);
+}
+int ccurl_easy_set_data_callback(ccurl_easy *easy, int option, ccurl_data_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
+int ccurl_easy_get_long(ccurl_easy *easy, int info, long *value) {
+    return curl.easy_getinfo(easy, info, value);
+}
+int ccurl_easy_get_integer(ccurl_easy *easy, int info, int64_t *value) {
+    return curl.easy_getinfo(easy, info, value);
+}
+int ccurl_easy_get_pointer(ccurl_easy *easy, int info, void **value) {
+    return curl.easy_getinfo(easy, info, value);
+}
+const char *ccurl_easy_strerror(int result) { return curl.easy_strerror(result); }
+
+ccurl_list *ccurl_list_append(ccurl_list *list, const char *line) { return curl.slist_append(list, line); }
+void ccurl_list_free(ccurl_list *list) { curl.slist_free_all(list); }
+
+ccurl_multi *ccurl_multi_init(ccurl_socket_callback sockets, ccurl_timer_callback timer, void *context) {
+    ccurl_multi *multi = curl.multi_init();
+    if (multi == NULL) return NULL;
+    curl.multi_setopt(multi, MULTI_SOCKET_FUNCTION, sockets);
+    curl.multi_setopt(multi, MULTI_SOCKET_DATA, context);
+    curl.multi_setopt(multi, MULTI_TIMER_FUNCTION, timer);
+    curl.multi_setopt(multi, MULTI_TIMER_DATA, context);
+    return multi;
+}
+void ccurl_multi_cleanup(ccurl_multi *multi) { curl.multi_cleanup(multi); }
+int ccurl_multi_set_connection_cache(ccurl_multi *multi, long count) {
+    return curl.multi_setopt(multi, MULTI_MAX_CONNECTS, count);
+}
+int ccurl_multi_add(ccurl_multi *multi, ccurl_easy *easy) { return curl.multi_add_handle(multi, easy); }
+int ccurl_multi_remove(ccurl_multi *multi, ccurl_easy *easy) { return curl.multi_remove_handle(multi, easy); }
+int ccurl_multi_ready(ccurl_multi *multi, int socket, int ready) {
+    int running;
+    return curl.multi_socket_action(multi, socket, ready, &running);
+}
+int ccurl_multi_timeout(ccurl_multi *multi) {
+    int running;
+    return curl.multi_socket_action(multi, SOCKET_TIMEOUT, 0, &running);
+}
+ccurl_easy *ccurl_multi_next_ended(ccurl_multi *multi, int *result) {
+    struct message *message;
+    int left;
+    while ((message = curl.multi_info_read(multi, &left)) != NULL) {
+        if (message->kind != MESSAGE_DONE) continue;
+        *result = message->data.result;
+        return message->easy;
+    }
+    return NULL;
+}

@@ -1,3 +1,127 @@
+// libcurl, opened at run time: its shared library is on every machine that has Swift's Foundation, its headers
+// are not. The prototypes and numbers below are the part of its published ABI that Marquee uses; the ABI has
+// been stable since libcurl 7.16 (so.4). Numbers: https://curl.se/libcurl/c/symbols-in-versions.html
 #ifndef CCURL_H
 #define CCURL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// One transfer (CURL *) and a set of transfers that share connections (CURLM *).
+typedef struct ccurl_easy ccurl_easy;
+typedef struct ccurl_multi ccurl_multi;
+/// A list of header lines (struct curl_slist *).
+typedef struct ccurl_list ccurl_list;
+
+/// Receives bytes of a body or one header line; returns how many it took. Fewer than given stops the transfer.
+typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
+/// Told which socket to watch, and for what (CCURL_POLL_…).
+typedef int (*ccurl_socket_callback)(ccurl_easy *easy, int socket, int what, void *context, void *socket_context);
+/// Told when to call ccurl_multi_timeout at the latest; -1: never.
+typedef int (*ccurl_timer_callback)(ccurl_multi *multi, long milliseconds, void *context);
+
+/// Options of a transfer, by libcurl's own names and numbers.
+enum {
+    CCURLOPT_WRITEDATA = 10001,
+    CCURLOPT_URL = 10002,
+    CCURLOPT_PROXY = 10004,
+    CCURLOPT_WRITEFUNCTION = 20011,
+    CCURLOPT_HTTPHEADER = 10023,
+    CCURLOPT_HEADERDATA = 10029,
+    CCURLOPT_NOSIGNAL = 99,
+    CCURLOPT_BUFFERSIZE = 98,
+    CCURLOPT_PRIVATE = 10103,
+    CCURLOPT_HEADERFUNCTION = 20079,
+    CCURLOPT_HTTPGET = 80,
+    CCURLOPT_HTTP_VERSION = 84,
+    CCURLOPT_CONNECTTIMEOUT_MS = 156,
+    CCURLOPT_PROTOCOLS = 181,
+    CCURLOPT_ACCEPT_ENCODING = 10102,
+    CCURLOPT_HTTP_TRANSFER_DECODING = 157,
+    CCURLOPT_PIPEWAIT = 237,
+    CCURLOPT_CONNECT_TO = 10243,
+    CCURLOPT_QUICK_EXIT = 322,
+};
+
+/// Values of those options.
+enum {
+    CCURL_PROTOCOLS_HTTP_HTTPS = 3,
+    CCURL_HTTP_VERSION_2TLS = 4,
+    CCURL_POLL_REMOVE = 4,
+    CCURL_POLL_IN = 1,
+    CCURL_POLL_OUT = 2,
+    CCURL_READY_IN = 1,
+    CCURL_READY_OUT = 2,
+    CCURL_READY_ERROR = 4,
+    CCURL_ERRORSIZE = 256,
+};
+
+/// Facts about a transfer.
+enum {
+    CCURLINFO_PRIVATE = 0x100015,
+    CCURLINFO_RESPONSE_CODE = 0x200002,
+    CCURLINFO_HTTP_VERSION = 0x20002e,
+    CCURLINFO_NUM_CONNECTS = 0x20001a,
+    CCURLINFO_OS_ERRNO = 0x200019,
+    CCURLINFO_PRETRANSFER_TIME_T = 0x600035,
+};
+
+/// Results of a transfer (CURLcode) that Marquee tells apart.
+enum {
+    CCURLE_OK = 0,
+    CCURLE_URL_MALFORMAT = 3,
+    CCURLE_COULDNT_RESOLVE_PROXY = 5,
+    CCURLE_COULDNT_RESOLVE_HOST = 6,
+    CCURLE_COULDNT_CONNECT = 7,
+    CCURLE_WEIRD_SERVER_REPLY = 8,
+    CCURLE_HTTP2 = 16,
+    CCURLE_PARTIAL_FILE = 18,
+    CCURLE_WRITE_ERROR = 23,
+    CCURLE_OUT_OF_MEMORY = 27,
+    CCURLE_OPERATION_TIMEDOUT = 28,
+    CCURLE_SSL_CONNECT_ERROR = 35,
+    CCURLE_GOT_NOTHING = 52,
+    CCURLE_SEND_ERROR = 55,
+    CCURLE_RECV_ERROR = 56,
+    CCURLE_SSL_CERTPROBLEM = 58,
+    CCURLE_SSL_CIPHER = 59,
+    CCURLE_PEER_FAILED_VERIFICATION = 60,
+    CCURLE_BAD_CONTENT_ENCODING = 61,
+    CCURLE_SSL_CACERT_BADFILE = 77,
+    CCURLE_HTTP2_STREAM = 92,
+    CCURLE_UNSUPPORTED_PROTOCOL = 1,
+};
+
+/// Opens `library` and finds every function in it. 0, or -1 with the reason in `reason`. Call it once, before any
+/// other function here.
+int ccurl_open(const char *library, char *reason, size_t reason_size);
+/// The version string of the opened library, such as "libcurl/7.88.1 OpenSSL/3.0.19".
+const char *ccurl_version(void);
+
+ccurl_easy *ccurl_easy_init(void);
+void ccurl_easy_cleanup(ccurl_easy *easy);
+int ccurl_easy_set_long(ccurl_easy *easy, int option, long value);
+int ccurl_easy_set_pointer(ccurl_easy *easy, int option, const void *value);
+int ccurl_easy_set_data_callback(ccurl_easy *easy, int option, ccurl_data_callback callback);
+int ccurl_easy_get_long(ccurl_easy *easy, int info, long *value);
+int ccurl_easy_get_integer(ccurl_easy *easy, int info, int64_t *value);
+int ccurl_easy_get_pointer(ccurl_easy *easy, int info, void **value);
+const char *ccurl_easy_strerror(int result);
+
+ccurl_list *ccurl_list_append(ccurl_list *list, const char *line);
+void ccurl_list_free(ccurl_list *list);
+
+ccurl_multi *ccurl_multi_init(ccurl_socket_callback sockets, ccurl_timer_callback timer, void *context);
+void ccurl_multi_cleanup(ccurl_multi *multi);
+/// How many idle connections are kept for reuse.
+int ccurl_multi_set_connection_cache(ccurl_multi *multi, long count);
+int ccurl_multi_add(ccurl_multi *multi, ccurl_easy *easy);
+int ccurl_multi_remove(ccurl_multi *multi, ccurl_easy *easy);
+/// `socket` is ready for CCURL_READY_…
+int ccurl_multi_ready(ccurl_multi *multi, int socket, int ready);
+/// The time the timer callback named has come.
+int ccurl_multi_timeout(ccurl_multi *multi);
+/// The next transfer that ended, with its result; NULL when there is none.
+ccurl_easy *ccurl_multi_next_ended(ccurl_multi *multi, int *result);
+
 #endif

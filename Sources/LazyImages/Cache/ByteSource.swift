@@ -21,28 +21,3 @@ package final class ByteArray: ByteSource {
         return try body(bytes.span)
     }
 }
-
-/// Bytes out of a cache, shared and never copied. They do not change.
-public struct CachedBytes: Sendable {
-    package let source: any ByteSource
-
-    package init(_ source: any ByteSource) { self.source = source }
-
-    /// How many bytes there are.
-    public var count: Int { source.count }
-
-    /// Lends the bytes for the time of the call, on the caller's thread; throws what `body` throws.
-    public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
-        try source.withBytes(body)
-    }
-
-    /// The bytes as an array, copied.
-    public var array: [UInt8] { withBytes { [UInt8](copying: $0) } }
-}
-
-extension [UInt8] {
-    /// A copy of lent bytes.
-    package init(copying bytes: Span<UInt8>) {
-        self = unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0) }
-    }
-}

@@ -32,7 +32,7 @@ public final class DiskCache: Sendable {
         /// The caller's own bytes beside the body.
         public let metadata: [UInt8]
         /// The value itself, shared and not copied.
-        public let body: CachedBytes
+        public let body: ImageBytes
     }
 
     /// 512 MiB.
@@ -81,11 +81,11 @@ public final class DiskCache: Sendable {
     /// What there is for a key, verified, or nil. Blocks for one read of the file: call it where that is allowed.
     public func entry(for key: CacheKey) -> Entry? {
         if let staged = state.withLock({ $0.stagedHit(key) }) {
-            return Entry(metadata: staged.metadata, body: CachedBytes(staged.body))
+            return Entry(metadata: staged.metadata, body: ImageBytes(staged.body))
         }
         let file = lookUp(key)
         state.withLock { $0.countLookup(isHit: file != nil) }
-        return file.map { Entry(metadata: $0.metadata, body: CachedBytes($0)) }
+        return file.map { Entry(metadata: $0.metadata, body: ImageBytes($0)) }
     }
 
     /// What there is for a key, verified, or nil. Reads on a thread of the cache's own.

@@ -1,0 +1,36 @@
+import CCurl
+import FoundationEssentials
+
+/// The system's libcurl, opened once a process, at the first transfer.
+enum CurlLibrary {
+    /// The names tried, in order. Debian and its kin install the first with Swift's own dependencies; the second is
+    /// the same library with another TLS. `MARQUEE_LIBCURL` in the environment, a path, is used instead of all.
+    static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
+
+    /// The library's version, such as `libcurl/7.88.1 OpenSSL/3.0.19`, or why there is none.
+    static let version: Result<String, ImageLoadingError> = {
+        let chosen = ProcessInfo.processInfo.environment["MARQUEE_LIBCURL"]
+        var firstReason: String?
+        for name in chosen.map({ [$0] }) ?? names {
+            var reason = [CChar](repeating: 0, count: 512)
+            if unsafe ccurl_open(name, &reason, reason.count) == 0 {
+                return .success(unsafe String(cString: ccurl_version()))
+            }
+            firstReason = firstReason ?? text(reason)
+        }
+        return .failure(
+            .transportUnavailable(
+                reason: "libcurl cannot be opened (\(firstReason ?? "not found")); "
+                    + "install it, on Debian and Ubuntu with: apt-get install libcurl4"))
+    }()
+
+    /// The library's words for a result of a transfer.
+    static func text(ofResult result: Int32) -> String {
+        guard let words = unsafe ccurl_easy_strerror(result) else { return "error \(result)" }
+        return unsafe String(cString: words)
+    }
+
+    private static func text(_ characters: [CChar]) -> String {
+        String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,191 @@
+import CCurl
+import CSystem
+import Glibc
+
+/// The transport's thread: sockets, timers and transfers of one libcurl multi handle, driven by epoll through
+/// `curl_multi_socket_action`, so that an event costs the same however many transfers are under way.
+@safe final class CurlLoop {
+    private let inbox: CurlInbox
+    private let connectTo: [String: String]
+    private let idleConnections: Int
+    private let poller = epoll_create1(Int32(EPOLL_CLOEXEC))
+    private var multi: OpaquePointer?
+    private var transfers: [Int: CurlTransfer] = [:]
+    /// The sockets that libcurl has told us to watch.
+    private var watched: Set<Int32> = []
+    /// Handles that have served and may serve again: their settings are all made anew.
+    private var idleHandles: [OpaquePointer] = unsafe []
+    /// When libcurl wants to be called, and when the next timeout of a transfer may run out; monotonic nanoseconds.
+    private var curlDeadline = Int64.max
+    private var transferDeadline = Int64.max
+
+    init(inbox: CurlInbox, configuration: CurlTransport.Configuration) {
+        self.inbox = inbox
+        connectTo = configuration.connectTo
+        idleConnections = configuration.idleConnections
+    }
+
+    deinit {
+        unsafe idleHandles.forEach { unsafe ccurl_easy_cleanup($0) }
+        if let multi = unsafe multi { unsafe ccurl_multi_cleanup(multi) }
+        close(poller)
+    }
+
+    /// Runs until the transport is gone.
+    func run() {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        guard let multi = unsafe ccurl_multi_init(socketCallback, timerCallback, context) else {
+            preconditionFailure("libcurl gave no handle: the memory is exhausted")
+        }
+        unsafe self.multi = multi
+        _ = unsafe ccurl_multi_set_connection_cache(multi, idleConnections)
+        watch(inbox.wake.descriptor, operation: EPOLL_CTL_ADD, events: EPOLLIN.rawValue)
+
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: 128)
+        while true {
+            let count = unsafe epoll_wait(poller, &events, Int32(events.count), waitTime())
+            for index in 0..<max(0, Int(count)) {
+                let event = unsafe events[index]
+                let socket = unsafe event.data.fd
+                if socket == inbox.wake.descriptor {
+                    inbox.wake.reset()
+                } else {
+                    _ = unsafe ccurl_multi_ready(multi, socket, Self.readiness(unsafe event.events))
+                }
+            }
+            guard let messages = inbox.take() else { return }
+            for message in messages { obey(message) }
+            if Self.now() >= curlDeadline {
+                curlDeadline = .max
+                _ = unsafe ccurl_multi_timeout(multi)
+            }
+            endWhatLibcurlEnded()
+            if Self.now() >= transferDeadline { endWhatTookTooLong() }
+        }
+    }
+
+    // MARK: Transfers
+
+    private func obey(_ message: CurlInbox.Message) {
+        switch message {
+        case .start(let order):
+            if order.cancellation.isRequested.load(ordering: .acquiring) {
+                order.continuation.resume(returning: .failure(.cancelled(url: order.request.url.displayText)))
+            } else {
+                start(order)
+            }
+        case .cancel(let number):
+            if let transfer = transfers[number] {
+                end(transfer, with: .failure(.cancelled(url: transfer.urlText)))
+            }
+        }
+    }
+
+    private func start(_ order: CurlOrder) {
+        let reused = unsafe idleHandles.popLast()
+        guard let handle = unsafe reused ?? ccurl_easy_init() else {
+            let reason = "libcurl gave no handle: the memory is exhausted"
+            order.continuation.resume(returning: .failure(.transportUnavailable(reason: reason)))
+            return
+        }
+        let transfer = unsafe CurlTransfer(
+            order: order, handle: handle, started: Self.now(), connectTo: connectTo)
+        transfers[order.number] = transfer
+        transferDeadline = min(transferDeadline, transfer.deadline(now: Self.now()).time)
+        _ = unsafe ccurl_multi_add(multi, handle)
+    }
+
+    private func endWhatLibcurlEnded() {
+        var result: Int32 = 0
+        while let handle = unsafe ccurl_multi_next_ended(multi, &result) {
+            guard let transfer = unsafe CurlTransfer.of(handle) else { continue }
+            end(transfer, with: transfer.outcome(ofResult: result))
+        }
+    }
+
+    private func endWhatTookTooLong() {
+        let now = Self.now()
+        transferDeadline = .max
+        for transfer in transfers.values {
+            let deadline = transfer.deadline(now: now)
+            if deadline.time <= now {
+                end(transfer, with: .failure(transfer.timeout(in: deadline.phase)))
+            } else {
+                transferDeadline = min(transferDeadline, deadline.time)
+            }
+        }
+    }
+
+    private func end(_ transfer: CurlTransfer, with outcome: CurlOrder.Outcome) {
+        transfers[transfer.number] = nil
+        _ = unsafe ccurl_multi_remove(multi, transfer.handle)
+        unsafe idleHandles.append(transfer.handle)
+        transfer.order.continuation.resume(returning: outcome)
+    }
+
+    // MARK: Sockets and time
+
+    /// Milliseconds until something is due, rounded up; -1: wait for events alone.
+    private func waitTime() -> Int32 {
+        let next = min(curlDeadline, transferDeadline)
+        if next == .max { return -1 }
+        return Int32(clamping: max(0, (next - Self.now() + 999_999) / 1_000_000))
+    }
+
+    fileprivate func setTimer(milliseconds: Int) {
+        curlDeadline = milliseconds < 0 ? .max : Self.now() + Int64(milliseconds) * 1_000_000
+    }
+
+    fileprivate func watch(_ socket: Int32, for what: Int32) {
+        if what == Int32(CCURL_POLL_REMOVE) {
+            watched.remove(socket)
+            watch(socket, operation: EPOLL_CTL_DEL, events: 0)
+            return
+        }
+        var events: UInt32 = 0
+        if what & Int32(CCURL_POLL_IN) != 0 { events |= EPOLLIN.rawValue }
+        if what & Int32(CCURL_POLL_OUT) != 0 { events |= EPOLLOUT.rawValue }
+        let isNew = watched.insert(socket).inserted
+        watch(socket, operation: isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, events: events)
+    }
+
+    private func watch(_ descriptor: Int32, operation: Int32, events: UInt32) {
+        var event = unsafe epoll_event(events: events, data: epoll_data_t(fd: descriptor))
+        // Removing fails for a socket that libcurl has closed already, which removed it.
+        _ = unsafe epoll_ctl(poller, operation, descriptor, &event)
+    }
+
+    private static func readiness(_ events: UInt32) -> Int32 {
+        var ready = 0
+        if events & EPOLLIN.rawValue != 0 { ready |= CCURL_READY_IN }
+        if events & EPOLLOUT.rawValue != 0 { ready |= CCURL_READY_OUT }
+        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { ready |= CCURL_READY_ERROR }
+        return Int32(ready)
+    }
+
+    /// Monotonic nanoseconds.
+    static func now() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+/// libcurl names the sockets to watch, and for what.
+private func socketCallback(
+    _ easy: OpaquePointer?, _ socket: Int32, _ what: Int32, _ context: UnsafeMutableRawPointer?,
+    _ socketContext: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context = unsafe context else { return 0 }
+    unsafe Unmanaged<CurlLoop>.fromOpaque(context).takeUnretainedValue().watch(socket, for: what)
+    return 0
+}
+
+/// libcurl names the time at which it wants to be called.
+private func timerCallback(_ multi: OpaquePointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?)
+    -> Int32
+{
+    guard let context = unsafe context else { return 0 }
+    unsafe Unmanaged<CurlLoop>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds: milliseconds)
+    return 0
+}

@@ -1,0 +1,259 @@
+import CCurl
+import FoundationEssentials
+import Glibc
+
+/// One transfer under way on the transport's thread: its libcurl handle, what has arrived of the header, and the times
+/// from which its timeouts run.
+@safe final class CurlTransfer {
+    /// Larger headers are no honest server's; interim answers count too.
+    private static let headerLimit = 256 * 1024
+    /// How much libcurl reads from a socket at once, in bytes.
+    private static let readSize = 128 * 1024
+
+    let order: CurlOrder
+    let handle: OpaquePointer
+    let urlText: String
+    private let started: Int64
+    private var lastArrival: Int64
+    private var requestFields: OpaquePointer?
+    private var connectTo: OpaquePointer?
+
+    private var head: ResponseHead?
+    private var headIsComplete = false
+    private var headerBytes = 0
+    private var received = 0
+    private var receiverHasEnough = false
+    private var fault: ImageLoadingError?
+
+    var number: Int { order.number }
+
+    init(order: CurlOrder, handle: OpaquePointer, started: Int64, connectTo hosts: [String: String]) {
+        self.order = order
+        unsafe self.handle = handle
+        self.started = started
+        lastArrival = started
+        urlText = order.request.url.displayText
+
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe setPointer(CCURLOPT_PRIVATE, context)
+        unsafe setPointer(CCURLOPT_WRITEDATA, context)
+        unsafe setPointer(CCURLOPT_HEADERDATA, context)
+        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_WRITEFUNCTION), bodyCallback)
+        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_HEADERFUNCTION), headerCallback)
+        setText(CCURLOPT_URL, order.request.url.absoluteString)
+        setText(CCURLOPT_PROXY, "")
+        set(CCURLOPT_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS))
+        set(CCURLOPT_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS))
+        set(CCURLOPT_PIPEWAIT, 1)
+        set(CCURLOPT_NOSIGNAL, 1)
+        set(CCURLOPT_QUICK_EXIT, 1)
+        set(CCURLOPT_BUFFERSIZE, Self.readSize)
+        set(
+            CCURLOPT_CONNECTTIMEOUT_MS,
+            Int(clamping: max(1, order.request.timeouts.connect.nanoseconds / 1_000_000)))
+
+        for field in order.request.fields.fields {
+            unsafe requestFields = ccurl_list_append(
+                requestFields, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+        }
+        unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields))
+        if !hosts.isEmpty {
+            for (host, address) in hosts {
+                unsafe connectTo = ccurl_list_append(connectTo, "\(host):\(address)")
+            }
+        }
+        unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo))
+    }
+
+    deinit {
+        unsafe ccurl_list_free(requestFields)
+        unsafe ccurl_list_free(connectTo)
+    }
+
+    /// The transfer that a handle of libcurl's serves.
+    static func of(_ handle: OpaquePointer) -> CurlTransfer? {
+        var context: UnsafeMutableRawPointer?
+        _ = unsafe ccurl_easy_get_pointer(handle, Int32(CCURLINFO_PRIVATE), &context)
+        return unsafe context.map { unsafe Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    // MARK: What arrives
+
+    /// One line of a header, its line end included. False stops the transfer.
+    func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        lastArrival = CurlLoop.now()
+        headerBytes += line.count
+        guard headerBytes <= Self.headerLimit else {
+            return stop(
+                .malformedResponse(url: urlText, reason: "its header exceeds \(Self.headerLimit) bytes"))
+        }
+        // After a chunked body the trailer comes this way: nothing in it concerns a picture.
+        if headIsComplete { return true }
+        var end = line.count
+        while end > 0, unsafe line[end - 1] <= 0x20 { end -= 1 }
+        if end == 0 { return endHead() }
+        let content = unsafe UnsafeRawBufferPointer(rebasing: line[..<end])
+        if unsafe content.starts(with: "HTTP/".utf8) {
+            head = ResponseHead(status: Self.status(inStatusLine: unsafe Self.text(content)))
+        } else if let field = unsafe Self.field(content) {
+            head?.fields.append(field)
+        }
+        return true
+    }
+
+    /// The empty line after a header: of an interim answer, or of the one that counts.
+    private func endHead() -> Bool {
+        guard let head, !(100..<200).contains(head.status) else { return true }
+        headIsComplete = true
+        if order.receiver.receive(head) { return true }
+        receiverHasEnough = true
+        // With no body to refuse, libcurl ends by itself and can keep the connection.
+        return head.contentLength == 0
+    }
+
+    /// The next bytes of the body. False stops the transfer.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        lastArrival = CurlLoop.now()
+        received += bytes.count
+        if !receiverHasEnough {
+            let span = unsafe bytes.assumingMemoryBound(to: UInt8.self).span
+            receiverHasEnough = !order.receiver.receive(span)
+        }
+        return !receiverHasEnough
+    }
+
+    private func stop(_ fault: ImageLoadingError) -> Bool {
+        self.fault = fault
+        return false
+    }
+
+    // MARK: How it ends
+
+    /// What libcurl's result means for the caller.
+    func outcome(ofResult result: Int32) -> CurlOrder.Outcome {
+        if let fault { return .failure(fault) }
+        // A connection that closes inside the header is no error to libcurl: only the empty line ends a header.
+        if let head, headIsComplete, receiverHasEnough || result == Int32(CCURLE_OK) { return .success(head) }
+        return .failure(failure(ofResult: result))
+    }
+
+    private func failure(ofResult result: Int32) -> ImageLoadingError {
+        let words = CurlLibrary.text(ofResult: result)
+        switch Int(result) {
+        case CCURLE_OK, CCURLE_GOT_NOTHING:
+            return .connectionLost(
+                url: urlText, received: received, reason: "the server closed it inside the header")
+        case CCURLE_COULDNT_RESOLVE_HOST:
+            return .hostNotFound(url: urlText, host: order.request.url.host() ?? "")
+        case CCURLE_COULDNT_CONNECT:
+            return .connectionFailed(url: urlText, reason: systemReason() ?? words)
+        case CCURLE_PARTIAL_FILE:
+            return .truncated(url: urlText, received: received, expected: head?.contentLength)
+        case CCURLE_OPERATION_TIMEDOUT:
+            return timeout(in: .connect)
+        case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CIPHER,
+            CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE:
+            return .secureConnectionFailed(url: urlText, reason: words)
+        case CCURLE_SEND_ERROR, CCURLE_RECV_ERROR, CCURLE_HTTP2,
+            CCURLE_HTTP2_STREAM:
+            return .connectionLost(url: urlText, received: received, reason: systemReason() ?? words)
+        case CCURLE_URL_MALFORMAT:
+            return .invalidURL(text: urlText, reason: words)
+        default:
+            return .malformedResponse(url: urlText, reason: words)
+        }
+    }
+
+    private func systemReason() -> String? {
+        var number = 0
+        _ = unsafe ccurl_easy_get_long(handle, Int32(CCURLINFO_OS_ERRNO), &number)
+        return number == 0 ? nil : SystemError.text(Int32(clamping: number))
+    }
+
+    // MARK: Timeouts
+
+    /// When the next timeout runs out, and which, as things stand; never later than it will turn out to be. The one
+    /// for connecting is libcurl's own.
+    func deadline(now: Int64) -> (time: Int64, phase: Timeouts.Phase) {
+        let timeouts = order.request.timeouts
+        let total = started.adding(timeouts.total)
+        let next: (time: Int64, phase: Timeouts.Phase)
+        if headerBytes > 0 {
+            next = (lastArrival.adding(timeouts.stall), .stall)
+        } else if let sent = requestSent() {
+            next = (sent.adding(timeouts.firstByte), .firstByte)
+        } else {
+            // Still connecting: look again when the first byte could be late at the earliest.
+            next = (now.adding(timeouts.firstByte), .firstByte)
+        }
+        return total <= next.time ? (total, .total) : next
+    }
+
+    /// The error for a phase that took too long.
+    func timeout(in phase: Timeouts.Phase) -> ImageLoadingError {
+        .timedOut(url: urlText, phase: phase, seconds: order.request.timeouts.limit(of: phase).seconds)
+    }
+
+    /// When the request had been sent, or nil while there is no connection.
+    private func requestSent() -> Int64? {
+        var microseconds: Int64 = 0
+        _ = unsafe ccurl_easy_get_integer(handle, Int32(CCURLINFO_PRETRANSFER_TIME_T), &microseconds)
+        return microseconds == 0 ? nil : started + microseconds * 1000
+    }
+
+    // MARK: Settings and text
+
+    private func set(_ option: Int, _ value: Int) {
+        _ = unsafe ccurl_easy_set_long(handle, Int32(option), value)
+    }
+
+    private func setText(_ option: Int, _ text: String) {
+        _ = unsafe text.withCString { unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) }
+    }
+
+    private func setPointer(_ option: Int, _ pointer: UnsafeRawPointer?) {
+        _ = unsafe ccurl_easy_set_pointer(handle, Int32(option), pointer)
+    }
+
+    /// The bytes as text; Latin-1 where they are no UTF-8, as old servers write.
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        if let text = unsafe String(validating: bytes, as: UTF8.self) { return text }
+        return unsafe String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    /// The status in `HTTP/1.1 200 OK`, whose reason may be missing; 0 if there is none.
+    private static func status(inStatusLine line: String) -> Int {
+        let parts = line.split(separator: " ", maxSplits: 2)
+        return parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+    }
+
+    /// `Name: value`; white space around the value is optional (RFC 9110 section 5.5). Nil for anything else.
+    private static func field(_ line: UnsafeRawBufferPointer) -> HTTPFields.Field? {
+        guard let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        var start = colon + 1
+        while start < line.count, unsafe line[start] == 0x20 || line[start] == 0x09 { start += 1 }
+        return unsafe HTTPFields.Field(
+            name: text(UnsafeRawBufferPointer(rebasing: line[..<colon])),
+            value: text(UnsafeRawBufferPointer(rebasing: line[start...])))
+    }
+}
+
+/// libcurl hands over one header line.
+private func headerCallback(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context = unsafe context else { return 0 }
+    let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return unsafe transfer.receiveHeaderLine(line) ? size * count : -1
+}
+
+/// libcurl hands over bytes of the body.
+private func bodyCallback(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context = unsafe context else { return 0 }
+    let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return unsafe transfer.receiveBody(body) ? size * count : -1
+}

@@ -1,0 +1,30 @@
+import CSystem
+import Glibc
+
+/// A descriptor that becomes readable when somebody signals: it wakes a thread that waits for sockets. An eventfd.
+package final class WakeDescriptor: Sendable {
+    /// The descriptor to wait for.
+    package let descriptor: Int32
+
+    /// Makes the descriptor.
+    package init() {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        // Without a descriptor left nothing in this process could connect or open a file either.
+        precondition(descriptor >= 0, "the system gave no descriptor (errno \(errno))")
+    }
+
+    deinit { close(descriptor) }
+
+    /// Makes the descriptor readable.
+    package func signal() {
+        // It can fail only when the counter is full: then it is readable already.
+        _ = eventfd_write(descriptor, 1)
+    }
+
+    /// Makes the descriptor unreadable again.
+    package func reset() {
+        var count: eventfd_t = 0
+        // It fails when nobody has signalled: then there is nothing to reset.
+        _ = unsafe eventfd_read(descriptor, &count)
+    }
+}

@@ -1,0 +1,73 @@
+public import FoundationEssentials
+public import ImageCodecs
+
+/// What a transfer brought: the bytes, checked to be a whole image, and how the server presented them.
+public struct DownloadedImage: Sendable {
+    /// The body.
+    public let bytes: ImageBytes
+    /// Format and size; nil only for what is no image, where any content is accepted.
+    public let header: ImageHeader?
+    /// The answer's status and header.
+    public let head: ResponseHead
+    /// Where the answer came from, after redirects.
+    public let url: URL
+
+    /// Checks that the bytes are an image, by what they are and not by what the server calls them, and a whole one.
+    /// - Throws: `.notAnImage`, `.truncated`.
+    init(
+        checking bytes: ImageBytes, head: ResponseHead, url: URL, acceptsAnyContent: Bool
+    ) throws(ImageLoadingError) {
+        self.bytes = bytes
+        self.head = head
+        self.url = url
+        do {
+            header = try bytes.wholeImageHeader()
+        } catch {
+            if acceptsAnyContent {
+                header = nil
+                return
+            }
+            switch error {
+            case .truncated: throw .truncated(url: url.displayText, received: bytes.count, expected: nil)
+            case .unrecognised:
+                let beginning = bytes.withBytes { ImageLoadingError.description(ofBeginning: $0) }
+                throw .notAnImage(url: url.displayText, reason: beginning)
+            default: throw .notAnImage(url: url.displayText, reason: error.description)
+            }
+        }
+    }
+}
+
+extension ImageBytes {
+    /// What the header of an image says that is all there.
+    fileprivate func wholeImageHeader() throws(ImageDecodingError) -> ImageHeader {
+        let result: Result<ImageHeader, ImageDecodingError> = withBytes { bytes in
+            do throws(ImageDecodingError) {
+                let header = try ImageHeader(parsing: bytes)
+                try ImageHeader.checkComplete(bytes)
+                return .success(header)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}
+
+extension ImageLoadingError {
+    /// What bytes that are no image look like, in a few words.
+    static func description(ofBeginning bytes: Span<UInt8>) -> String {
+        var text = ""
+        for index in 0..<min(bytes.count, 24) {
+            let byte = bytes[index]
+            guard byte < 0x7F, byte >= 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else {
+                return "it begins with bytes of no known format"
+            }
+            text.unicodeScalars.append(byte >= 0x20 ? Unicode.Scalar(byte) : " ")
+        }
+        if text.lowercased().contains("<html") || text.lowercased().hasPrefix("<!doctype") {
+            return "it is a web page"
+        }
+        return "it is text that begins with \"\(text)\""
+    }
+}

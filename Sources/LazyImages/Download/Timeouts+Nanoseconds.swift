@@ -1,0 +1,36 @@
+extension Timeouts {
+    /// The limit of one phase.
+    func limit(of phase: Phase) -> Duration {
+        switch phase {
+        case .connect: connect
+        case .firstByte: firstByte
+        case .stall: stall
+        case .total: total
+        }
+    }
+}
+
+extension Duration {
+    /// The duration in whole nanoseconds, the longest representable one where it is longer.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        return whole.addingSaturating(attoseconds / 1_000_000_000)
+    }
+
+    /// The duration in seconds.
+    package var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    }
+}
+
+extension Int64 {
+    /// A point in time moved on, at most to the end of time.
+    func adding(_ duration: Duration) -> Int64 { addingSaturating(duration.nanoseconds) }
+
+    fileprivate func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+}

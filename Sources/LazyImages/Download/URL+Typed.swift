@@ -1,0 +1,107 @@
+public import FoundationEssentials
+
+extension URL {
+    /// The schemes whose URLs Marquee reads.
+    package static let readableSchemes: Set<String> = ["https", "http", "file", "data"]
+
+    /// Reads a URL as a person types it: what may not stand in a URL is percent-encoded (`El Camión.jpg`), what is
+    /// encoded already (`El%20Cami%C3%B3n.jpg`) is left alone, and white space around it is dropped. A relative one is
+    /// resolved against `base`.
+    /// - Throws: `.invalidURL` for what is none, or is relative without a base; `.unsupportedScheme` for a scheme that is
+    ///   not read.
+    public init(typed text: String, relativeTo base: URL? = nil) throws(ImageLoadingError) {
+        var reference = Self.percentEncoded(text)
+        guard !reference.isEmpty else { throw .invalidURL(text: text, reason: "it is empty") }
+        // "Mission: Impossible.jpg" is a file beside the catalogue, not a URL of a scheme "Mission".
+        if base != nil, let scheme = Self.scheme(of: reference),
+            !Self.readableSchemes.contains(scheme.lowercased())
+        {
+            if !reference.dropFirst(scheme.count + 1).hasPrefix("//") { reference = "./" + reference }
+        }
+        guard let url = URL(string: reference, relativeTo: base)?.absoluteURL,
+            let scheme = url.scheme?.lowercased()
+        else {
+            throw .invalidURL(
+                text: text,
+                reason: base == nil && Self.scheme(of: reference) == nil ? "it has no scheme" : "malformed")
+        }
+        guard Self.readableSchemes.contains(scheme) else {
+            throw .unsupportedScheme(url: url.displayText, scheme: scheme)
+        }
+        if scheme.hasPrefix("http"), url.host()?.isEmpty ?? true {
+            throw .invalidURL(text: text, reason: "it names no host")
+        }
+        self = url
+    }
+
+    /// The URL as it may be shown, logged and stored: without the user's name and password, and a `data:` URL only by
+    /// its beginning.
+    package var displayText: String {
+        let text = absoluteString
+        if scheme?.lowercased() == "data" { return text.count <= 64 ? text : text.prefix(61) + "..." }
+        guard user() != nil || password() != nil, let authority = text.firstRange(of: "//") else {
+            return text
+        }
+        let end = text[authority.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+        guard let at = text[authority.upperBound..<end].lastIndex(of: "@") else { return text }
+        return String(text[..<authority.upperBound] + text[text.index(after: at)...])
+    }
+
+    /// The letters before the first colon, if they can be a scheme (RFC 3986 section 3.1).
+    private static func scheme(of text: String) -> Substring? {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let candidate = text[..<colon]
+        let isScheme =
+            candidate.first.map { $0.isASCII && $0.isLetter } == true
+            && candidate.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        return isScheme ? candidate : nil
+    }
+
+    /// Percent-encodes every byte that may not stand where it stands (RFC 3986 appendix A): what is not ASCII, control
+    /// characters, spaces, `"<>\^{|}` and the grave accent anywhere, a `%` that begins no escape, square brackets
+    /// outside the host, and every `#` after the first.
+    static func percentEncoded(_ typed: String) -> String {
+        let text = Array(typed.utf8.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed())
+        let hexDigits = Array("0123456789ABCDEF".utf8)
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(text.count)
+        var slashes = 0
+        var isInHost = false
+        var hasFragment = false
+        for (index, byte) in text.enumerated() {
+            var isAllowed = byte > 0x20 && byte < 0x7F && !"\"<>\\^`{|}".utf8.contains(byte)
+            switch byte {
+            case UInt8(ascii: "%"):
+                isAllowed = index + 2 < text.count && text[index + 1].isHexDigit && text[index + 2].isHexDigit
+            case UInt8(ascii: "/"):
+                slashes += 1
+                isInHost = slashes == 2 && index > 0 && text[index - 1] == byte
+            case UInt8(ascii: "?"): isInHost = false
+            case UInt8(ascii: "#"):
+                isInHost = false
+                isAllowed = !hasFragment
+                hasFragment = true
+            case UInt8(ascii: "["), UInt8(ascii: "]"): isAllowed = isInHost
+            default: break
+            }
+            if isAllowed {
+                encoded.append(byte)
+            } else {
+                encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// 0-9, A-F, a-f.
+    package var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}

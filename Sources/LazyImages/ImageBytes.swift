@@ -1,0 +1,31 @@
+/// The bytes of one image's file, as they came: shared and never copied on the way, wherever they are. They do not
+/// change.
+public struct ImageBytes: Sendable {
+    package let source: any ByteSource
+
+    package init(_ source: any ByteSource) { self.source = source }
+
+    /// Takes an array over.
+    public init(_ bytes: [UInt8]) { source = ByteArray(bytes) }
+
+    /// How many there are.
+    public var count: Int { source.count }
+
+    /// Lends the bytes for the time of the call, on the caller's thread; throws what `body` throws.
+    public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
+        try source.withBytes(body)
+    }
+
+    /// A copy of the bytes.
+    public var array: [UInt8] { withBytes { [UInt8](copying: $0) } }
+
+    /// The SHA-256 of the bytes, 64 lower-case hexadecimal digits.
+    public var checksum: String { withBytes { SHA256.hash(of: $0).hexadecimal } }
+}
+
+extension [UInt8] {
+    /// A copy of lent bytes.
+    package init(copying bytes: Span<UInt8>) {
+        self = unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0) }
+    }
+}

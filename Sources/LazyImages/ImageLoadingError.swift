@@ -1,0 +1,140 @@
+/// Everything that can go wrong between a request and its image. Each case names the URL (without credentials) and
+/// what a user needs in order to act; `code` is stable for programs, `description` is one line for people.
+public enum ImageLoadingError: Error, Sendable, Hashable {
+    /// The caller's task was cancelled, or the caller left. Never a reason to retry or to fall back.
+    case cancelled(url: String)
+    /// `text` is not a URL that can be fetched.
+    case invalidURL(text: String, reason: String)
+    /// Only https, http, file and data are read.
+    case unsupportedScheme(url: String, scheme: String)
+    /// Plain http to a host that is neither this machine nor allowed by the security policy.
+    case insecureConnection(url: String, host: String)
+    /// The name service knows no such host.
+    case hostNotFound(url: String, host: String)
+    /// No connection came about.
+    case connectionFailed(url: String, reason: String)
+    /// The connection ended before the answer did; `received` bytes of the body had arrived.
+    case connectionLost(url: String, received: Int, reason: String)
+    /// TLS refused: certificate, protocol version or cipher.
+    case secureConnectionFailed(url: String, reason: String)
+    /// A timeout of `Timeouts` ran out.
+    case timedOut(url: String, phase: Timeouts.Phase, seconds: Double)
+    /// The server's answer is not HTTP, or its header is larger than any honest one.
+    case malformedResponse(url: String, reason: String)
+    /// The server answered with a status that brings no image.
+    case httpStatus(url: String, status: Int)
+    /// More redirects than `ImageDownloader.Configuration.maximumRedirects`.
+    case tooManyRedirects(url: String, limit: Int)
+    /// A redirect that the security policy does not follow.
+    case redirectRefused(url: String, location: String, reason: String)
+    /// The server compressed the body although it was asked not to.
+    case encodedContent(url: String, encoding: String)
+    /// The answer has no body.
+    case empty(url: String)
+    /// The body is shorter than the server, or the image's own structure, promised (`expected` bytes, if known).
+    case truncated(url: String, received: Int, expected: Int?)
+    /// The body is larger than the limit, in bytes.
+    case tooLarge(url: String, limit: Int)
+    /// The bytes are no image of a format we know; `reason` says what they look like.
+    case notAnImage(url: String, reason: String)
+    /// The bytes' SHA-256 is not the one that was expected.
+    case checksumMismatch(url: String, expected: String, found: String)
+    /// Nothing is cached and the network may not be asked.
+    case notCached(url: String)
+    /// There is no room for the body, neither in memory nor in the temporary folder.
+    case storageFailed(url: String, reason: String)
+    /// There is no transport: libcurl is missing, for example.
+    case transportUnavailable(reason: String)
+    /// A local file that cannot be read.
+    case unreadableFile(path: String, reason: String)
+
+    /// A short, stable name for programs: `timed-out`, `http-status`, …
+    public var code: String {
+        switch self {
+        case .cancelled: "cancelled"
+        case .invalidURL: "invalid-url"
+        case .unsupportedScheme: "unsupported-scheme"
+        case .insecureConnection: "insecure-connection"
+        case .hostNotFound: "host-not-found"
+        case .connectionFailed: "connection-failed"
+        case .connectionLost: "connection-lost"
+        case .secureConnectionFailed: "secure-connection-failed"
+        case .timedOut: "timed-out"
+        case .malformedResponse: "malformed-response"
+        case .httpStatus: "http-status"
+        case .tooManyRedirects: "too-many-redirects"
+        case .redirectRefused: "redirect-refused"
+        case .encodedContent: "encoded-content"
+        case .empty: "empty"
+        case .truncated: "truncated"
+        case .tooLarge: "too-large"
+        case .notAnImage: "not-an-image"
+        case .checksumMismatch: "checksum-mismatch"
+        case .notCached: "not-cached"
+        case .storageFailed: "storage-failed"
+        case .transportUnavailable: "transport-unavailable"
+        case .unreadableFile: "unreadable-file"
+        }
+    }
+}
+
+extension ImageLoadingError: CustomStringConvertible {
+    /// What happened to which URL, and what to do where there is something to do: one line, lower case, no full stop.
+    /// May hold text from outside (a URL, a Location): whoever shows it on a terminal makes that text harmless.
+    public var description: String {
+        switch self {
+        case .cancelled(let url): "\(url): cancelled"
+        case .invalidURL(let text, let reason): "\(text): not a URL that can be fetched: \(reason)"
+        case .unsupportedScheme(let url, let scheme):
+            "\(url): the scheme \(scheme) is not read; use https, http, file or data"
+        case .insecureConnection(let url, let host):
+            "\(url): plain http to \(host) is refused; use https, or allow it with --insecure-http \(host)"
+        case .hostNotFound(let url, let host):
+            "\(url): no host is named \(host); check the address and the network"
+        case .connectionFailed(let url, let reason): "\(url): no connection: \(reason)"
+        case .connectionLost(let url, let received, let reason):
+            "\(url): the connection was lost after \(received) bytes: \(reason); try again"
+        case .secureConnectionFailed(let url, let reason): "\(url): no secure connection: \(reason)"
+        case .timedOut(let url, let phase, let seconds):
+            "\(url): \(phase.explanation) within \(Self.text(seconds)) s; try again, or allow more with --timeout"
+        case .malformedResponse(let url, let reason): "\(url): the server's answer is not usable: \(reason)"
+        case .httpStatus(let url, let status):
+            "\(url): the server answered \(status)\(Self.meaning(ofStatus: status))"
+        case .tooManyRedirects(let url, let limit): "\(url): more than \(limit) redirects"
+        case .redirectRefused(let url, let location, let reason):
+            "\(url): the redirect to \(location) is refused: \(reason)"
+        case .encodedContent(let url, let encoding):
+            "\(url): the body is encoded as \(encoding), which was not asked for"
+        case .empty(let url): "\(url): the answer is empty"
+        case .truncated(let url, let received, let expected?):
+            "\(url): cut short: \(received) of \(expected) bytes arrived"
+        case .truncated(let url, let received, nil):
+            "\(url): cut short: the image does not end within its \(received) bytes"
+        case .tooLarge(let url, let limit): "\(url): larger than \(limit) bytes; allow more with --max-bytes"
+        case .notAnImage(let url, let reason): "\(url): not an image: \(reason)"
+        case .checksumMismatch(let url, let expected, let found):
+            "\(url): the SHA-256 is \(found), not \(expected)"
+        case .notCached(let url): "\(url): not in the cache, and the network is not to be asked"
+        case .storageFailed(let url, let reason): "\(url): no room for the download: \(reason)"
+        case .transportUnavailable(let reason): reason
+        case .unreadableFile(let path, let reason): "\(path): cannot be read: \(reason)"
+        }
+    }
+
+    private static func text(_ seconds: Double) -> String {
+        guard seconds == seconds.rounded(), let whole = Int(exactly: seconds) else { return "\(seconds)" }
+        return "\(whole)"
+    }
+
+    private static func meaning(ofStatus status: Int) -> String {
+        switch status {
+        case 401: " (it wants credentials; give them with --header)"
+        case 403: " (forbidden)"
+        case 404: " (not found)"
+        case 410: " (gone)"
+        case 429: " (too many requests)"
+        case 500...599: " (the server failed)"
+        default: ""
+        }
+    }
+}

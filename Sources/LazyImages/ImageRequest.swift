@@ -1,0 +1,105 @@
+public import FoundationEssentials
+
+/// What to load: a URL and what belongs to it. The cache keys are computed once, here: make a request once and keep it.
+public struct ImageRequest: Sendable, Hashable {
+    /// How urgent a load is. The queue serves higher ones first and, within one, whoever came first.
+    public enum Priority: Int, Sendable, Hashable, Comparable, CaseIterable {
+        /// From what can wait longest to what a person looks at.
+        case veryLow, low, normal, high, veryHigh
+
+        /// Whether `left` is less urgent than `right`.
+        public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// Whether the caches or the network answer.
+    public enum CachePolicy: Sendable, Hashable, CaseIterable {
+        /// What a tier has, else the network.
+        case returnCacheElseLoad
+        /// What a tier has, else `.notCached`.
+        case cacheOnly
+        /// The network; what it brings replaces what the tiers have.
+        case reload
+    }
+
+    /// Where the image is: https, http, file or data. A user's name and password that stood in it are in `fields`.
+    public let url: URL
+    /// Header fields of the caller's own, such as `Authorization`. They make the answer differ: requests with different
+    /// ones share neither transfer nor cache entry. A redirect to another origin does not get them.
+    public let fields: HTTPFields
+    /// How urgent it is. Default `.normal`.
+    public var priority: Priority
+    /// Whether the caches or the network answer. Default `.returnCacheElseLoad`.
+    public var cachePolicy = CachePolicy.returnCacheElseLoad
+
+    /// The SHA-256 the bytes must have, 64 lower-case hexadecimal digits; nil for any. Callers who share a flight share
+    /// its first caller's.
+    public let checksum: String?
+
+    /// What the result is cached under: URL, fields and the caller's own variant.
+    public let key: CacheKey
+    /// What a transfer is shared by: URL and fields.
+    let transferKey: CacheKey
+
+    /// A request for `url`.
+    /// - Parameters:
+    ///   - fields: header fields to send beside the library's own.
+    ///   - priority: how urgent it is.
+    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal.
+    ///   - variant: a word of the caller's own that keeps results apart which would otherwise share a cache entry.
+    public init(
+        url: URL, fields: HTTPFields = HTTPFields(), priority: Priority = .normal, checksum: String? = nil,
+        variant: String? = nil
+    ) {
+        var fields = fields
+        self.url = Self.movingCredentials(of: url, into: &fields)
+        self.fields = fields
+        self.priority = priority
+        self.checksum = checksum?.lowercased()
+        let named = fields.fields.map { (name: $0.name, value: $0.value) }
+        transferKey = CacheKey(url: self.url, headers: named)
+        key = variant == nil ? transferKey : CacheKey(url: self.url, headers: named, variant: variant)
+    }
+
+    /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read.
+    /// - Throws: `.invalidURL`, `.unsupportedScheme`.
+    public init(
+        _ text: String, relativeTo base: URL? = nil, fields: HTTPFields = HTTPFields(),
+        priority: Priority = .normal,
+        checksum: String? = nil
+    ) throws(ImageLoadingError) {
+        self.init(
+            url: try URL(typed: text, relativeTo: base), fields: fields, priority: priority,
+            checksum: checksum)
+    }
+
+    /// Credentials in a URL would be logged and stored with it: they become an Authorization field (RFC 7617), unless
+    /// the caller gives one.
+    private static func movingCredentials(of url: URL, into fields: inout HTTPFields) -> URL {
+        guard url.user() != nil || url.password() != nil,
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return url }
+        let user = components.user ?? ""
+        let password = components.password ?? ""
+        components.user = nil
+        components.password = nil
+        guard let bare = components.url else { return url }
+        if url.scheme?.lowercased().hasPrefix("http") == true, fields["authorization"] == nil {
+            fields["Authorization"] = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+        }
+        return bare
+    }
+}
+
+extension ImageRequest {
+    /// Whether these are the bytes the request expects: any, unless it names a checksum.
+    func accepts(_ bytes: ImageBytes) -> Bool { checksum == nil || checksum == bytes.checksum }
+
+    /// Throws `.checksumMismatch` for bytes that the request does not expect.
+    func check(_ bytes: ImageBytes) throws(ImageLoadingError) {
+        guard let checksum else { return }
+        let found = bytes.checksum
+        if found != checksum {
+            throw .checksumMismatch(url: url.displayText, expected: checksum, found: found)
+        }
+    }
+}
