@@ -5,11 +5,6 @@ extension DiskCache {
         public let url: String
         /// The length of its file.
         public let bytes: Int
-
-        init(keyText: String, bytes: Int) {
-            url = String(keyText.prefix { $0 != "\n" })
-            self.bytes = bytes
-        }
     }
 
     /// What a scan of the whole cache found or did.
@@ -47,32 +42,27 @@ extension DiskCache {
     public func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
         await writer.run { [self] in
             scanAll { folder, entry, report throws(FileFault) in
-                switch try folder.label(of: entry) {
-                case .key(let text):
-                    visit(EntrySummary(keyText: text, bytes: entry.size))
-                    report.keep(entry)
-                case .newer: report.newerEntries += 1
-                case .unreadable, .gone: break
-                }
+                guard let text = try folder.keyText(of: entry) else { return }
+                visit(EntrySummary(url: String(text.prefix { $0 != "\n" }), bytes: entry.size))
+                report.keep(entry)
             }
         }
     }
 
-    /// Removes every entry for which `isUnwanted` says so, and what is no entry at all; those of a later version of
-    /// the format stay.
+    /// Removes every entry for which `isUnwanted` says so, and what is no entry at all.
     @discardableResult
     public func removeAll(
         where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
     ) async -> ScanReport {
         await writer.run { [self] in
             scanAll { folder, entry, report throws(FileFault) in
-                switch try folder.label(of: entry) {
-                case .key(let text) where !isUnwanted(EntrySummary(keyText: text, bytes: entry.size)):
+                let text = try folder.keyText(of: entry)
+                if let text,
+                    !isUnwanted(EntrySummary(url: String(text.prefix { $0 != "\n" }), bytes: entry.size))
+                {
                     report.keep(entry)
-                case .key, .unreadable:
-                    if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
-                case .newer: report.newerEntries += 1
-                case .gone: break
+                } else if try folder.remove(entry.name, ifStill: entry.identity) {
+                    report.removed(entry)
                 }
             }
         }

@@ -60,9 +60,6 @@ struct LRUStore {
 
     init(limit: Int) { self.limit = limit }
 
-    /// How many values there is memory for.
-    var capacity: Int { nodes.count }
-
     /// The value of a key, which is the most recently used one from now on.
     mutating func value(for digest: SHA256.Digest) -> Value? {
         let node = node(of: digest)

@@ -1,0 +1,213 @@
+import FoundationEssentials
+import ImageCodecs
+
+/// Loads images: from memory, else from disk, else over the network, one flight per image however many callers wait.
+///
+///     let loader = ImageLoader()
+///     let image = try await loader.image(for: ImageRequest("https://example.org/posters/1.jpg"))
+///
+/// What the network brings goes to the disk tier, whole or not at all, and to the memory tier. `file:` and `data:` URLs
+/// are read directly and only kept in memory.
+public actor ImageLoader: SingleFlight {
+    /// Callers share a flight when they want the same image by the same policy.
+    struct Key: Hashable {
+        let image: CacheKey
+        let policy: ImageRequest.CachePolicy
+
+        init(_ request: ImageRequest) {
+            image = request.key
+            policy = request.cachePolicy
+        }
+    }
+    typealias Value = LoadedImage
+
+    /// The memory tier; its cost is the bytes of the images' files.
+    public nonisolated let memory: MemoryCache<CachedImage>
+    /// The disk tier; nil for a loader that keeps nothing on disk.
+    public nonisolated let disk: DiskCache?
+    /// What fetches.
+    public nonisolated let downloader: ImageDownloader
+
+    var flights = FlightTable<Key, LoadedImage>()
+    /// What each flight that downloads is known by to the downloader.
+    private var downloads: [Int: LoadTicket] = [:]
+    private let files = BlockingThreads(count: 2)
+    private let limits: ImageDownloader.Configuration
+
+    /// A loader with its own downloader.
+    /// - Parameters:
+    ///   - memory: the memory tier. Default: up to 64 MiB.
+    ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
+    ///   - configuration: limits of the downloads.
+    ///   - transport: the network. Default: libcurl.
+    public init(
+        memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024),
+        disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
+        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
+        transport: any Transport = CurlTransport()
+    ) {
+        self.memory = memory
+        self.disk = disk
+        limits = configuration
+        downloader = ImageDownloader(transport: transport, configuration: configuration)
+    }
+
+    /// What the memory tier has, at once.
+    public nonisolated func cachedImage(for request: ImageRequest) -> LoadedImage? {
+        memory.value(for: request.key).map { LoadedImage(image: $0, source: .memory) }
+    }
+
+    /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
+    /// the load.
+    /// - Parameters:
+    ///   - ticket: stands for this caller in `setPriority`.
+    ///   - progress: is told how far a download is and finishes with the load.
+    /// - Throws: whatever stands between the URL and its image; `.cancelled` when the calling task is.
+    public nonisolated func image(
+        for request: ImageRequest, ticket: LoadTicket = LoadTicket(),
+        progress: AsyncStream<TransferProgress>.Continuation? = nil
+    ) async throws(ImageLoadingError) -> LoadedImage {
+        if request.cachePolicy != .reload, let image = cachedImage(for: request), request.accepts(image.bytes)
+        {
+            progress?.finish()
+            return image
+        }
+        return try await load(request, ticket, progress.map(ProgressListener.init))
+    }
+
+    /// Gives the caller behind `ticket` another priority. Does nothing once the caller has its answer.
+    public func setPriority(_ priority: ImageRequest.Priority, of ticket: LoadTicket) {
+        changePriority(of: ticket, to: priority)
+    }
+
+    /// Returns when everything stored so far is on disk.
+    public nonisolated func flush() async { await disk?.flush() }
+
+    // MARK: One flight
+
+    private func load(
+        _ request: ImageRequest, _ ticket: LoadTicket, _ progress: ProgressListener?
+    ) async throws(ImageLoadingError) -> LoadedImage {
+        try await share(Key(request), of: request, ticket: ticket, progress: progress) { flight, relay in
+            let task = Task { @concurrent in await fly(flight, request, relay) }
+            flights.setTask(task, of: Key(request), flight: flight)
+        }
+    }
+
+    private nonisolated func fly(_ flight: Int, _ request: ImageRequest, _ relay: ProgressRelay) async {
+        let outcome: Result<LoadedImage, ImageLoadingError>
+        do {
+            outcome = .success(try await find(request, flight: flight, relay))
+        } catch {
+            outcome = .failure(error)
+        }
+        await finish(flight, request, outcome)
+    }
+
+    private func finish(
+        _ flight: Int, _ request: ImageRequest, _ outcome: Result<LoadedImage, ImageLoadingError>
+    ) {
+        downloads[flight] = nil
+        land(Key(request), flight: flight, outcome)
+    }
+
+    func wasAbandoned(flight: Int) { downloads[flight] = nil }
+
+    private nonisolated func find(
+        _ request: ImageRequest, flight: Int, _ relay: ProgressRelay
+    ) async throws(ImageLoadingError) -> LoadedImage {
+        if request.cachePolicy != .reload {
+            // A flight may have ended between the caller's own look and this one.
+            if let image = cachedImage(for: request), request.accepts(image.bytes) { return image }
+            if let image = await storedImage(for: request) {
+                return remember(image, from: .disk, for: request)
+            }
+        }
+        if LocalContent.answers(request.url) { return try await readLocal(request) }
+        if request.cachePolicy == .cacheOnly { throw .notCached(url: request.url.displayText) }
+        return try await fetch(request, flight: flight, relay)
+    }
+
+    private nonisolated func fetch(
+        _ request: ImageRequest, flight: Int, _ relay: ProgressRelay
+    ) async throws(ImageLoadingError) -> LoadedImage {
+        let ticket = LoadTicket()
+        let urgent = await willDownload(request, flight: flight, as: ticket)
+        let downloaded = try await downloader.download(
+            urgent, ticket: ticket, listener: ProgressListener(relay))
+        try request.check(downloaded.bytes)
+        if let disk {
+            let response = StoredResponse(downloaded.head, url: downloaded.url, received: Date())
+            await disk.store(downloaded.bytes.source, metadata: response.encoded, for: request.key)
+        }
+        let image = CachedImage(
+            bytes: downloaded.bytes, header: downloaded.header, status: downloaded.head.status,
+            url: downloaded.url)
+        return remember(image, from: .network, for: request)
+    }
+
+    /// Notes what the downloader knows the flight by; the request with the priority the flight has by now.
+    private func willDownload(_ request: ImageRequest, flight: Int, as ticket: LoadTicket) -> ImageRequest {
+        guard let priority = flights.priority(ofFlight: Key(request)) else { return request }
+        downloads[flight] = ticket
+        var urgent = request
+        urgent.priority = priority
+        return urgent
+    }
+
+    /// What the disk tier has, if it is what the request wants.
+    private nonisolated func storedImage(for request: ImageRequest) async -> CachedImage? {
+        guard !LocalContent.answers(request.url), let entry = await disk?.entry(for: request.key),
+            request.accepts(entry.body),
+            let response = StoredResponse(decoding: entry.metadata)
+        else { return nil }
+        let header = entry.body.imageHeader
+        guard header != nil || limits.acceptsAnyContent, let url = URL(string: response.url) else {
+            return nil
+        }
+        return CachedImage(bytes: entry.body, header: header, status: response.status, url: url)
+    }
+
+    private nonisolated func readLocal(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedImage
+    {
+        let limit = limits.maximumBytes
+        let outcome = await files.run { () -> Result<[UInt8], ImageLoadingError> in
+            do throws(ImageLoadingError) {
+                return .success(try LocalContent.read(request.url, limit: limit))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let bytes = ImageBytes(try outcome.get())
+        try request.check(bytes)
+        let checked = try DownloadedImage(
+            checking: bytes, head: ResponseHead(status: 200), url: request.url,
+            acceptsAnyContent: limits.acceptsAnyContent)
+        let image = CachedImage(bytes: bytes, header: checked.header, status: nil, url: request.url)
+        return remember(image, from: .local, for: request)
+    }
+
+    private nonisolated func remember(
+        _ image: CachedImage, from source: LoadedImage.Source, for request: ImageRequest
+    ) -> LoadedImage {
+        memory.store(image, for: request.key, cost: image.bytes.count)
+        return LoadedImage(image: image, source: source)
+    }
+
+    func priorityMayHaveChanged(of key: Key, flight: Int) {
+        guard let ticket = downloads[flight] else { return }
+        // The priority is read when the downloader is asked, so that of two changes the later one stands.
+        Task {
+            guard let priority = flights.priority(ofFlight: key) else { return }
+            await downloader.setPriority(priority, of: ticket)
+        }
+    }
+}
+
+extension ImageBytes {
+    /// What the header says, or nil for what is no image.
+    fileprivate var imageHeader: ImageHeader? {
+        // Losing the reason is right: an entry that is no image is a miss, and the network says what it is.
+        withBytes { try? ImageHeader(parsing: $0) }
+    }
+}

@@ -1,0 +1,92 @@
+import CSystem
+import FoundationEssentials
+import Glibc
+
+/// What `file:` and `data:` URLs name. It is read without a transport, and kept by no disk tier.
+enum LocalContent {
+    /// Whether `url` is answered here.
+    static func answers(_ url: URL) -> Bool { ["file", "data"].contains(url.scheme?.lowercased()) }
+
+    /// The bytes behind `url`, at most `limit` of them. Blocks on the file: not for the cooperative pool.
+    static func read(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
+        let bytes =
+            url.scheme?.lowercased() == "data" ? try data(url, limit: limit) : try file(url, limit: limit)
+        if bytes.isEmpty { throw .empty(url: url.displayText) }
+        return bytes
+    }
+
+    /// Only regular files: a pipe or a device might never end.
+    private static func file(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
+        guard url.host()?.isEmpty ?? true || url.host() == "localhost" else {
+            throw .invalidURL(text: url.displayText, reason: "a file URL names no other machine")
+        }
+        let path = url.path(percentEncoded: false)
+        let descriptor = unsafe csystem_open(path, O_RDONLY | O_NONBLOCK, 0)
+        guard descriptor >= 0 else { throw .unreadableFile(path: path, reason: SystemError.text(errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw .unreadableFile(path: path, reason: SystemError.text(errno))
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .unreadableFile(
+                path: path, reason: status.st_mode & S_IFMT == S_IFDIR ? "it is a folder" : "it is no file")
+        }
+        guard status.st_size <= limit else { throw .tooLarge(url: url.displayText, limit: limit) }
+        var failure: Int32 = 0
+        let size = Int(status.st_size)
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            while count < size {
+                let read = unsafe Glibc.read(
+                    descriptor, buffer.baseAddress?.advanced(by: count), size - count)
+                if read < 0, errno == EINTR { continue }
+                if read < 0 { failure = errno }
+                if read <= 0 { return }
+                count += read
+            }
+        }
+        guard failure == 0 else { throw .unreadableFile(path: path, reason: SystemError.text(failure)) }
+        return bytes
+    }
+
+    /// `data:[type][;base64],content` (RFC 2397).
+    private static func data(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
+        let text = url.absoluteString
+        guard let comma = text.firstIndex(of: ","), let colon = text.firstIndex(of: ":"), colon < comma else {
+            throw .invalidURL(text: url.displayText, reason: "a data URL has a comma before its content")
+        }
+        // Encoded content is never shorter than what it stands for, by more than a third.
+        guard text.utf8.count <= limit * 3 + 1024 else { throw .tooLarge(url: url.displayText, limit: limit) }
+        let content = percentDecoded(text[text.index(after: comma)...])
+        let isBase64 = text[colon..<comma].lowercased().hasSuffix(";base64")
+        guard isBase64 else { return try bounded(content, url: url, limit: limit) }
+        guard let decoded = Data(base64Encoded: Data(content), options: .ignoreUnknownCharacters) else {
+            throw .invalidURL(text: url.displayText, reason: "its content is not base64")
+        }
+        return try bounded([UInt8](decoded), url: url, limit: limit)
+    }
+
+    private static func bounded(_ bytes: [UInt8], url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
+        guard bytes.count <= limit else { throw .tooLarge(url: url.displayText, limit: limit) }
+        return bytes
+    }
+
+    private static func percentDecoded(_ text: Substring) -> [UInt8] {
+        let encoded = Array(text.utf8)
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(encoded.count)
+        var index = 0
+        while index < encoded.count {
+            if encoded[index] == UInt8(ascii: "%"), index + 2 < encoded.count,
+                let byte = UInt8(String(decoding: encoded[index + 1...index + 2], as: UTF8.self), radix: 16)
+            {
+                decoded.append(byte)
+                index += 3
+            } else {
+                decoded.append(encoded[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+}

@@ -1,0 +1,109 @@
+/// Fills the disk tier ahead of time: every image of a list, each fetched at most once, what is there already skipped.
+/// A run that was killed goes on where it stopped, because everything it stored is there; no failure stops the rest.
+public struct Prewarmer: Sendable {
+    /// What became of one image.
+    public enum Outcome: Sendable {
+        /// A tier has it already, or it is local.
+        case alreadyCached(LoadedImage)
+        /// It was fetched and stored.
+        case fetched(LoadedImage)
+        /// It could not be had.
+        case failed(ImageLoadingError)
+    }
+
+    /// One image's outcome.
+    public struct ItemResult: Sendable {
+        /// Where in the list it stands, from 0.
+        public let index: Int
+        /// What was asked for.
+        public let request: ImageRequest
+        /// What became of it.
+        public let outcome: Outcome
+        /// How long it took, waiting for a place included.
+        public let duration: Duration
+    }
+
+    /// What became of a whole list.
+    public struct Summary: Sendable, Hashable {
+        /// Images that were there already.
+        public var alreadyCached = 0
+        /// Images fetched and stored.
+        public var fetched = 0
+        /// Images that could not be had.
+        public var failed = 0
+        /// Images not tried, because the run was cancelled.
+        public var cancelled = 0
+        /// Bytes fetched.
+        public var bytesFetched = 0
+    }
+
+    private let loader: ImageLoader
+    private let concurrency: Int
+
+    /// A prewarmer that fills `loader`'s disk tier.
+    /// - Parameter concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
+    public init(_ loader: ImageLoader, concurrency: Int = 32) {
+        self.loader = loader
+        self.concurrency = max(1, concurrency)
+    }
+
+    /// Works through `requests` in order and reports each as soon as it is done, one at a time. Returns when everything
+    /// fetched is on disk. Cancelling the calling task stops what runs and begins nothing more.
+    public func run(
+        _ requests: [ImageRequest], report: (ItemResult) async -> Void = { _ in }
+    ) async -> Summary {
+        var summary = Summary()
+        await withTaskGroup(of: ItemResult.self) { group in
+            var next = 0
+            func begin() {
+                guard next < requests.count, !Task.isCancelled else { return }
+                let index = next
+                next += 1
+                group.addTask { await warm(requests[index], index: index) }
+            }
+            for _ in 0..<concurrency { begin() }
+            while let result = await group.next() {
+                summary.count(result.outcome)
+                if !result.isCancelled { await report(result) }
+                begin()
+            }
+            summary.cancelled += requests.count - next
+        }
+        await loader.flush()
+        return summary
+    }
+
+    private func warm(_ request: ImageRequest, index: Int) async -> ItemResult {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let outcome: Outcome
+        do throws(ImageLoadingError) {
+            let image = try await loader.image(for: request)
+            outcome = image.source == .network ? .fetched(image) : .alreadyCached(image)
+        } catch {
+            outcome = .failed(error)
+        }
+        return ItemResult(index: index, request: request, outcome: outcome, duration: clock.now - start)
+    }
+}
+
+extension Prewarmer.ItemResult {
+    /// Whether the image was given up because the run was cancelled.
+    var isCancelled: Bool {
+        if case .failed(.cancelled) = outcome { return true }
+        return false
+    }
+}
+
+extension Prewarmer.Summary {
+    mutating func count(_ outcome: Prewarmer.Outcome) {
+        switch outcome {
+        case .alreadyCached: alreadyCached += 1
+        case .fetched(let image):
+            fetched += 1
+            bytesFetched += image.bytes.count
+        case .failed(.cancelled): cancelled += 1
+        case .failed: failed += 1
+        }
+    }
+}
