@@ -1,0 +1,158 @@
+import MovieCatalogue
+
+/// The words of a command line, told apart. Options may stand anywhere, `--name=value` and `--name value` mean the same,
+/// `-o DIR` and `-oDIR` too, and after `--` everything is an operand.
+struct Arguments: Sendable {
+    private(set) var command: CommandSpecification
+    private(set) var operands: [String] = []
+    private var values: [String: [String]] = [:]
+
+    /// Reads a command line. Without a command it is the one named first in `commands`.
+    init(_ words: [String], commands: [CommandSpecification]) throws(UsageError) {
+        let chosen = try Self.command(in: words, of: commands)
+        command = chosen.command
+        try read(words, skipping: chosen.index)
+        if !has("help"), !has("version") { try checkOperands() }
+    }
+
+    /// Whether the option was given.
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The option's value; the last one if it was given more than once.
+    func value(_ name: String) -> String? { values[name]?.last }
+
+    /// Every value the option was given.
+    func values(_ name: String) -> [String] { values[name] ?? [] }
+
+    /// The option's value as a whole number in a range.
+    func number(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+        guard let text = value(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw UsageError(
+                range.upperBound == .max
+                    ? "--\(name) wants a whole number from \(range.lowerBound) on, not \"\(text)\""
+                    : "--\(name) wants a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\""
+            )
+        }
+        return number
+    }
+
+    /// The option's value as a size in bytes: 1048576, 512K, 32M, 2G (powers of 1024; KiB and KB mean the same).
+    func bytes(_ name: String) throws(UsageError) -> Int? {
+        guard let text = value(name) else { return nil }
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let unit = text.dropFirst(digits.count).lowercased()
+        let shifts = ["": 0, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40]
+        let shift = shifts[unit] ?? (unit.hasSuffix("ib") ? shifts[String(unit.dropLast(2))] : nil)
+        let shortShift = shift ?? (unit.hasSuffix("b") ? shifts[String(unit.dropLast())] : nil)
+        guard let number = Int(digits), let shortShift else {
+            throw UsageError("--\(name) wants a number of bytes such as 1048576, 512K or 2G, not \"\(text)\"")
+        }
+        let (product, overflow) = number.multipliedReportingOverflow(by: 1 << shortShift)
+        guard !overflow, product > 0 else {
+            throw UsageError("--\(name) wants more than 0 and less than 8 EiB")
+        }
+        return product
+    }
+
+    /// The option's value as seconds, fractions allowed.
+    func seconds(_ name: String) throws(UsageError) -> Double? {
+        guard let text = value(name) else { return nil }
+        guard let seconds = Double(text), seconds > 0, seconds <= 86_400 else {
+            throw UsageError("--\(name) wants seconds, more than 0 and at most 86400, not \"\(text)\"")
+        }
+        return seconds
+    }
+
+    // MARK: Reading
+
+    private static func command(
+        in words: [String], of commands: [CommandSpecification]
+    ) throws(UsageError) -> (command: CommandSpecification, index: Int?) {
+        let valued = Set(commands.flatMap(\.options).filter { $0.value != nil }.map(\.name))
+            .union(CommandSpecification.global.filter { $0.value != nil }.map(\.name))
+        var index = 0
+        while index < words.count, words[index].hasPrefix("-"), words[index] != "-", words[index] != "--" {
+            // An option before the command may have a value of its own, which is not the command.
+            let takesNext = words[index].hasPrefix("--") && valued.contains(String(words[index].dropFirst(2)))
+            index += takesNext ? 2 : 1
+        }
+        guard index < words.count, words[index] != "--" else { return (commands[0], nil) }
+        let word = words[index]
+        if let command = commands.first(where: { $0.name == word }) { return (command, index) }
+        let nearest = Suggestions.nearest(to: word, among: commands.map(\.name), count: 1).first
+        throw UsageError(
+            "there is no command \"\(word)\""
+                + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; see marquee --help"))
+    }
+
+    private mutating func read(_ words: [String], skipping commandIndex: Int?) throws(UsageError) {
+        var index = 0
+        var onlyOperands = false
+        func next() -> String? {
+            guard index < words.count else { return nil }
+            defer { index += 1 }
+            return words[index]
+        }
+        while let word = next() {
+            if index - 1 == commandIndex { continue }
+            if onlyOperands || word == "-" || !word.hasPrefix("-") {
+                operands.append(word)
+            } else if word == "--" {
+                onlyOperands = true
+            } else if word.hasPrefix("--") {
+                let parts = word.dropFirst(2).split(
+                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let option = try option(named: String(parts[0]))
+                try set(
+                    option, to: parts.count > 1 ? String(parts[1]) : option.value == nil ? nil : next() ?? nil
+                )
+            } else {
+                var letters = word.dropFirst()
+                while let letter = letters.popFirst() {
+                    let option = try option(letter: letter, in: word)
+                    if option.value == nil {
+                        try set(option, to: nil)
+                    } else {
+                        try set(option, to: letters.isEmpty ? next() : String(letters))
+                        letters = ""
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func set(_ option: Option, to value: String?) throws(UsageError) {
+        if option.value != nil, value == nil {
+            throw UsageError("--\(option.name) wants a value: \(option.value ?? "")")
+        }
+        if option.value == nil, value != nil { throw UsageError("--\(option.name) takes no value") }
+        values[option.name, default: []].append(value ?? "")
+    }
+
+    private var known: [Option] { command.options + CommandSpecification.global }
+
+    private func option(named name: String) throws(UsageError) -> Option {
+        if let option = known.first(where: { $0.name == name }) { return option }
+        let nearest = Suggestions.nearest(to: name, among: known.map(\.name), count: 1).first
+        throw UsageError(
+            "\(command.name) has no option --\(name)"
+                + (nearest.map { "; did you mean --\($0)?" } ?? "; see marquee \(command.name) --help"))
+    }
+
+    private func option(letter: Character, in word: String) throws(UsageError) -> Option {
+        if let option = known.first(where: { $0.letter == letter }) { return option }
+        throw UsageError("\(command.name) has no option -\(letter); see marquee \(command.name) --help")
+    }
+
+    private func checkOperands() throws(UsageError) {
+        if operands.count < command.operandCount.lowerBound {
+            throw UsageError("\(command.name) wants \(command.operands); see marquee \(command.name) --help")
+        }
+        if operands.count > command.operandCount.upperBound {
+            throw UsageError(
+                "\(command.name) does not take \"\(operands[command.operandCount.upperBound])\"; "
+                    + "see marquee \(command.name) --help")
+        }
+    }
+}

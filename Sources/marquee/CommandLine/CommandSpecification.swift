@@ -1,0 +1,58 @@
+/// One option a command takes.
+struct Option: Sendable {
+    /// The long form without its dashes: `output`.
+    let name: String
+    /// The one letter that stands for it, if there is one.
+    var letter: Character?
+    /// What its value is, for the help: `DIR`. Nil for a flag.
+    var value: String?
+    let help: String
+    /// Whether it may be given more than once.
+    var isRepeatable = false
+}
+
+/// What a command is called, takes and does. The parser and the help both read it.
+struct CommandSpecification: Sendable {
+    let name: String
+    /// The operands as the help shows them: `FILM`, `[MANIFEST]`.
+    var operands = ""
+    /// How many operands it takes.
+    var operandCount = 0...0
+    let summary: String
+    var examples: [(command: String, meaning: String)] = []
+    var options: [Option] = []
+
+    /// Options every command takes.
+    static let global: [Option] = [
+        Option(
+            name: "catalogue", value: "FILE|URL",
+            help: "the films: JSON or XML (default: the sample catalogue)"),
+        Option(name: "cache-dir", value: "DIR", help: "the cache folder (default: $XDG_CACHE_HOME/marquee)"),
+        Option(name: "cache-size", value: "BYTES", help: "the cache's limit: 512M, 2G, ... (default: 512M)"),
+        Option(name: "no-disk-cache", help: "keep nothing on disk and read nothing from the cache"),
+        Option(
+            name: "timeout", value: "S", help: "how long a transfer may stand still, in seconds (default: 15)"
+        ),
+        Option(name: "max-bytes", value: "N", help: "the largest file taken: 32M, ... (default: 32M)"),
+        Option(
+            name: "header", value: "'K: V'",
+            help: "a header field to send, never to another origin after a redirect",
+            isRepeatable: true),
+        Option(
+            name: "insecure-http", value: "HOST", help: "allow plain http to this host", isRepeatable: true),
+        Option(name: "offline", help: "use what is cached, never the network"),
+        Option(name: "json", help: "output for programs"),
+        Option(name: "checksum", help: "give the SHA-256 of every file too"),
+        Option(name: "quiet", letter: "q", help: "say nothing but errors"),
+        Option(name: "verbose", letter: "v", help: "say more on standard error"),
+        Option(name: "help", letter: "h", help: "show help"),
+        Option(name: "version", letter: "V", help: "show the version"),
+    ]
+}
+
+/// A command line that cannot be obeyed: exit status 2.
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,118 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import TerminalGraphics
+
+/// Data to standard output, messages to standard error. Every text passes through `TerminalText` on its way, so that
+/// nothing from outside can steer the terminal. A reader that has gone ends the program without a word.
+struct Output: Sendable {
+    let isQuiet: Bool
+    let isVerbose: Bool
+    /// What is left of unfinished output when the program must clear the line it draws progress on.
+    private let buffer = OutputBuffer()
+
+    init(isQuiet: Bool = false, isVerbose: Bool = false) {
+        self.isQuiet = isQuiet
+        self.isVerbose = isVerbose
+    }
+
+    /// Whether standard output is a terminal, and how wide.
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// One line of data, for people.
+    func line(_ text: String) { buffer.append(TerminalText.visible(text) + "\n") }
+
+    /// One line of data for programs that split at tabs: a tab within a field is made visible, never a separator.
+    func line(fields: [String]) {
+        buffer.append(fields.map { TerminalText.visible($0) }.joined(separator: "\t") + "\n")
+    }
+
+    /// A value for programs, on one line of JSON.
+    func json(_ value: some Encodable) { buffer.append(Self.json(value) + "\n") }
+
+    /// Several values for programs, as one JSON array with a line each.
+    func jsonArray(_ values: [some Encodable]) {
+        buffer.append(
+            values.isEmpty ? "[]\n" : "[\n" + values.map { Self.json($0) }.joined(separator: ",\n") + "\n]\n")
+    }
+
+    /// Hands everything so far to whoever reads.
+    func flush() { buffer.flush() }
+
+    /// A message that a quiet program leaves out.
+    func note(_ text: String) {
+        if !isQuiet { error("marquee: " + text) }
+    }
+
+    /// A message for who wants to know more.
+    func detail(_ text: String) {
+        if isVerbose { error("marquee: " + text) }
+    }
+
+    /// What went wrong, and what to do about it, on one line.
+    func failure(_ text: String) { error("marquee: " + text) }
+
+    private func error(_ text: String) {
+        flush()
+        Self.write(TerminalText.visible(text) + "\n", to: STDERR_FILENO)
+    }
+
+    private static func json(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Our own values are strings, whole numbers and finite ones: there is nothing that cannot be encoded.
+        let data = (try? encoder.encode(value)) ?? Data("null".utf8)
+        return TerminalText.harmless(json: String(decoding: data, as: UTF8.self))
+    }
+
+    /// Writes all of `text`. A closed pipe ends the program quietly: the reader has what it wanted.
+    static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if written > 0 {
+                rest = rest.dropFirst(written)
+            } else if errno == EPIPE {
+                exit(descriptor == STDOUT_FILENO ? ExitStatus.done.rawValue : ExitStatus.someFailed.rawValue)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+}
+
+/// Collects output so that a long list is not written line by line.
+private final class OutputBuffer: Sendable {
+    private static let size = 32 * 1024
+    private let text = Lock("")
+
+    func append(_ more: String) {
+        let full: String? = text.withLock { text in
+            text += more
+            guard text.utf8.count >= Self.size else { return nil }
+            defer { text = "" }
+            return text
+        }
+        if let full { Output.write(full, to: STDOUT_FILENO) }
+    }
+
+    func flush() {
+        let rest = text.withLock { text in
+            defer { text = "" }
+            return text
+        }
+        if !rest.isEmpty { Output.write(rest, to: STDOUT_FILENO) }
+    }
+}
+
+/// How the program ended, for the shell.
+enum ExitStatus: Int32 {
+    case done = 0
+    case someFailed = 1
+    /// A command line that cannot be obeyed, or nothing was done.
+    case nothingDone = 2
+    case interrupted = 130
+    case terminated = 143
+}

@@ -1,0 +1,58 @@
+import FoundationEssentials
+import LazyImages
+
+/// What the command line and the environment say, checked: flags win over the environment, which wins over the defaults.
+struct Settings: Sendable {
+    let catalogue: String?
+    let cacheFolder: String
+    let cacheLimit: Int
+    let usesDisk: Bool
+    let isOffline: Bool
+    let fields: HTTPFields
+    let wantsJSON: Bool
+    let wantsChecksum: Bool
+    var downloads = ImageDownloader.Configuration()
+
+    init(_ arguments: Arguments, environment: [String: String]) throws(UsageError) {
+        func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        catalogue = arguments.value("catalogue") ?? variable("MARQUEE_CATALOGUE")
+        cacheFolder =
+            arguments.value("cache-dir") ?? variable("MARQUEE_CACHE_DIR") ?? DiskCache.standardFolder
+        if cacheFolder.isEmpty { throw UsageError("--cache-dir wants a folder") }
+        cacheLimit = try arguments.bytes("cache-size") ?? DiskCache.defaultLimit
+        usesDisk = !arguments.has("no-disk-cache")
+        isOffline = arguments.has("offline")
+        wantsJSON = arguments.has("json")
+        wantsChecksum = arguments.has("checksum")
+        fields = try Self.fields(arguments.values("header"))
+
+        downloads.userAgent = "Marquee/\(Marquee.version)"
+        downloads.maximumBytes = try arguments.bytes("max-bytes") ?? downloads.maximumBytes
+        downloads.transfers = try arguments.number("concurrency", in: 1...256) ?? downloads.transfers
+        downloads.transfersPerHost =
+            try arguments.number("per-host", in: 1...256) ?? downloads.transfersPerHost
+        downloads.acceptsAnyContent = arguments.has("any-content")
+        downloads.security = SecurityPolicy(insecureHosts: Set(arguments.values("insecure-http")))
+        if let seconds = try arguments.seconds("timeout") {
+            // The limit for standing still in any phase; a transfer that moves may take as long as it needs.
+            downloads.timeouts = Timeouts(each: .seconds(seconds))
+            downloads.timeouts.total = .seconds(max(seconds, 86_400))
+        }
+    }
+
+    private static func fields(_ texts: [String]) throws(UsageError) -> HTTPFields {
+        var fields = HTTPFields()
+        for text in texts {
+            guard let colon = text.firstIndex(of: ":") else {
+                throw UsageError("--header wants 'Name: value', not \"\(text)\"")
+            }
+            let name = String(text[..<colon])
+            let value = text[text.index(after: colon)...].drop { $0 == " " }
+            if let fault = HTTPFields.fault(name: name, value: String(value)) {
+                throw UsageError("--header: \(fault)")
+            }
+            fields.append(HTTPFields.Field(name: name, value: String(value)))
+        }
+        return fields
+    }
+}

@@ -1,0 +1,143 @@
+import LazyImages
+
+/// `marquee cache`: looks after the disk tier. Every action is safe while another marquee runs.
+enum CacheCommand: Command {
+    static let specification = CommandSpecification(
+        name: "cache", operands: "info|verify|trim|clear|path", operandCount: 1...1,
+        summary: "look after the cache: info, verify, trim, clear, path",
+        examples: [
+            ("marquee cache info", "how much there is, and from where"),
+            ("marquee cache verify", "read everything and remove what is wrong"),
+            ("marquee cache trim --to 100M", "remove what was not used for longest"),
+            ("marquee cache clear --host example.org", "remove what came from one host"),
+        ],
+        options: [
+            Option(name: "to", value: "BYTES", help: "trim: how much may stay"),
+            Option(name: "host", value: "HOST", help: "clear: only what came from this host"),
+        ])
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        guard let disk = session.disk else {
+            throw UsageError("cache looks after the disk cache: leave out --no-disk-cache")
+        }
+        let action = session.arguments.operands[0]
+        if session.arguments.has("to"), action != "trim" {
+            throw UsageError("--to belongs to marquee cache trim")
+        }
+        if session.arguments.has("host"), action != "clear" {
+            throw UsageError("--host belongs to marquee cache clear")
+        }
+        switch action {
+        case "path": session.output.line(disk.path)
+        case "info": await info(disk, session)
+        case "verify":
+            let report = await disk.verify()
+            session.reportFaults()
+            show(report, session, verb: "removed as wrong")
+            return report.removedEntries == 0 ? .done : .someFailed
+        case "clear":
+            let host = session.arguments.value("host")?.lowercased()
+            let report = await disk.removeAll { host == nil || CacheHost.name(ofURL: $0.url) == host }
+            show(report, session, verb: "removed")
+        case "trim":
+            guard let target = try session.arguments.bytes("to") else {
+                throw UsageError("trim wants --to BYTES, such as --to 100M")
+            }
+            let removed = await disk.trim(to: target)
+            let left = await disk.forEachEntry { _ in }
+            if session.settings.wantsJSON {
+                session.output.json(
+                    ScanRecord(entries: left.entries, bytes: left.bytes, removedBytes: removed))
+            } else {
+                session.output.line(
+                    "\(ByteCount.text(removed)) removed, \(left.entries) entries left, \(ByteCount.text(left.bytes))"
+                )
+            }
+        default: throw UsageError("cache knows info, verify, trim, clear and path, not \"\(action)\"")
+        }
+        return session.reportFaults() ? .someFailed : .done
+    }
+
+    private static func info(_ disk: DiskCache, _ session: Session) async {
+        let hosts = Lock<[String: HostRecord]>([:])
+        let report = await disk.forEachEntry { entry in
+            let name = CacheHost.name(ofURL: entry.url)
+            hosts.withLock { $0[name, default: HostRecord(host: name)].add(entry.bytes) }
+        }
+        let ordered = hosts.withLock { $0.values.sorted { ($0.bytes, $1.host) > ($1.bytes, $0.host) } }
+        let record = InfoRecord(
+            path: disk.path, entries: report.entries, bytes: report.bytes, limit: disk.limit, hosts: ordered)
+        if session.settings.wantsJSON {
+            session.output.json(record)
+            return
+        }
+        session.output.line(record.path)
+        session.output.line(
+            "\(record.entries) entries, \(ByteCount.text(record.bytes)) of at most \(ByteCount.text(record.limit))"
+        )
+        for host in ordered {
+            session.output.line("  \(host.host): \(host.entries) entries, \(ByteCount.text(host.bytes))")
+        }
+    }
+
+    private static func show(_ report: DiskCache.ScanReport, _ session: Session, verb: String) {
+        if session.settings.wantsJSON {
+            session.output.json(ScanRecord(report))
+        } else {
+            session.output.line(
+                "\(report.entries) entries, \(ByteCount.text(report.bytes)); \(report.removedEntries) \(verb), "
+                    + ByteCount.text(report.removedBytes))
+        }
+    }
+}
+
+/// Whose entry it is, for counting and clearing.
+enum CacheHost {
+    /// The host in an address, lower case, without user and port.
+    static func name(ofURL url: String) -> String {
+        guard let start = url.firstRange(of: "://") else { return "" }
+        let authority = url[start.upperBound...].prefix { !"/?#".contains($0) }
+        let place = authority.split(separator: "@").last ?? ""
+        if place.hasPrefix("["), let end = place.firstIndex(of: "]") {
+            return String(place[...end]).lowercased()
+        }
+        return String(place.prefix { $0 != ":" }).lowercased()
+    }
+}
+
+private struct HostRecord: Encodable {
+    let host: String
+    var entries = 0
+    var bytes = 0
+
+    mutating func add(_ count: Int) {
+        entries += 1
+        bytes += count
+    }
+}
+
+private struct InfoRecord: Encodable {
+    let path: String
+    let entries: Int
+    let bytes: Int
+    let limit: Int
+    let hosts: [HostRecord]
+}
+
+private struct ScanRecord: Encodable {
+    let entries: Int
+    let bytes: Int
+    var removedEntries: Int?
+    let removedBytes: Int
+
+    init(entries: Int, bytes: Int, removedBytes: Int) {
+        self.entries = entries
+        self.bytes = bytes
+        self.removedBytes = removedBytes
+    }
+
+    init(_ report: DiskCache.ScanReport) {
+        self.init(entries: report.entries, bytes: report.bytes, removedBytes: report.removedBytes)
+        removedEntries = report.removedEntries
+    }
+}

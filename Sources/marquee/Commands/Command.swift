@@ -1,0 +1,14 @@
+/// One command of the program: what it is called and takes, and what it does.
+protocol Command: SendableMetatype {
+    static var specification: CommandSpecification { get }
+
+    /// Does the work and says how it ended.
+    /// - Throws: `UsageError` or `Failure` when nothing could be done.
+    static func run(_ session: Session) async throws -> ExitStatus
+}
+
+/// Every command, the default first.
+let commands: [any Command.Type] = [
+    ListCommand.self, ShowCommand.self, FetchCommand.self, PrewarmCommand.self, CacheCommand.self,
+    ServeCommand.self,
+]

@@ -1,0 +1,106 @@
+import LazyImages
+import MovieCatalogue
+import TerminalGraphics
+
+/// `marquee list`: the films, and whether each poster is cached. Asks no network but for a catalogue that is there.
+enum ListCommand: Command {
+    static let specification = CommandSpecification(
+        name: "list", summary: "the films, and whether each poster is cached",
+        examples: [
+            ("marquee list --top 10", "the ten best"),
+            ("marquee list --sort year", "in the order of their years"),
+            ("marquee list --json | jq -r '.[].title'", "for programs"),
+        ],
+        options: [
+            Option(name: "top", value: "N", help: "only the first N"),
+            Option(
+                name: "sort", value: "ORDER",
+                help: "score, year or title (default: the catalogue's own order)"),
+            Option(name: "plain", help: "a film a line, columns separated by tabs"),
+        ])
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let arguments = session.arguments
+        let top = try arguments.number("top", in: 1...Int.max)
+        let order = try order(arguments)
+        if arguments.has("plain"), session.settings.wantsJSON {
+            throw UsageError("--plain and --json exclude each other")
+        }
+        let open = try await session.catalogue()
+        let sorted = order.map { open.catalogue.sorted(by: $0) } ?? open.catalogue.movies
+        let rows = sorted.prefix(top ?? .max).map { row(for: $0, open: open, session) }
+        if session.settings.wantsJSON {
+            session.output.jsonArray(rows)
+        } else if arguments.has("plain") {
+            for row in rows { session.output.line(fields: row.plain) }
+        } else {
+            table(rows, session.output)
+        }
+        return .done
+    }
+
+    private static func order(_ arguments: Arguments) throws(UsageError) -> Catalogue.Sort? {
+        guard let text = arguments.value("sort") else { return nil }
+        guard let order = Catalogue.Sort(rawValue: text) else {
+            let names = Catalogue.Sort.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("--sort wants one of \(names), not \"\(text)\"")
+        }
+        return order
+    }
+
+    private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> ListRow {
+        // A poster whose address is none is not cached; `show` says why.
+        let request = movie.poster.flatMap { try? session.request(for: $0, relativeTo: open.base) }
+        return ListRow(movie, poster: request, isCached: request.map { session.hasCached($0) } ?? false)
+    }
+
+    private static func table(_ rows: [ListRow], _ output: Output) {
+        let titleWidth = min(44, rows.map { TerminalText.width(TerminalText.visible($0.title)) }.max() ?? 0)
+        for row in rows {
+            let score = row.score.map { $0.formatted(decimals: 1) } ?? ""
+            let columns = [
+                row.cached ? "●" : "○",
+                TerminalText.padded(score, toWidth: 4, alignment: .trailing),
+                TerminalText.padded("\(row.year)", toWidth: 4, alignment: .trailing),
+                TerminalText.padded(
+                    TerminalText.truncated(TerminalText.visible(row.title), toWidth: titleWidth),
+                    toWidth: titleWidth,
+                    alignment: .leading),
+                TerminalText.visible(row.director),
+            ]
+            output.line(columns.joined(separator: "  "))
+        }
+        let cached = rows.count { $0.cached }
+        output.line("\(rows.count) films, \(cached) posters cached (●); marquee prewarm fetches the rest")
+    }
+}
+
+/// One film as `list` shows it.
+private struct ListRow: Encodable {
+    let id: String
+    let title: String
+    let originalTitle: String?
+    let year: Int
+    let director: String
+    let score: Double?
+    let poster: String?
+    let cached: Bool
+
+    init(_ movie: Movie, poster: ImageRequest?, isCached: Bool) {
+        id = movie.id
+        title = movie.title
+        originalTitle = movie.originalTitle
+        year = movie.year
+        director = movie.director
+        score = movie.score
+        self.poster = poster?.url.displayText ?? movie.poster
+        cached = isCached
+    }
+
+    var plain: [String] {
+        [
+            id, title, "\(year)", director, score.map { $0.formatted(decimals: 1) } ?? "",
+            cached ? "cached" : "-",
+        ]
+    }
+}

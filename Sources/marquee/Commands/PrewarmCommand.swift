@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import MovieCatalogue
+
+/// `marquee prewarm`: fills the cache from a manifest; what is there already is skipped, so a killed run goes on where it
+/// stopped.
+enum PrewarmCommand: Command {
+    static let specification = CommandSpecification(
+        name: "prewarm", operands: "[MANIFEST]", operandCount: 0...1,
+        summary: "fill the cache from a manifest (default: the catalogue's posters)",
+        examples: [
+            ("marquee prewarm", "every poster of the catalogue"),
+            ("marquee prewarm manifest.json", "what a manifest names: JSON, a list of URLs, or a catalogue"),
+            ("marquee prewarm - < urls.txt", "what a list names"),
+        ],
+        options: [
+            Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
+            Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
+            Option(name: "any-content", help: "take what is not an image too"),
+        ])
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        guard session.disk != nil else {
+            throw UsageError("prewarm fills the disk cache: leave out --no-disk-cache")
+        }
+        let (manifest, base) = try await manifest(session)
+        var failures = FailureReport(session.output)
+        var unreadable = 0
+        for problem in manifest.problems {
+            failures.add(
+                problem.line.map { "line \($0): " + problem.text + ": " + problem.reason }
+                    ?? problem.text + ": " + problem.reason)
+            unreadable += 1
+        }
+        var requests: [ImageRequest] = []
+        for entry in manifest.entries {
+            do throws(ImageLoadingError) {
+                requests.append(
+                    try session.request(for: entry.address, relativeTo: base, checksum: entry.checksum))
+            } catch {
+                failures.add((entry.line.map { "line \($0): " } ?? "") + error.description)
+                unreadable += 1
+            }
+        }
+        if requests.isEmpty { throw Failure("there is nothing to prewarm: the manifest names no image") }
+
+        let opened = try session.makeLoader()
+        let report = PrewarmReport(session, total: requests.count)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let summary = await Prewarmer(opened.loader, concurrency: session.settings.downloads.transfers)
+            .run(requests) { result in report.add(result) }
+        await opened.close()
+        report.finish(summary, unreadable: unreadable, duration: clock.now - start)
+        let hasFaults = session.reportFaults()
+        return unreadable + summary.failed > 0 || hasFaults ? .someFailed : .done
+    }
+
+    /// The manifest the command line names, and what its addresses are relative to.
+    private static func manifest(_ session: Session) async throws -> (Manifest, base: URL?) {
+        let name = session.arguments.operands.first
+        let bytes: [UInt8]
+        let base: URL?
+        switch name {
+        case nil:
+            bytes = try await session.source.read(with: session)
+            base = session.source.base
+        case "-":
+            bytes = try StandardInput.bytes()
+            base = nil
+        case .some(let name) where name.contains("://"):
+            bytes = try await CatalogueSource.read(url: name, with: session)
+            base = try URL(typed: name)
+        case .some(let name):
+            bytes = try CatalogueSource.read(path: name)
+            base = session.source.base(ofFile: name)
+        }
+        do {
+            return (try Manifest(parsing: bytes), base)
+        } catch {
+            throw Failure("\(name ?? session.source.name): \(error)")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CatalogueService
+import FoundationEssentials
+import Glibc
+import LazyImages
+
+/// `marquee serve`: a catalogue's folder over HTTP, as fast or as slow and faulty as wanted.
+enum ServeCommand: Command {
+    static let specification = CommandSpecification(
+        name: "serve", operands: "[FOLDER]", operandCount: 0...1,
+        summary: "serve a catalogue's folder over HTTP (default: the sample catalogue)",
+        examples: [
+            ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters come in"),
+            ("marquee list --catalogue http://127.0.0.1:8080/movies.json", "the films it serves"),
+        ],
+        options: [
+            Option(name: "port", value: "N", help: "the port (default: one the system chooses)"),
+            Option(name: "address", value: "ADDRESS", help: "the address to listen at (default: 127.0.0.1)"),
+            Option(name: "latency", value: "MS", help: "wait so many milliseconds before each answer"),
+            Option(name: "bandwidth", value: "BYTES", help: "bytes a second each connection gets: 100K, ..."),
+            Option(name: "fail", value: "RATE", help: "answer this part of requests with an error: 0 to 1"),
+        ])
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let arguments = session.arguments
+        var configuration = CatalogueService.Configuration()
+        if let port = try arguments.number("port", in: 0...65535) { configuration.port = UInt16(port) }
+        if let address = arguments.value("address") { configuration.address = address }
+        if let latency = try arguments.number("latency", in: 0...600_000) {
+            configuration.latency = .milliseconds(latency)
+        }
+        configuration.bandwidth = try arguments.bytes("bandwidth")
+        if let text = arguments.value("fail") {
+            guard let rate = Double(text), (0...1).contains(rate) else {
+                throw UsageError("--fail wants a rate from 0 to 1, not \"\(text)\"")
+            }
+            configuration.failureRate = rate
+        }
+        let service = try CatalogueService(folder: try folder(session), configuration: configuration)
+        service.start()
+        let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
+        session.output.line("http://\(host):\(service.port)/")
+        session.output.flush()
+        await untilCancelled()
+        service.stop()
+        let statistics = service.statistics
+        session.output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
+        return .done
+    }
+
+    private static func folder(_ session: Session) throws(Failure) -> String {
+        if let folder = session.arguments.operands.first { return folder }
+        if case .sample(let folder) = session.source { return folder }
+        throw Failure("the sample catalogue is nowhere near; name the folder to serve")
+    }
+
+    /// Returns when the task is cancelled: by Ctrl-C or SIGTERM.
+    private static func untilCancelled() async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+        await withTaskCancellationHandler {
+            for await _ in stream {}
+        } onCancel: {
+            continuation.finish()
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+
+/// The program `marquee`: reads the command line, runs one command, and ends with a status that tells how it went.
+@main
+struct Marquee {
+    static let version = "0.1.0"
+
+    static func main() async {
+        let interruption = Interruption()
+        let work = Task { await run(Array(CommandLine.arguments.dropFirst())) }
+        interruption.watch { work.cancel() }
+        let status = await work.value
+        exit(interruption.exitStatus ?? status.rawValue)
+    }
+
+    static func run(_ words: [String]) async -> ExitStatus {
+        var output = Output()
+        defer { output.flush() }
+        do {
+            let arguments = try Arguments(words, commands: commands.map { $0.specification })
+            output = Output(isQuiet: arguments.has("quiet"), isVerbose: arguments.has("verbose"))
+            if let text = information(arguments, words) {
+                Output.write(text + "\n", to: STDOUT_FILENO)
+                return .done
+            }
+            let settings = try Settings(arguments, environment: ProcessInfo.processInfo.environment)
+            let session = Session(arguments: arguments, settings: settings, output: output)
+            guard let command = commands.first(where: { $0.specification.name == arguments.command.name })
+            else {
+                return .nothingDone
+            }
+            return try await command.run(session)
+        } catch {
+            if !Task.isCancelled { output.failure("\(error)") }
+            return .nothingDone
+        }
+    }
+
+    /// What `--help` and `--version` print; nil if neither was asked for.
+    private static func information(_ arguments: Arguments, _ words: [String]) -> String? {
+        if arguments.has("version") { return "marquee \(version)" }
+        guard arguments.has("help") else { return nil }
+        let isNamed = words.contains(arguments.command.name)
+        return isNamed ? Help.text(for: arguments.command) : Help.overview(commands.map { $0.specification })
+    }
+}

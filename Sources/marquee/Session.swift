@@ -1,0 +1,120 @@
+import CatalogueService
+import FoundationEssentials
+import Glibc
+import LazyImages
+import MovieCatalogue
+
+/// What one run of the program works with: its settings, its output, and what it opens as it is needed.
+struct Session: Sendable {
+    let arguments: Arguments
+    let settings: Settings
+    let output: Output
+    /// The disk tier, nil where none is wanted.
+    let disk: DiskCache?
+    let source: CatalogueSource
+
+    init(arguments: Arguments, settings: Settings, output: Output) {
+        self.arguments = arguments
+        self.settings = settings
+        self.output = output
+        disk = settings.usesDisk ? DiskCache(folder: settings.cacheFolder, limit: settings.cacheLimit) : nil
+        source = CatalogueSource(settings.catalogue)
+    }
+
+    /// A loader over the disk tier, and the network with the embedded origin in it.
+    func makeLoader() throws -> OpenLoader {
+        var transport = CurlTransport.Configuration()
+        var origin: CatalogueService?
+        if case .sample(let folder) = source, !settings.isOffline {
+            let service = try CatalogueService(
+                folder: folder, configuration: CatalogueService.Configuration())
+            service.start()
+            transport.connectTo["\(CatalogueSource.sampleHost):80"] = "127.0.0.1:\(service.port)"
+            origin = service
+        }
+        let loader = ImageLoader(
+            disk: disk, configuration: settings.downloads, transport: CurlTransport(configuration: transport))
+        return OpenLoader(loader: loader, origin: origin)
+    }
+
+    /// The request for what `text` names, relative to `base`. The user's own fields go along unless the address leaves the
+    /// place where `base` is.
+    func request(
+        for text: String, relativeTo base: URL?, checksum: String? = nil
+    ) throws(ImageLoadingError) -> ImageRequest {
+        let url = try URL(typed: text, relativeTo: base)
+        let isElsewhere = base.map { !$0.isFileURL && !SecurityPolicy.haveSameOrigin($0, url) } ?? false
+        var request = ImageRequest(
+            url: url, fields: isElsewhere ? HTTPFields() : settings.fields, checksum: checksum)
+        if settings.isOffline { request.cachePolicy = .cacheOnly }
+        return request
+    }
+
+    /// Whether the disk tier has what the request names, or it is local anyway.
+    func hasCached(_ request: ImageRequest) -> Bool {
+        request.url.isFileURL
+            ? unsafe access(request.url.path, R_OK) == 0 : disk?.contains(request.key) ?? false
+    }
+
+    /// Says what the disk tier could not do, if there was anything; true then.
+    @discardableResult
+    func reportFaults() -> Bool {
+        guard let disk, let fault = disk.counters.lastFault else { return false }
+        output.failure(
+            "the cache does not work as it should: \(fault); choose another folder with --cache-dir")
+        return true
+    }
+
+    /// The catalogue the settings name.
+    func catalogue() async throws -> OpenCatalogue {
+        let bytes = try await source.read(with: self)
+        do {
+            return OpenCatalogue(catalogue: try Catalogue(parsing: bytes), base: source.base)
+        } catch {
+            throw Failure("\(source.name): \(error)")
+        }
+    }
+
+    /// The film that `text` names.
+    /// - Throws: `Failure` with the candidates when there are several or none.
+    func film(_ text: String, in catalogue: Catalogue) throws(Failure) -> Movie {
+        func list(_ movies: [Movie]) -> String {
+            movies.prefix(8).map { "\($0.id) (\($0.title), \($0.year))" }.joined(separator: ", ")
+                + (movies.count > 8 ? " and \(movies.count - 8) more" : "")
+        }
+        switch catalogue.match(text) {
+        case .one(let movie): return movie
+        case .several(let movies):
+            throw Failure("\"\(text)\" names several films: \(list(movies)); give an id")
+        case .none(let suggestions) where suggestions.isEmpty:
+            throw Failure("no film is called \"\(text)\"; marquee list shows them all")
+        case .none(let suggestions):
+            throw Failure("no film is called \"\(text)\"; did you mean \(list(suggestions))?")
+        }
+    }
+}
+
+/// A loader and, while it lives, the origin that serves the sample posters to it.
+struct OpenLoader: Sendable {
+    let loader: ImageLoader
+    let origin: CatalogueService?
+
+    /// Waits until everything is on disk and stops the origin.
+    func close() async {
+        await loader.flush()
+        origin?.stop()
+    }
+}
+
+/// A catalogue and what its posters' addresses are relative to.
+struct OpenCatalogue: Sendable {
+    let catalogue: Catalogue
+    let base: URL
+}
+
+/// Why a command cannot do what it is asked to, in one line that says what to do.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
