@@ -1,0 +1,70 @@
+import Foundation
+
+/// The command `marquee-bench`: what is fast, and against what. Every subcommand measures a reference in the same run,
+/// in turn with ours, and prints both medians and their ratio.
+@main
+struct Bench {
+    static let usage = """
+        marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--disk]
+                                       loads every URL of the list, beside curl --parallel
+        marquee-bench memory           a hit and a store of the memory tier, beside a dictionary under a lock
+        marquee-bench disk             a hit and a store of the disk tier, beside the raw system calls
+        marquee-bench dedupe [--callers N]
+                                       many callers of one URL: requests the origin saw, time a caller
+
+        Every one takes  --runs N  (default 7), --json  (one object a result) and --no-reference.
+        """
+
+    static func main() async {
+        let options = Options(Array(CommandLine.arguments.dropFirst()))
+        do {
+            let results: [BenchmarkResult]
+            switch options.words.first {
+            case "fetch": results = try await fetchBenchmark(options)
+            case "memory": results = try await memoryBenchmark(options)
+            case "disk": results = try await diskBenchmark(options)
+            case "dedupe": results = try await dedupeBenchmark(options)
+            default:
+                print(usage)
+                exit(options.flags.contains("help") ? 0 : 2)
+            }
+            for result in results { print(options.flags.contains("json") ? result.json : result.line) }
+        } catch {
+            FileHandle.standardError.write(Data("marquee-bench: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+}
+
+/// Words, flags (`--disk`) and values (`--runs 5`).
+struct Options {
+    static let valued: Set<String> = ["runs", "concurrency", "per-host", "callers"]
+    var words: [String] = []
+    var flags: Set<String> = []
+    var values: [String: String] = [:]
+
+    init(_ arguments: [String]) {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("--") else {
+                words.append(argument)
+                continue
+            }
+            let name = String(argument.dropFirst(2))
+            if Self.valued.contains(name) {
+                values[name] = rest.popFirst()
+            } else {
+                flags.insert(name)
+            }
+        }
+    }
+
+    func number(_ name: String, default standard: Int) -> Int { values[name].flatMap { Int($0) } ?? standard }
+    var runs: Int { number("runs", default: 7) }
+    var wantsReference: Bool { !flags.contains("no-reference") }
+}
+
+/// Why a benchmark cannot run, in one line.
+struct BenchmarkFailure: Error, CustomStringConvertible {
+    let description: String
+}

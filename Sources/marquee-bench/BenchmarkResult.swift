@@ -1,0 +1,73 @@
+import Foundation
+
+/// One measured figure beside its reference.
+struct BenchmarkResult: Encodable {
+    let name: String
+    let unit: String
+    let ours: Double
+    var reference: Double?
+    var referenceName: String?
+    /// Ours over the reference's: what a figure that is a time should keep small.
+    var ratio: Double?
+
+    init(name: String, unit: String, ours: Double, reference: Double? = nil, referenceName: String? = nil) {
+        self.name = name
+        self.unit = unit
+        self.ours = ours
+        self.reference = reference
+        self.referenceName = reference == nil ? nil : referenceName
+        ratio = reference.map { ours / $0 }
+    }
+
+    var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        // Only numbers that are not finite could fail to encode, and a ratio to zero is such a one.
+        let data = (try? encoder.encode(self)) ?? Data("{}".utf8)
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    var line: String {
+        var text = "\(name): \(Self.text(ours)) \(unit)"
+        if let reference, let referenceName, let ratio {
+            text +=
+                ", \(referenceName) \(Self.text(reference)) \(unit), ratio \(String(format: "%.2f", ratio))"
+        }
+        return text
+    }
+
+    private static func text(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e9
+            ? String(Int(value)) : String(format: abs(value) < 10 ? "%.3f" : "%.1f", value)
+    }
+}
+
+/// Runs ours and the reference in turn, so that both meet the same noise, and gives the medians in seconds. The first
+/// round warms up and does not count.
+func alternating(
+    runs: Int, ours: () async throws -> Void, reference: (() async throws -> Void)?
+) async throws -> (ours: Double, reference: Double?) {
+    var times: (ours: [Double], reference: [Double]) = ([], [])
+    for round in 0...runs {
+        let own = try await seconds(ours)
+        if round > 0 { times.ours.append(own) }
+        if let reference {
+            let other = try await seconds(reference)
+            if round > 0 { times.reference.append(other) }
+        }
+    }
+    return (median(times.ours), reference == nil ? nil : median(times.reference))
+}
+
+func seconds(_ work: () async throws -> Void) async throws -> Double {
+    let duration = try await ContinuousClock().measure(work)
+    return Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
+}
+
+func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    guard let last = sorted.last else { return .nan }
+    let middle = sorted.count / 2
+    return sorted.count.isMultiple(of: 2)
+        ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted.count == 1 ? last : sorted[middle]
+}

@@ -1,0 +1,92 @@
+import Foundation
+import LazyImages
+
+/// Loads every URL of a list with a fresh loader, beside curl's own program with the same number at once; both begin
+/// without a connection. With `--disk` ours stores what it loads in a new cache and waits until all is there, and curl
+/// writes files that are then renamed one by one.
+func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
+    guard options.words.count > 1 else {
+        throw BenchmarkFailure(description: "fetch wants a file with a URL a line")
+    }
+    let list = try String(contentsOfFile: options.words[1], encoding: .utf8)
+    let urls = list.split(separator: "\n").map(String.init)
+    let requests = try urls.map { try ImageRequest($0) }
+    let concurrency = options.number("concurrency", default: 32)
+    let perHost = options.number("per-host", default: concurrency)
+    let usesDisk = options.flags.contains("disk")
+    let work = try ScratchFolder()
+    let curl = try CurlProgram(
+        urls: urls, concurrency: concurrency, folder: usesDisk ? work.path : nil, scratch: work)
+
+    let times = try await alternating(
+        runs: options.runs,
+        ours: {
+            let disk = usesDisk ? DiskCache(folder: try work.new("cache")) : nil
+            try await loadAll(requests, disk: disk, concurrency: concurrency, perHost: perHost)
+        },
+        reference: options.wantsReference ? { try curl.run() } : nil)
+    return [
+        BenchmarkResult(
+            name: "fetch \(urls.count) files, \(concurrency) at once" + (usesDisk ? ", to disk" : ""),
+            unit: "s",
+            ours: times.ours, reference: times.reference,
+            referenceName: usesDisk ? "curl --parallel, write and rename" : "curl --parallel")
+    ]
+}
+
+/// Loads everything once, through every tier there is.
+private func loadAll(
+    _ requests: [ImageRequest], disk: DiskCache?, concurrency: Int, perHost: Int
+) async throws {
+    var configuration = ImageDownloader.Configuration()
+    configuration.transfers = concurrency
+    configuration.transfersPerHost = perHost
+    let loader = ImageLoader(disk: disk, configuration: configuration)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        var rest = requests[...]
+        for request in rest.prefix(concurrency * 2) {
+            group.addTask { _ = try await loader.image(for: request) }
+        }
+        rest = rest.dropFirst(concurrency * 2)
+        while try await group.next() != nil {
+            guard let request = rest.popFirst() else { continue }
+            group.addTask { _ = try await loader.image(for: request) }
+        }
+    }
+    await loader.flush()
+}
+
+/// curl's own program, set up to fetch a list of URLs.
+private struct CurlProgram {
+    private let configuration: String
+    private let concurrency: Int
+    private let files: [(from: String, to: String)]
+
+    /// - Parameter folder: where to write and rename the files; nil throws them away.
+    init(urls: [String], concurrency: Int, folder: String?, scratch: ScratchFolder) throws {
+        self.concurrency = concurrency
+        configuration = scratch.path + "/curl.conf"
+        files =
+            folder.map { folder in urls.indices.map { ("\(folder)/part-\($0)", "\(folder)/file-\($0)") } }
+            ?? []
+        var text = ""
+        for (index, url) in urls.enumerated() {
+            text += "url = \"\(url)\"\noutput = \"\(files.isEmpty ? "/dev/null" : files[index].from)\"\n"
+        }
+        try text.write(toFile: configuration, atomically: true, encoding: .utf8)
+    }
+
+    func run() throws {
+        try Subprocess.run(
+            "curl",
+            [
+                "--silent", "--no-progress-meter", "--fail", "--parallel", "--parallel-immediate",
+                "--parallel-max", "\(concurrency)", "-K", configuration,
+            ])
+        for file in files {
+            guard unsafe rename(file.from, file.to) == 0 else {
+                throw BenchmarkFailure(description: "curl did not write \(file.from)")
+            }
+        }
+    }
+}
