@@ -1,0 +1,149 @@
+public import LazyImages
+
+/// A transport whose transfers wait until the test lets them go on: the test waits for them to start, looks at what they
+/// ask for, and hands them heads, bytes and endings.
+public final class HeldTransport: Transport {
+    /// What a server would say to one request.
+    public struct Answer: Sendable {
+        /// The head.
+        public var head: ResponseHead
+        /// The body.
+        public var body: [UInt8]
+
+        /// An answer of these parts.
+        public init(_ body: [UInt8], status: Int = 200, fields: HTTPFields = HTTPFields()) {
+            head = ResponseHead(status: status, fields: fields)
+            self.body = body
+        }
+    }
+
+    private struct State {
+        var transfers: [HeldTransfer] = []
+        var underWay = 0
+        var mostAtOnce = 0
+    }
+
+    private let state = Lock(State())
+    private let answer: @Sendable (TransportRequest) -> Answer?
+    /// How many transfers have started.
+    public let started = Tally()
+
+    /// - Parameter answer: what is answered at once; nil holds the transfer. Default: all are held.
+    public init(answering answer: @escaping @Sendable (TransportRequest) -> Answer? = { _ in nil }) {
+        self.answer = answer
+    }
+
+    /// The requests of the transfers that have started, in order.
+    public var requests: [TransportRequest] { state.withLock { $0.transfers.map(\.request) } }
+
+    /// The most transfers that were under way at one time.
+    public var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
+
+    /// Waits until so many have started, and returns them all, in order.
+    public func transfers(_ count: Int) async throws -> [HeldTransfer] {
+        try await started.reaches(count)
+        return state.withLock { $0.transfers }
+    }
+
+    /// Waits for the transfer that starts as number `index`, from 0.
+    public func transfer(_ index: Int = 0) async throws -> HeldTransfer {
+        try await transfers(index + 1)[index]
+    }
+
+    /// Holds the transfer until the test, or its answer, ends it, or its task is cancelled.
+    public func perform(
+        _ request: TransportRequest, into receiver: any BodyReceiver
+    ) async throws(ImageLoadingError) -> ResponseHead {
+        let transfer = HeldTransfer(request, receiver)
+        state.withLock { state in
+            state.transfers.append(transfer)
+            state.underWay += 1
+            state.mostAtOnce = max(state.mostAtOnce, state.underWay)
+        }
+        defer { state.withLock { $0.underWay -= 1 } }
+        started.add()
+        if let answer = answer(request) { transfer.answer(answer) }
+        return try await transfer.outcome()
+    }
+}
+
+/// One transfer of a `HeldTransport`. As a transport should, it ends with its head when the receiver has had enough.
+public final class HeldTransfer: Sendable {
+    private typealias Outcome = Result<ResponseHead, ImageLoadingError>
+
+    private struct State {
+        var head: ResponseHead?
+        var outcome: Outcome?
+        var continuation: CheckedContinuation<Outcome, Never>?
+    }
+
+    /// What it asks for.
+    public let request: TransportRequest
+    /// Whether its task was cancelled: a count of 1.
+    public let cancellation = Tally()
+    private let receiver: any BodyReceiver
+    private let state = Lock(State())
+
+    fileprivate init(_ request: TransportRequest, _ receiver: any BodyReceiver) {
+        self.request = request
+        self.receiver = receiver
+    }
+
+    /// Hands over a head.
+    public func respond(_ status: Int = 200, _ fields: HTTPFields = HTTPFields()) {
+        let head = ResponseHead(status: status, fields: fields)
+        state.withLock { $0.head = head }
+        if !receiver.receive(head) { finish() }
+    }
+
+    /// Hands over bytes of the body.
+    public func send(_ bytes: [UInt8]) {
+        if !receiver.receive(bytes.span) { finish() }
+    }
+
+    /// Ends it well; a head must have been handed over.
+    public func finish() {
+        let head = state.withLock { $0.head }
+        end(.success(head ?? ResponseHead(status: 0)))
+    }
+
+    /// Ends it badly.
+    public func fail(_ error: ImageLoadingError) { end(.failure(error)) }
+
+    /// Does all of it: head, body, a good end.
+    public func answer(_ body: [UInt8], status: Int = 200, fields: HTTPFields = HTTPFields()) {
+        answer(HeldTransport.Answer(body, status: status, fields: fields))
+    }
+
+    fileprivate func answer(_ answer: HeldTransport.Answer) {
+        respond(answer.head.status, answer.head.fields)
+        if !answer.body.isEmpty, state.withLock({ $0.outcome == nil }) { send(answer.body) }
+        finish()
+    }
+
+    fileprivate func outcome() async throws(ImageLoadingError) -> ResponseHead {
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome = state.withLock { state in
+                    state.continuation = state.outcome == nil ? continuation : nil
+                    return state.outcome
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        } onCancel: {
+            cancellation.add()
+            fail(.cancelled(url: request.url.displayText))
+        }
+        return try outcome.get()
+    }
+
+    /// The first ending counts.
+    private func end(_ outcome: Outcome) {
+        let continuation = state.withLock { state in
+            guard state.outcome == nil else { return nil as CheckedContinuation<Outcome, Never>? }
+            state.outcome = outcome
+            return state.continuation.take()
+        }
+        continuation?.resume(returning: outcome)
+    }
+}

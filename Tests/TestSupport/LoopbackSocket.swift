@@ -1,0 +1,87 @@
+import Glibc
+
+/// The few calls of the system that the tests' own servers need.
+enum LoopbackSocket {
+    struct Failure: Error {
+        let call: String
+        let errno: Int32
+    }
+
+    /// A socket that listens on a port of 127.0.0.1 that the system chooses, and that port.
+    static func listening(backlog: Int32) throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = stream(flags: 0)
+        var address = self.address(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int32 in
+                guard unsafe bind(descriptor, pointer, length) == 0, listen(descriptor, backlog) == 0 else {
+                    return -1
+                }
+                return unsafe getsockname(descriptor, pointer, &length)
+            }
+        }
+        guard result == 0 else { throw Failure(call: "bind, listen or getsockname", errno: errno) }
+        return (descriptor, UInt16(bigEndian: address.sin_port))
+    }
+
+    /// Begins to connect to a port and does not wait for it.
+    static func beginConnecting(to port: UInt16) -> Int32 {
+        let descriptor = stream(flags: SOCK_NONBLOCK.rawValue)
+        var address = self.address(port: port)
+        _ = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return descriptor
+    }
+
+    /// Waits until a descriptor is ready; false if the gate opened first.
+    static func wait(for descriptor: Int32, _ events: Int32, or stop: Gate) -> Bool {
+        var polled = [
+            pollfd(fd: descriptor, events: Int16(events), revents: 0),
+            pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        while unsafe poll(&polled, 2, -1) < 0, errno == EINTR {}
+        return polled[1].revents == 0
+    }
+
+    /// Makes `close` send a reset.
+    static func resetOnClose(_ descriptor: Int32) {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    private static func stream(flags: UInt32) -> Int32 {
+        socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | flags), 0)
+    }
+
+    private static func address(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        return address
+    }
+}
+
+/// A port where nobody answers a knock: the queue of its connections is full and none is ever taken out.
+public final class DeafOrigin: Sendable {
+    private let listening: Int32
+    private let queued: [Int32]
+    /// The port.
+    public let port: UInt16
+
+    /// Listens, and fills the queue.
+    public init() throws {
+        let port: UInt16
+        (listening, port) = try LoopbackSocket.listening(backlog: 0)
+        self.port = port
+        queued = (0..<4).map { _ in LoopbackSocket.beginConnecting(to: port) }
+    }
+
+    deinit {
+        for descriptor in queued { close(descriptor) }
+        close(listening)
+    }
+}

@@ -1,0 +1,25 @@
+import FoundationEssentials
+
+/// Real images, as small as they come.
+public enum SampleImages {
+    /// A grey PNG of 2 x 3 pixels, 70 bytes.
+    public static let png = decoded(
+        "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAAAAACcgYFdAAAADUlEQVR42mMQUGAAIwACeQCRr7PjnAAAAABJRU5ErkJggg==")
+
+    /// A grey JPEG of 4 x 5 pixels, 159 bytes.
+    public static let jpeg = decoded(
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1R"
+            + "V19iZ2hnPk1xeXBkeFxlZ2P/wAALCAAFAAQBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAA"
+            + "D/2gAIAQEAAD8AP//Z")
+
+    /// A PNG of so many bytes, at least 70: what stands behind its end differs from byte to byte and is part of no
+    /// picture.
+    public static func png(bytes count: Int) -> [UInt8] {
+        png + (png.count..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+    }
+
+    private static func decoded(_ base64: String) -> [UInt8] {
+        guard let data = Data(base64Encoded: base64) else { preconditionFailure("a sample is not base64") }
+        return [UInt8](data)
+    }
+}

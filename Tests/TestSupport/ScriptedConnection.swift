@@ -1,0 +1,86 @@
+import Glibc
+
+/// One connection of a scripted origin, on a thread of its own.
+struct ScriptedConnection: ~Copyable {
+    private let socket: Int32
+    private let origin: OriginState
+    private var unread: [UInt8] = []
+
+    init(_ socket: Int32, of origin: OriginState) {
+        self.socket = socket
+        self.origin = origin
+    }
+
+    deinit { close(socket) }
+
+    /// Does all the steps, as far as the other side stays and the origin does not stop.
+    consuming func play(_ steps: [ScriptedOrigin.Step]) {
+        for step in steps {
+            guard perform(step) else { return }
+        }
+    }
+
+    /// False: the script is over.
+    private mutating func perform(_ step: ScriptedOrigin.Step) -> Bool {
+        switch step {
+        case .readHead: return readHead()
+        case .send(let text): return send(Array(text.utf8))
+        case .sendBytes(let bytes): return send(bytes)
+        case .wait(let gate): return LoopbackSocket.wait(for: gate.descriptor, POLLIN, or: origin.stop)
+        case .awaitClose:
+            while receive() { unread = [] }
+            return false
+        case .reset:
+            LoopbackSocket.resetOnClose(socket)
+            return false
+        case .forever(let steps):
+            while true {
+                for step in steps where !perform(step) { return false }
+            }
+        }
+    }
+
+    private mutating func readHead() -> Bool {
+        while true {
+            if let end = unread.firstRange(of: Array("\r\n\r\n".utf8)) {
+                let head = String(decoding: unread[..<end.lowerBound], as: UTF8.self)
+                unread.removeSubrange(..<end.upperBound)
+                origin.record.withLock { $0.heads.append(head) }
+                origin.requests.add()
+                return true
+            }
+            guard receive() else { return false }
+        }
+    }
+
+    /// Reads what has come; false at the end of the stream, which is noted.
+    private mutating func receive() -> Bool {
+        guard LoopbackSocket.wait(for: socket, POLLIN, or: origin.stop) else { return false }
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = unsafe recv(socket, &buffer, buffer.count, 0)
+        guard count > 0 else {
+            origin.closed.add()
+            return false
+        }
+        unread += buffer[..<count]
+        return true
+    }
+
+    private func send(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard LoopbackSocket.wait(for: socket, POLLOUT, or: origin.stop) else { return false }
+            let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.send(socket, $0.baseAddress, $0.count, flags)
+            }
+            if count < 0, errno == EAGAIN || errno == EINTR { continue }
+            guard count > 0 else {
+                origin.closed.add()
+                return false
+            }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,114 @@
+import CSystem
+public import FoundationEssentials
+import Glibc
+import LazyImages
+
+/// A real HTTP origin on a loopback port that does, connection by connection, what its script says, however wrong that
+/// is. It stops when the object goes.
+public final class ScriptedOrigin: Sendable {
+    /// What a connection does next. After the last step it is closed in good order.
+    public indirect enum Step: Sendable {
+        /// Reads one request's head. At the end of the stream the script is over.
+        case readHead
+        /// Sends a text, with its line ends as they are.
+        case send(String)
+        /// Sends bytes.
+        case sendBytes([UInt8])
+        /// Goes on when the gate is open.
+        case wait(Gate)
+        /// Sends nothing more and waits until the other side has closed.
+        case awaitClose
+        /// Closes at once, with a reset.
+        case reset
+        /// Does these steps again and again until the script is over.
+        case forever([Step])
+    }
+
+    private let state: OriginState
+
+    /// The port it listens on.
+    public var port: UInt16 { state.port }
+
+    /// An origin.
+    /// - Parameter script: the steps of the connection that comes as number so-and-so, from 0.
+    public init(_ script: @escaping @Sendable (_ connection: Int) -> [Step]) throws {
+        let state = try OriginState()
+        self.state = state
+        BlockingThreads.startThread {
+            while let socket = state.accept() {
+                let steps = script(state.noteConnection())
+                BlockingThreads.startThread { ScriptedConnection(socket, of: state).play(steps) }
+            }
+        }
+    }
+
+    /// An origin that does the same on every connection.
+    public convenience init(_ steps: [Step]) throws { try self.init { _ in steps } }
+
+    deinit { state.stop.open() }
+
+    /// The head of every request, in the order they came.
+    public var heads: [String] { state.record.withLock { $0.heads } }
+    /// How many requests have come.
+    public var requests: Tally { state.requests }
+    /// How many connections have come.
+    public var connections: Tally { state.connections }
+    /// How many connections the other side has closed.
+    public var closed: Tally { state.closed }
+
+    /// The URL of a path here.
+    public func url(_ path: String = "/a.png", host: String = "127.0.0.1") -> URL {
+        guard let url = URL(string: "http://\(host):\(port)\(path)") else {
+            preconditionFailure("\(path) is no path")
+        }
+        return url
+    }
+}
+
+extension [ScriptedOrigin.Step] {
+    /// Reads requests and answers each of them with these bytes, as long as the connection lasts.
+    public static func answering(
+        _ body: [UInt8], status: String = "200 OK", fields: String = "Content-Type: image/png\r\n"
+    ) -> Self {
+        let head = "HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(body.count)\r\n\r\n"
+        return [.forever([.readHead, .sendBytes([UInt8](head.utf8) + body)])]
+    }
+}
+
+/// What an origin's threads share.
+final class OriginState: Sendable {
+    struct Record {
+        var heads: [String] = []
+        var connections = 0
+    }
+
+    let port: UInt16
+    let stop = Gate()
+    let record = Lock(Record())
+    let requests = Tally()
+    let connections = Tally()
+    let closed = Tally()
+    private let listening: Int32
+
+    init() throws { (listening, port) = try LoopbackSocket.listening(backlog: 512) }
+
+    deinit { close(listening) }
+
+    /// The next connection; nil when the origin is to stop.
+    func accept() -> Int32? {
+        while LoopbackSocket.wait(for: listening, POLLIN, or: stop) {
+            let socket = csystem_accept(listening, nil, nil)
+            if socket >= 0 { return socket }
+        }
+        return nil
+    }
+
+    func noteConnection() -> Int {
+        let number = record.withLock { record in
+            record.connections += 1
+            return record.connections - 1
+        }
+        connections.add()
+        return number
+    }
+}
