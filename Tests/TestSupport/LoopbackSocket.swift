@@ -7,16 +7,15 @@ enum LoopbackSocket {
         let errno: Int32
     }
 
-    /// A socket that listens on a port of 127.0.0.1 that the system chooses, and that port.
-    static func listening(backlog: Int32) throws -> (descriptor: Int32, port: UInt16) {
+    /// A socket on a port of 127.0.0.1 that the system chooses, and that port. It listens, unless there is no backlog.
+    static func bound(backlog: Int32?) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = stream(flags: 0)
         var address = self.address(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int32 in
-                guard unsafe bind(descriptor, pointer, length) == 0, listen(descriptor, backlog) == 0 else {
-                    return -1
-                }
+                guard unsafe bind(descriptor, pointer, length) == 0 else { return -1 }
+                if let backlog, listen(descriptor, backlog) != 0 { return -1 }
                 return unsafe getsockname(descriptor, pointer, &length)
             }
         }
@@ -75,7 +74,7 @@ public final class DeafOrigin: Sendable {
     /// Listens, and fills the queue.
     public init() throws {
         let port: UInt16
-        (listening, port) = try LoopbackSocket.listening(backlog: 0)
+        (listening, port) = try LoopbackSocket.bound(backlog: 0)
         self.port = port
         queued = (0..<4).map { _ in LoopbackSocket.beginConnecting(to: port) }
     }
@@ -84,4 +83,16 @@ public final class DeafOrigin: Sendable {
         for descriptor in queued { close(descriptor) }
         close(listening)
     }
+}
+
+/// A port where nobody listens, and nobody else will as long as the object lives.
+public final class ClosedPort: Sendable {
+    private let descriptor: Int32
+    /// The port.
+    public let port: UInt16
+
+    /// Takes a port.
+    public init() throws { (descriptor, port) = try LoopbackSocket.bound(backlog: nil) }
+
+    deinit { close(descriptor) }
 }

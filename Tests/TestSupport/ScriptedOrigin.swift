@@ -90,7 +90,7 @@ final class OriginState: Sendable {
     let closed = Tally()
     private let listening: Int32
 
-    init() throws { (listening, port) = try LoopbackSocket.listening(backlog: 512) }
+    init() throws { (listening, port) = try LoopbackSocket.bound(backlog: 512) }
 
     deinit { close(listening) }
 
