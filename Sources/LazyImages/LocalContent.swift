@@ -55,8 +55,11 @@ enum LocalContent {
         guard let comma = text.firstIndex(of: ","), let colon = text.firstIndex(of: ":"), colon < comma else {
             throw .invalidURL(text: url.displayText, reason: "a data URL has a comma before its content")
         }
-        // Encoded content is never shorter than what it stands for, by more than a third.
-        guard text.utf8.count <= limit * 3 + 1024 else { throw .tooLarge(url: url.displayText, limit: limit) }
+        // What is encoded is at most three times as long as what it stands for. The limit may be as large as a number
+        // can be, so it is the length that is divided.
+        guard (text.utf8.count - 1024) / 3 <= limit else {
+            throw .tooLarge(url: url.displayText, limit: limit)
+        }
         let content = percentDecoded(text[text.index(after: comma)...])
         let isBase64 = text[colon..<comma].lowercased().hasSuffix(";base64")
         guard isBase64 else { return try bounded(content, url: url, limit: limit) }

@@ -1,0 +1,102 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("LocalContent", .timeLimit(.minutes(1)))
+struct LocalContentTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("a file is read, whatever its name holds", arguments: ["a.png", "El Camión 100%.png", "a?b#c.png"])
+    func file(name: String) throws {
+        try write([1, 2, 3], to: name)
+        #expect(try LocalContent.read(URL(filePath: folder.file(name)), limit: 3) == [1, 2, 3])
+    }
+
+    @Test("a file on localhost is this machine's, another machine's is refused")
+    func host() throws {
+        try write([1], to: "a")
+        let here = try #require(URL(string: "file://localhost" + folder.file("a")))
+        #expect(try LocalContent.read(here, limit: 9) == [1])
+        let elsewhere = try #require(URL(string: "file://nas.example/a"))
+        let error = ImageLoadingError.invalidURL(
+            text: "file://nas.example/a", reason: "a file URL names no other machine")
+        #expect(throws: error) { _ = try LocalContent.read(elsewhere, limit: 9) }
+    }
+
+    @Test("a missing file, a folder and a larger file than allowed are refused, with the reason")
+    func refused() throws {
+        let missing = folder.file("missing")
+        expect(
+            .unreadableFile(path: missing, reason: "No such file or directory"), for: URL(filePath: missing))
+        expect(.unreadableFile(path: folder.path, reason: "it is a folder"), for: URL(filePath: folder.path))
+        try write([1, 2, 3, 4], to: "large")
+        let large = URL(filePath: folder.file("large"))
+        expect(.tooLarge(url: large.absoluteString, limit: 3), for: large)
+        try write([], to: "empty")
+        let empty = URL(filePath: folder.file("empty"))
+        expect(.empty(url: empty.absoluteString), for: empty)
+    }
+
+    @Test("a pipe and a device are refused and do not hang")
+    func pipe() {
+        let path = folder.file("pipe")
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        expect(.unreadableFile(path: path, reason: "it is no file"), for: URL(filePath: path))
+        expect(.unreadableFile(path: "/dev/zero", reason: "it is no file"), for: URL(filePath: "/dev/zero"))
+    }
+
+    @Test(
+        "a data URL holds its content, percent-encoded or base64",
+        arguments: [
+            ("data:,a%20b", "a b"), ("data:text/plain;charset=utf-8,a+b", "a+b"),
+            ("data:;base64,YWJj", "abc"),
+            ("data:text/plain;BASE64,YWJj", "abc"), ("data:;base64,YW%4Aj", "abc"),
+            ("data:,100%25%", "100%%"),
+            ("data:,a,b", "a,b"), ("data:;base64,YQ%3D%3D", "a"),
+        ])
+    func dataURL(text: String, content: String) throws {
+        // Written with a space or a lone percent sign these are no URLs until they are typed.
+        let url = try URL(typed: text)
+        #expect(try LocalContent.read(url, limit: 100) == Array(content.utf8))
+    }
+
+    @Test("a data URL without a comma, with bad base64, empty or too large is refused")
+    func refusedData() throws {
+        let noComma = try #require(URL(string: "data:image/png;base64"))
+        expect(
+            .invalidURL(text: "data:image/png;base64", reason: "a data URL has a comma before its content"),
+            for: noComma)
+        let badBase64 = try #require(URL(string: "data:;base64,A"))
+        expect(.invalidURL(text: "data:;base64,A", reason: "its content is not base64"), for: badBase64)
+        expect(.empty(url: "data:,"), for: try #require(URL(string: "data:,")))
+        expect(.tooLarge(url: "data:,abcd", limit: 3), for: try #require(URL(string: "data:,abcd")))
+    }
+
+    @Test("a limit as large as can be is a limit")
+    func largestLimit() throws {
+        let url = try #require(URL(string: "data:,abcd"))
+        #expect(try LocalContent.read(url, limit: .max).count == 4)
+    }
+
+    @Test("only file and data URLs are answered here")
+    func answers() throws {
+        for (text, isLocal) in [
+            ("file:///a", true), ("DATA:,a", true), ("https://a", false), ("http://a", false),
+        ] {
+            #expect(LocalContent.answers(try #require(URL(string: text))) == isLocal)
+        }
+    }
+
+    private func expect(_ error: ImageLoadingError, for url: URL) {
+        #expect(throws: error) { _ = try LocalContent.read(url, limit: 3) }
+    }
+
+    private func write(_ bytes: [UInt8], to name: String) throws {
+        try Data(bytes).write(to: URL(filePath: folder.file(name)))
+    }
+}
