@@ -1,18 +1,21 @@
 /// Which waiting transfer may start: at most `perHost` of one host and `total` in all; of those that may, the most urgent
 /// and, among equals, the one that came first. A plain struct, not safe for concurrent use.
 ///
-/// Adding, removing and changing cost O(1); `next()` looks once at every host that has somebody waiting.
+/// Transfers are known by numbers, and a smaller number came first. One that lines up again, for the next hop of a
+/// redirect, keeps its number and with it its place before all that came later.
+///
+/// Adding a newcomer and removing cost O(1), a change of priority a binary search; `next()` looks once at every host that
+/// has somebody waiting.
 struct DownloadQueue {
     typealias Priority = ImageRequest.Priority
 
     private struct Waiting {
         let host: String
         var priority: Priority
-        let arrival: Int
     }
 
-    /// One host's transfers: how many run, and for each priority who waits, in the order of arrival. A line may hold
-    /// numbers of transfers that have left or moved to another line; they are dropped when they come to the front.
+    /// One host's transfers: how many run, and for each priority who waits, in ascending order. A line may hold numbers of
+    /// transfers that have left or moved to another line; they are dropped when they come to the front.
     private struct Host {
         var running = 0
         var waiting = 0
@@ -24,6 +27,21 @@ struct DownloadQueue {
         var front = 0
 
         var first: Int? { front < numbers.count ? numbers[front] : nil }
+
+        /// Puts a number in its place, which is the end for a newcomer. One that was left behind stands there again.
+        mutating func insert(_ number: Int) {
+            guard let last = numbers.last, front < numbers.count, last >= number else {
+                numbers.append(number)
+                return
+            }
+            var low = front
+            var high = numbers.count
+            while low < high {
+                let middle = (low + high) / 2
+                if numbers[middle] < number { low = middle + 1 } else { high = middle }
+            }
+            if numbers[low] != number { numbers.insert(number, at: low) }
+        }
 
         mutating func removeFirst() {
             front += 1
@@ -40,7 +58,6 @@ struct DownloadQueue {
     private var hosts: [String: Host] = [:]
     private var waiting: [Int: Waiting] = [:]
     private var hostsWithWaiting: Set<String> = []
-    private var arrivals = 0
 
     init(perHost: Int, total: Int) {
         self.perHost = max(1, perHost)
@@ -50,11 +67,10 @@ struct DownloadQueue {
     /// How many wait.
     var waitingCount: Int { waiting.count }
 
-    /// Puts a transfer, by its number, at the end of the line.
+    /// Lines a transfer up.
     mutating func append(_ number: Int, host: String, priority: Priority) {
-        arrivals += 1
-        waiting[number] = Waiting(host: host, priority: priority, arrival: arrivals)
-        hosts[host, default: Host()].lines[priority.rawValue].numbers.append(number)
+        waiting[number] = Waiting(host: host, priority: priority)
+        hosts[host, default: Host()].lines[priority.rawValue].insert(number)
         hosts[host]?.waiting += 1
         hostsWithWaiting.insert(host)
     }
@@ -66,13 +82,11 @@ struct DownloadQueue {
         return true
     }
 
-    /// Gives a waiting transfer another priority. Among its new equals it comes last: keeping their lines in the order of
-    /// arrival would cost a search.
+    /// Gives a waiting transfer another priority. Among its new equals it stands where it came.
     mutating func setPriority(_ priority: Priority, of number: Int) {
         guard let entry = waiting[number], entry.priority != priority else { return }
-        arrivals += 1
-        waiting[number] = Waiting(host: entry.host, priority: priority, arrival: arrivals)
-        hosts[entry.host]?.lines[priority.rawValue].numbers.append(number)
+        waiting[number]?.priority = priority
+        hosts[entry.host]?.lines[priority.rawValue].insert(number)
     }
 
     /// The transfer that starts now, which then counts as running; nil when nobody may.
@@ -81,10 +95,7 @@ struct DownloadQueue {
         var best: (number: Int, entry: Waiting)?
         for host in hostsWithWaiting where hosts[host].map({ $0.running < perHost }) == true {
             guard let candidate = first(of: host) else { continue }
-            if let best,
-                (best.entry.priority, -best.entry.arrival) >= (
-                    candidate.entry.priority, -candidate.entry.arrival
-                )
+            if let best, (best.entry.priority, -best.number) >= (candidate.entry.priority, -candidate.number)
             {
                 continue
             }
