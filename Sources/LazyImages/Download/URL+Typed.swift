@@ -12,12 +12,7 @@ extension URL {
     public init(typed text: String, relativeTo base: URL? = nil) throws(ImageLoadingError) {
         var reference = Self.percentEncoded(text)
         guard !reference.isEmpty else { throw .invalidURL(text: text, reason: "it is empty") }
-        // "Mission: Impossible.jpg" is a file beside the catalogue, not a URL of a scheme "Mission".
-        if base != nil, let scheme = Self.scheme(of: reference),
-            !Self.readableSchemes.contains(scheme.lowercased())
-        {
-            if !reference.dropFirst(scheme.count + 1).hasPrefix("//") { reference = "./" + reference }
-        }
+        if base != nil, Self.isNameWithColon(reference) { reference = "./" + reference }
         guard let url = URL(string: reference, relativeTo: base)?.absoluteURL,
             let scheme = url.scheme?.lowercased()
         else {
@@ -45,6 +40,15 @@ extension URL {
         let end = text[authority.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex
         guard let at = text[authority.upperBound..<end].lastIndex(of: "@") else { return text }
         return String(text[..<authority.upperBound] + text[text.index(after: at)...])
+    }
+
+    /// Whether a colon in the first segment ends no scheme: "Mission: Impossible.jpg" and "2001: A Space Odyssey.jpg" are
+    /// files beside the catalogue (RFC 3986 section 4.2).
+    private static func isNameWithColon(_ reference: String) -> Bool {
+        guard reference.prefix(while: { !"/?#".contains($0) }).contains(":") else { return false }
+        guard let scheme = scheme(of: reference) else { return true }
+        return !readableSchemes.contains(scheme.lowercased())
+            && !reference.dropFirst(scheme.count + 1).hasPrefix("//")
     }
 
     /// The letters before the first colon, if they can be a scheme (RFC 3986 section 3.1).
