@@ -15,7 +15,7 @@ import Glibc
     private var watched: Set<Int32> = []
     /// Handles that have served and may serve again: their settings are all made anew.
     private var idleHandles: [OpaquePointer] = unsafe []
-    /// When libcurl wants to be called, and when the next timeout of a transfer may run out; monotonic nanoseconds.
+    /// When libcurl wants to be called, and when to look for timeouts of transfers again; monotonic nanoseconds.
     private var curlDeadline = Int64.max
     private var transferDeadline = Int64.max
 
@@ -91,7 +91,7 @@ import Glibc
         let transfer = unsafe CurlTransfer(
             order: order, handle: handle, started: Self.now(), connectTo: connectTo)
         transfers[order.number] = transfer
-        transferDeadline = min(transferDeadline, transfer.deadline(now: Self.now()).time)
+        transferDeadline = min(transferDeadline, transfer.nextLook(now: Self.now()))
         _ = unsafe ccurl_multi_add(multi, handle)
     }
 
@@ -111,7 +111,7 @@ import Glibc
             if deadline.time <= now {
                 end(transfer, with: .failure(transfer.timeout(in: deadline.phase)))
             } else {
-                transferDeadline = min(transferDeadline, deadline.time)
+                transferDeadline = min(transferDeadline, transfer.nextLook(now: now))
             }
         }
     }

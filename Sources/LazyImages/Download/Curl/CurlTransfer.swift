@@ -172,8 +172,7 @@ import Glibc
 
     // MARK: Timeouts
 
-    /// When the next timeout runs out, and which, as things stand; never later than it will turn out to be. The one
-    /// for connecting is libcurl's own.
+    /// When the next timeout runs out, and which, as things stand. The one for connecting is libcurl's own.
     func deadline(now: Int64) -> (time: Int64, phase: Timeouts.Phase) {
         let timeouts = order.request.timeouts
         let total = started.adding(timeouts.total)
@@ -183,10 +182,17 @@ import Glibc
         } else if let sent = requestSent() {
             next = (sent.adding(timeouts.firstByte), .firstByte)
         } else {
-            // Still connecting: look again when the first byte could be late at the earliest.
+            // Still connecting: the first byte could be late then at the earliest.
             next = (now.adding(timeouts.firstByte), .firstByte)
         }
         return total <= next.time ? (total, .total) : next
+    }
+
+    /// When to look at the deadline again at the latest. Bytes that arrive from now on begin another phase, which can run
+    /// out before the present one.
+    func nextLook(now: Int64) -> Int64 {
+        let timeouts = order.request.timeouts
+        return min(deadline(now: now).time, now.adding(min(timeouts.firstByte, timeouts.stall)))
     }
 
     /// The error for a phase that took too long.

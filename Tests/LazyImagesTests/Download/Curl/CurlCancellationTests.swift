@@ -1,0 +1,114 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("CurlTransport: cancellation and end", .serialized, .timeLimit(.minutes(1)))
+struct CurlCancellationTests {
+    private let transport = CurlTransport()
+
+    @Test("cancelled while it waits for an answer, the connection is free at once")
+    func whileWaiting() async throws {
+        let origin = try ScriptedOrigin([.readHead, .awaitClose])
+        let task = start(origin.url())
+        try await origin.requests.reaches(1)
+        task.cancel()
+        #expect(await task.value == .cancelled(url: origin.url().absoluteString))
+        try await origin.closed.reaches(1)
+    }
+
+    @Test("cancelled while the body comes, the connection is free at once")
+    func inTheBody() async throws {
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .awaitClose,
+        ])
+        let receiver = RecordingReceiver()
+        let task = start(origin.url(), into: receiver)
+        try await receiver.arrivals.reaches(2)
+        task.cancel()
+        #expect(await task.value?.code == "cancelled")
+        try await origin.closed.reaches(1)
+    }
+
+    @Test("cancelled while it connects, it ends at once")
+    func whileConnecting() async throws {
+        let deaf = try DeafOrigin()
+        let task = start(try URL(typed: "http://127.0.0.1:\(deaf.port)/"))
+        await Task.yield()
+        task.cancel()
+        #expect(await task.value?.code == "cancelled")
+    }
+
+    @Test("cancelled before it starts, nothing reaches the origin")
+    func before() async throws {
+        let origin = try ScriptedOrigin(.answering([1]))
+        let task = Task { [transport] () async -> ImageLoadingError? in
+            // The wait ends with the cancellation, which is all it is for.
+            try? await Tally().reaches(1)
+            return await Self.failure(of: transport, origin.url(), RecordingReceiver())
+        }
+        task.cancel()
+        #expect(await task.value?.code == "cancelled")
+        #expect(origin.connections.count == 0)
+    }
+
+    @Test("cancelled at any moment, every transfer ends once and the transport goes on")
+    func anyMoment() async throws {
+        let origin = try ScriptedOrigin(.answering(SampleImages.png))
+        for round in 0..<100 {
+            let task = start(origin.url())
+            for _ in 0..<(round % 20) { await Task.yield() }
+            task.cancel()
+            let error = await task.value
+            #expect(error == nil || error?.code == "cancelled")
+        }
+        #expect(await Self.failure(of: transport, origin.url(), RecordingReceiver()) == nil)
+    }
+
+    @Test("the end of a transport ends its thread and closes all it had open")
+    func end() async throws {
+        let origin = try ScriptedOrigin(.answering([1]))
+        let before = Self.pollerCount()
+        for _ in 0..<100 {
+            let transport = CurlTransport()
+            #expect(await Self.failure(of: transport, origin.url(), RecordingReceiver()) == nil)
+        }
+        // Each kept its connection until it went.
+        try await origin.closed.reaches(100)
+        // Other tests' transports come and go meanwhile; a hundred of these would show.
+        while Self.pollerCount() > before + 50 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    /// How many epoll descriptors this process has.
+    private static func pollerCount() -> Int {
+        let folder = "/proc/self/fd"
+        // A descriptor may be closed between the listing and the look at it.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.count { name in
+            // As above.
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
+            return target?.contains("eventpoll") == true
+        }
+    }
+
+    private func start(
+        _ url: URL, into receiver: RecordingReceiver = RecordingReceiver()
+    ) -> Task<ImageLoadingError?, Never> {
+        Task { [transport] in await Self.failure(of: transport, url, receiver) }
+    }
+
+    private static func failure(
+        of transport: CurlTransport, _ url: URL, _ receiver: RecordingReceiver
+    ) async -> ImageLoadingError? {
+        do throws(ImageLoadingError) {
+            _ = try await transport.perform(TransportRequest(url: url), into: receiver)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
