@@ -44,7 +44,9 @@ import Glibc
         setText(CCURLOPT_PROXY, "")
         set(CCURLOPT_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS))
         set(CCURLOPT_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS))
-        set(CCURLOPT_PIPEWAIT, 1)
+        // To wait for a connection that may be shared is right where TLS says within one handshake whether it may. In the
+        // clear that shows only in the first answer, for which every other transfer of the host would wait.
+        set(CCURLOPT_PIPEWAIT, order.request.url.scheme?.lowercased() == "https" ? 1 : 0)
         set(CCURLOPT_NOSIGNAL, 1)
         set(CCURLOPT_QUICK_EXIT, 1)
         set(CCURLOPT_BUFFERSIZE, Self.readSize)
