@@ -161,7 +161,8 @@ public actor ImageLoader: SingleFlight {
             request.accepts(entry.body),
             let response = StoredResponse(decoding: entry.metadata)
         else { return nil }
-        let header = entry.body.imageHeader
+        // Losing the reason is right: an entry that is no whole image is a miss, and the network says what it is.
+        let header = try? entry.body.wholeImageHeader()
         guard header != nil || limits.acceptsAnyContent, let url = URL(string: response.url) else {
             return nil
         }
@@ -201,13 +202,5 @@ public actor ImageLoader: SingleFlight {
             guard let priority = flights.priority(ofFlight: key) else { return }
             await downloader.setPriority(priority, of: ticket)
         }
-    }
-}
-
-extension ImageBytes {
-    /// What the header says, or nil for what is no image.
-    fileprivate var imageHeader: ImageHeader? {
-        // Losing the reason is right: an entry that is no image is a miss, and the network says what it is.
-        withBytes { try? ImageHeader(parsing: $0) }
     }
 }

@@ -40,7 +40,7 @@ public struct DownloadedImage: Sendable {
 
 extension ImageBytes {
     /// What the header of an image says that is all there.
-    fileprivate func wholeImageHeader() throws(ImageDecodingError) -> ImageHeader {
+    func wholeImageHeader() throws(ImageDecodingError) -> ImageHeader {
         let result: Result<ImageHeader, ImageDecodingError> = withBytes { bytes in
             do throws(ImageDecodingError) {
                 let header = try ImageHeader(parsing: bytes)

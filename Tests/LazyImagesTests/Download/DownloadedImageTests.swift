@@ -1,0 +1,68 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("DownloadedImage", .timeLimit(.minutes(1)))
+struct DownloadedImageTests {
+    private let address = "https://example.org/a.jpg"
+
+    @Test("what the bytes are counts, and not what the server calls them")
+    func format() throws {
+        let png = try image(SampleImages.png, type: "text/html")
+        #expect(png.header?.format == .png)
+        #expect(png.header?.size?.width == 2 && png.header?.size?.height == 3)
+        #expect(try image(SampleImages.jpeg, type: "image/png").header?.format == .jpeg)
+    }
+
+    @Test(
+        "what is no image is refused, and the error says what it looks like",
+        arguments: [
+            ("<!DOCTYPE html><p>", "it is a web page"), ("\n <HTML lang=de>", "it is a web page"),
+            ("Not found", "it is text that begins with \"Not found\""),
+            ("line\r\nbreak", "it is text that begins with \"line  break\""),
+            ("\u{1B}[31mred", "it begins with bytes of no known format"),
+            ("\u{1}\u{2}\u{3}", "it begins with bytes of no known format"),
+        ])
+    func noImage(text: String, reason: String) {
+        #expect(throws: ImageLoadingError.notAnImage(url: address, reason: reason)) {
+            _ = try image(Array(text.utf8))
+        }
+    }
+
+    @Test("a JPEG cut anywhere is refused, with no length to tell")
+    func cutJPEG() {
+        let jpeg = SampleImages.jpeg
+        for count in 4..<jpeg.count {
+            #expect(throws: ImageLoadingError.truncated(url: address, received: count, expected: nil)) {
+                _ = try image(Array(jpeg[..<count]))
+            }
+        }
+    }
+
+    @Test("a PNG cut anywhere is refused")
+    func cutPNG() {
+        let png = SampleImages.png
+        for count in 8..<png.count {
+            #expect(throws: ImageLoadingError.truncated(url: address, received: count, expected: nil)) {
+                _ = try image(Array(png[..<count]))
+            }
+        }
+    }
+
+    @Test("where any content is accepted, what is no whole image has no header")
+    func anyContent() throws {
+        #expect(try image(Array("text".utf8), any: true).header == nil)
+        #expect(try image(Array(SampleImages.png.dropLast()), any: true).header == nil)
+        #expect(try image(SampleImages.png, any: true).header != nil)
+    }
+
+    private func image(_ bytes: [UInt8], type: String = "image/jpeg", any: Bool = false) throws
+        -> DownloadedImage
+    {
+        try DownloadedImage(
+            checking: ImageBytes(bytes), head: ResponseHead(status: 200, fields: ["Content-Type": type]),
+            url: try #require(URL(string: address)), acceptsAnyContent: any)
+    }
+}

@@ -1,0 +1,155 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Nothing wrong is stored, and what is stored wrong is replaced", .timeLimit(.minutes(1)))
+struct NothingWrongIsStoredTests {
+    private let folder: TemporaryFolder
+    private let address = "http://localhost/a.png"
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(
+        "an answer that is no whole image is an error and leaves both tiers empty",
+        arguments: [
+            ("not-an-image", HeldTransport.Answer(Array("<html>login</html>".utf8))),
+            ("truncated", HeldTransport.Answer(Array(SampleImages.jpeg.dropLast(20)))),
+            ("truncated", HeldTransport.Answer(Array(SampleImages.png.dropLast(2)))),
+            ("truncated", HeldTransport.Answer(SampleImages.png, fields: ["Content-Length": "71"])),
+            ("empty", HeldTransport.Answer([])),
+            ("encoded-content", HeldTransport.Answer(SampleImages.png, fields: ["Content-Encoding": "gzip"])),
+            ("too-large", HeldTransport.Answer(SampleImages.png(bytes: 2000))),
+            ("too-large", HeldTransport.Answer(SampleImages.png, fields: ["Content-Length": "2000"])),
+            ("http-status", HeldTransport.Answer(SampleImages.png, status: 206)),
+            ("http-status", HeldTransport.Answer(SampleImages.png, status: 404)),
+            ("http-status", HeldTransport.Answer([], status: 304)),
+            ("too-many-redirects", HeldTransport.Answer([], status: 302, fields: ["Location": "/b"])),
+            ("redirect-refused", HeldTransport.Answer([], status: 302, fields: ["Location": "file:///a"])),
+            ("checksum-mismatch", HeldTransport.Answer(SampleImages.jpeg)),
+        ])
+    func badAnswers(code: String, answer: HeldTransport.Answer) async throws {
+        let transport = HeldTransport { _ in answer }
+        let loader = loader(transport)
+        let request = try ImageRequest(address, checksum: ImageBytes(SampleImages.png).checksum)
+        #expect(await error(loader, request)?.code == code)
+        await loader.flush()
+        #expect(loader.memory.counters.stores == 0)
+        #expect(loader.disk?.counters.stores == 0)
+        #expect(await DiskCache(folder: folder.file("cache")).verify().entries == 0)
+        // The next one is asked anew.
+        let started = transport.started.count
+        #expect(await error(loader, request)?.code == code)
+        #expect(transport.started.count == started * 2)
+    }
+
+    @Test("a half-written image is never stored: a connection lost in the body, over real sockets")
+    func halfImage() async throws {
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 159\r\n\r\n"),
+            .sendBytes(Array(SampleImages.jpeg.prefix(100))),
+        ])
+        let loader = loader(CurlTransport())
+        #expect(await error(loader, ImageRequest(url: origin.url()))?.code == "truncated")
+        #expect(loader.disk?.counters.stores == 0)
+    }
+
+    @Test(
+        "a stored entry that is no whole image is a miss, and is replaced",
+        arguments: [
+            Array("no image".utf8), Array(SampleImages.png.prefix(40)), Array(SampleImages.jpeg.dropLast(9)),
+            [0],
+        ])
+    func undecodable(bytes: [UInt8]) async throws {
+        let request = try ImageRequest(address)
+        let response = StoredResponse(ResponseHead(status: 200), url: request.url, received: Date())
+        let disk = DiskCache(folder: folder.file("cache"))
+        await disk.store(bytes, metadata: response.encoded, for: request.key)
+        await disk.flush()
+        let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
+        #expect(try await loader.image(for: request).source == .network)
+        await loader.flush()
+        #expect(await disk.entry(for: request.key)?.body.array == SampleImages.png)
+    }
+
+    @Test("a stored entry without its response is a miss, and is replaced")
+    func withoutResponse() async throws {
+        let request = try ImageRequest(address)
+        let disk = DiskCache(folder: folder.file("cache"))
+        await disk.store(SampleImages.png, for: request.key)
+        await disk.flush()
+        let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
+        #expect(try await loader.image(for: request).source == .network)
+    }
+
+    @Test("with the network not to be asked, a stored entry that is no image is not handed out")
+    func undecodableOffline() async throws {
+        var request = try ImageRequest(address)
+        request.cachePolicy = .cacheOnly
+        let response = StoredResponse(ResponseHead(status: 200), url: request.url, received: Date())
+        let disk = DiskCache(folder: folder.file("cache"))
+        await disk.store(Array(SampleImages.jpeg.dropLast(9)), metadata: response.encoded, for: request.key)
+        await disk.flush()
+        #expect(await error(loader(HeldTransport()), request) == .notCached(url: address))
+    }
+
+    @Test("what is no image is stored where any content is accepted, and no image to a loader that wants one")
+    func anyContent() async throws {
+        var configuration = ImageDownloader.Configuration()
+        configuration.acceptsAnyContent = true
+        let text = Array("text".utf8)
+        let disk = DiskCache(folder: folder.file("cache"))
+        let transport = HeldTransport { _ in HeldTransport.Answer(text) }
+        let loader = ImageLoader(disk: disk, configuration: configuration, transport: transport)
+        let request = try ImageRequest(address)
+        let image = try await loader.image(for: request)
+        #expect(image.bytes.array == text && image.header == nil)
+        loader.memory.removeAll()
+        #expect(try await loader.image(for: request).source == .disk)
+        await loader.flush()
+        #expect(await error(self.loader(transport), request)?.code == "not-an-image")
+    }
+
+    @Test("the disk folder wiped under a running loader is a miss, and the next image is stored again")
+    func wipedFolder() async throws {
+        let transport = HeldTransport { _ in HeldTransport.Answer(SampleImages.png) }
+        let loader = loader(transport)
+        let request = try ImageRequest(address)
+        _ = try await loader.image(for: request)
+        await loader.flush()
+        try FileManager.default.removeItem(atPath: folder.file("cache"))
+        loader.memory.removeAll()
+        #expect(try await loader.image(for: request).source == .network)
+        await loader.flush()
+        loader.memory.removeAll()
+        #expect(try await loader.image(for: request).source == .disk)
+        #expect(transport.started.count == 2)
+    }
+
+    @Test("a disk that cannot be written costs the entry and not the image")
+    func unwritableDisk() async throws {
+        try Data("a file where the folder should be".utf8).write(to: URL(filePath: folder.file("cache")))
+        let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
+        #expect(try await loader.image(for: try ImageRequest(address)).source == .network)
+        await loader.flush()
+        #expect(loader.disk?.counters.stores == 0)
+        #expect(loader.disk?.counters.lastFault != nil)
+    }
+
+    private func loader(_ transport: any Transport) -> ImageLoader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.maximumBytes = 1000
+        return ImageLoader(
+            disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
+    }
+
+    private func error(_ loader: ImageLoader, _ request: ImageRequest) async -> ImageLoadingError? {
+        do throws(ImageLoadingError) {
+            _ = try await loader.image(for: request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
