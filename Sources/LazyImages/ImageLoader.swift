@@ -9,14 +9,16 @@ import ImageCodecs
 /// What the network brings goes to the disk tier, whole or not at all, and to the memory tier. `file:` and `data:` URLs
 /// are read directly and only kept in memory.
 public actor ImageLoader: SingleFlight {
-    /// Callers share a flight when they want the same image by the same policy.
+    /// Callers share a flight when they want the same image by the same policy, and expect the same bytes.
     struct Key: Hashable {
         let image: CacheKey
         let policy: ImageRequest.CachePolicy
+        let checksum: String?
 
         init(_ request: ImageRequest) {
             image = request.key
             policy = request.cachePolicy
+            checksum = request.checksum
         }
     }
     typealias Value = LoadedImage

@@ -31,8 +31,8 @@ public struct ImageRequest: Sendable, Hashable {
     /// Whether the caches or the network answer. Default `.returnCacheElseLoad`.
     public var cachePolicy = CachePolicy.returnCacheElseLoad
 
-    /// The SHA-256 the bytes must have, 64 lower-case hexadecimal digits; nil for any. Callers who share a flight share
-    /// its first caller's.
+    /// The SHA-256 the bytes must have, 64 lower-case hexadecimal digits; nil for any. Callers who expect different ones
+    /// share a transfer, and each has its own checked.
     public let checksum: String?
 
     /// What the result is cached under: URL, fields and the caller's own variant.

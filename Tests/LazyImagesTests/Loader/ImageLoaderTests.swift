@@ -1,0 +1,247 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("ImageLoader", .timeLimit(.minutes(1)))
+struct ImageLoaderTests {
+    private let folder: TemporaryFolder
+    private let request: ImageRequest
+    private let answering = HeldTransport { _ in
+        HeldTransport.Answer(SampleImages.png, fields: ["ETag": "\"1\""])
+    }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        request = try ImageRequest("http://localhost/a.png")
+    }
+
+    @Test("memory answers before the disk, the disk before the network")
+    func tiers() async throws {
+        let loader = loader(answering)
+        #expect(loader.cachedImage(for: request) == nil)
+        #expect(try await loader.image(for: request).source == .network)
+        #expect(loader.cachedImage(for: request)?.source == .memory)
+        #expect(try await loader.image(for: request).source == .memory)
+        loader.memory.removeAll()
+        let stored = try await loader.image(for: request)
+        #expect(stored.source == .disk)
+        #expect(stored.bytes.array == SampleImages.png)
+        #expect(stored.header?.format == .png && stored.status == 200 && stored.url == request.url)
+        #expect(try await loader.image(for: request).source == .memory)
+        #expect(answering.started.count == 1)
+    }
+
+    @Test("another instance on the same folder answers from disk, with no request")
+    func secondInstance() async throws {
+        let first = loader(answering)
+        _ = try await first.image(for: request)
+        await first.flush()
+        let silent = HeldTransport()
+        #expect(try await loader(silent).image(for: request).source == .disk)
+        #expect(silent.started.count == 0)
+    }
+
+    @Test("cacheOnly asks the tiers and never the network")
+    func cacheOnly() async throws {
+        let loader = loader(answering)
+        var cacheOnly = request
+        cacheOnly.cachePolicy = .cacheOnly
+        #expect(await error(loader, cacheOnly) == .notCached(url: "http://localhost/a.png"))
+        #expect(answering.started.count == 0)
+        _ = try await loader.image(for: request)
+        #expect(try await loader.image(for: cacheOnly).source == .memory)
+        loader.memory.removeAll()
+        #expect(try await loader.image(for: cacheOnly).source == .disk)
+    }
+
+    @Test("reload asks the network and replaces what the tiers have")
+    func reload() async throws {
+        let held = HeldTransport()
+        let loader = loader(held)
+        let first = try await loader.callers(1, of: request)
+        try await held.transfer(0).answer(SampleImages.png)
+        #expect(await first.outcomes[0].error == nil)
+        var reload = request
+        reload.cachePolicy = .reload
+        let second = try await loader.callers(1, of: reload)
+        try await held.transfer(1).answer(SampleImages.jpeg)
+        #expect(try await second.outcomes[0].get().source == .network)
+        #expect(loader.cachedImage(for: request)?.bytes.array == SampleImages.jpeg)
+        loader.memory.removeAll()
+        await loader.flush()
+        #expect(try await loader.image(for: request).bytes.array == SampleImages.jpeg)
+        #expect(await entryCount() == 1)
+    }
+
+    @Test("a failed reload leaves what the tiers have")
+    func failedReload() async throws {
+        _ = try await loader(answering).image(for: request)
+        let failing = loader(HeldTransport { _ in HeldTransport.Answer([], status: 503) })
+        var reload = request
+        reload.cachePolicy = .reload
+        #expect(await error(failing, reload)?.code == "http-status")
+        #expect(try await failing.image(for: request).source == .disk)
+    }
+
+    @Test("callers of one image share one load, and different images do not")
+    func sharing() async throws {
+        let held = HeldTransport()
+        let loader = loader(held)
+        let same = try await loader.callers(20, of: request)
+        let other = try await loader.callers(1, of: try ImageRequest("http://localhost/b.png"))
+        for transfer in try await held.transfers(2) { transfer.answer(SampleImages.png) }
+        for callers in [same, other] {
+            for outcome in await callers.outcomes { #expect(try outcome.get().source == .network) }
+        }
+        #expect(held.started.count == 2)
+        #expect(loader.disk?.counters.misses == 2)
+    }
+
+    @Test(
+        "a caller whose checksum is wrong does not fail the others, and one whose checksum is right has it checked"
+    )
+    func checksumsOfSharers() async throws {
+        let held = HeldTransport()
+        let loader = loader(held)
+        let sum = ImageBytes(SampleImages.png).checksum
+        let address = "http://localhost/a.png"
+        let logs = [ProgressLog(), ProgressLog(), ProgressLog()]
+        let requests = [
+            try ImageRequest(address, checksum: "00"), try ImageRequest(address, checksum: sum), request,
+        ]
+        async let wrong = error(loader, requests[0], progress: logs[0].continuation)
+        async let right = error(loader, requests[1], progress: logs[1].continuation)
+        async let any = error(loader, requests[2], progress: logs[2].continuation)
+        let transfer = try await held.transfer()
+        transfer.respond()
+        // Who has been told of the head waits for the transfer.
+        for log in logs { #expect(await log.first()?.received == 0) }
+        transfer.send(SampleImages.png)
+        transfer.finish()
+        let mismatch = ImageLoadingError.checksumMismatch(
+            url: address, expected: "00", found: sum)
+        let outcomes = await [wrong, right, any]
+        #expect(outcomes == [mismatch, nil, nil])
+        #expect(held.started.count == 1)
+    }
+
+    @Test("what the tiers have is not taken for a request with another checksum")
+    func checksumOfTheCached() async throws {
+        let loader = loader(answering)
+        _ = try await loader.image(for: request)
+        let wrong = try ImageRequest("http://localhost/a.png", checksum: "00")
+        #expect(await error(loader, wrong)?.code == "checksum-mismatch")
+        #expect(answering.started.count == 2)
+        #expect(try await loader.image(for: request).source == .memory)
+    }
+
+    @Test("the download is as urgent as the load, from its start and when it changes")
+    func priorities() async throws {
+        let held = HeldTransport()
+        var configuration = ImageDownloader.Configuration()
+        configuration.transfers = 1
+        let loader = ImageLoader(disk: nil, configuration: configuration, transport: held)
+        var all: [Callers<LoadedImage>] = []
+        for (index, priority) in [ImageRequest.Priority.normal, .low, .high, .low].enumerated() {
+            let request = try ImageRequest("http://localhost/\(index)", priority: priority)
+            all.append(try await loader.callers(1, of: request))
+            try await loader.downloader.has(priority, for: request)
+        }
+        await loader.setPriority(.veryHigh, of: all[3].tickets[0])
+        try await loader.downloader.has(.veryHigh, for: try ImageRequest("http://localhost/3"))
+        for index in 0..<4 { try await held.transfer(index).answer(SampleImages.png) }
+        for callers in all { #expect(await callers.outcomes[0].error == nil) }
+        #expect(held.requests.map(\.url.path) == ["/0", "/3", "/2", "/1"])
+    }
+
+    @Test("progress reaches every caller of a load, and ends with it")
+    func progress() async throws {
+        let held = HeldTransport()
+        let loader = loader(held)
+        let (first, second) = (ProgressLog(), ProgressLog())
+        async let one = loader.image(for: request, progress: first.continuation)
+        let transfer = try await held.transfer()
+        transfer.respond(200, ["Content-Length": "70"])
+        async let two = loader.image(for: request, progress: second.continuation)
+        #expect(await second.first() == TransferProgress(received: 0, expected: 70))
+        transfer.send(SampleImages.png)
+        transfer.finish()
+        _ = try await (one, two)
+        #expect(await first.untilFinished().map(\.received) == [0, 70])
+        #expect(await second.untilFinished().map(\.received) == [70])
+        let third = ProgressLog()
+        _ = try await loader.image(for: request, progress: third.continuation)
+        #expect(await third.untilFinished().isEmpty)
+    }
+
+    @Test("a file and a data URL are read directly, and leave the disk empty")
+    func local() async throws {
+        let path = folder.file("a b.png")
+        try Data(SampleImages.png).write(to: URL(filePath: path))
+        let loader = loader(HeldTransport())
+        let data = "data:image/png;base64," + Data(SampleImages.png).base64EncodedString()
+        for request in [ImageRequest(url: URL(filePath: path)), try ImageRequest(data)] {
+            let image = try await loader.image(for: request)
+            #expect(image.source == .local && image.status == nil)
+            #expect(image.bytes.array == SampleImages.png)
+            #expect(try await loader.image(for: request).source == .memory)
+        }
+        await loader.flush()
+        #expect(await entryCount() == 0)
+        #expect(await error(loader, try ImageRequest("data:,text"))?.code == "not-an-image")
+        let limited = ImageRequest(url: URL(filePath: path), checksum: "00")
+        #expect(await error(loader, limited)?.code == "checksum-mismatch")
+    }
+
+    @Test("ten thousand requests that are already cached cost ten times a thousand")
+    func tenThousandCached() async throws {
+        let loader = loader(answering)
+        let requests = try (0..<10_000).map { try ImageRequest("http://localhost/\($0).png") }
+        for request in requests {
+            let image = CachedImage(
+                bytes: ImageBytes(SampleImages.png), header: nil, status: 200, url: request.url)
+            loader.memory.store(image, for: request.key, cost: 70)
+        }
+        let clock = ContinuousClock()
+        func time(_ count: Int) async throws -> Duration {
+            let start = clock.now
+            for request in requests[..<count] {
+                let image = try await loader.image(for: request)
+                #expect(image.source == .memory)
+            }
+            return clock.now - start
+        }
+        // A quadratic cost makes it a hundred times as long every time; a busy machine may at some time.
+        var best = Double.infinity
+        for _ in 0..<5 where best > 30 { best = min(best, try await time(10_000) / time(1_000)) }
+        #expect(best < 30)
+        // And each asks the memory once, and nobody else.
+        let before = loader.memory.counters
+        _ = try await time(10_000)
+        #expect(loader.memory.counters.hits - before.hits == 10_000)
+        #expect(loader.memory.counters.misses == before.misses)
+        #expect(loader.disk?.counters.misses == 0 && answering.started.count == 0)
+    }
+
+    private func loader(_ transport: HeldTransport) -> ImageLoader {
+        ImageLoader(disk: DiskCache(folder: folder.file("cache")), transport: transport)
+    }
+
+    private func error(
+        _ loader: ImageLoader, _ request: ImageRequest,
+        progress: AsyncStream<TransferProgress>.Continuation? = nil
+    ) async -> ImageLoadingError? {
+        do throws(ImageLoadingError) {
+            _ = try await loader.image(for: request, progress: progress)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func entryCount() async -> Int {
+        await DiskCache(folder: folder.file("cache")).verify().entries
+    }
+}
