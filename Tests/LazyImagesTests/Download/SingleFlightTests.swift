@@ -1,0 +1,230 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+/// One flight, many waiters: each test is a bug that another image loader's users really had.
+@Suite("One flight, many waiters", .timeLimit(.minutes(1)))
+struct SingleFlightTests {
+    private let transport = HeldTransport()
+    private let downloader: ImageDownloader
+    private let address = "http://localhost/a.png"
+
+    init() { downloader = ImageDownloader(transport: transport) }
+
+    @Test("one caller's cancellation does not stop the others")
+    func oneCancels() async throws {
+        let callers = try await downloader.callers(3, of: try ImageRequest(address))
+        callers.tasks[1].cancel()
+        #expect(await callers.tasks[1].value.error == .cancelled(url: address))
+        let transfer = try await transport.transfer()
+        #expect(transfer.cancellation.count == 0)
+        transfer.answer(SampleImages.png)
+        let outcomes = await callers.outcomes
+        for index in [0, 2] { #expect(try outcomes[index].get().bytes.array == SampleImages.png) }
+        #expect(transport.started.count == 1)
+    }
+
+    @Test("the first caller's cancellation does not fail the rest")
+    func firstCancels() async throws {
+        let request = try ImageRequest(address)
+        let first = try await downloader.callers(1, of: request)
+        let transfer = try await transport.transfer()
+        let rest = try await downloader.callers(2, of: request)
+        first.tasks[0].cancel()
+        #expect(await first.outcomes[0].error == .cancelled(url: address))
+        #expect(transfer.cancellation.count == 0)
+        transfer.answer(SampleImages.png)
+        for outcome in await rest.outcomes { #expect(outcome.error == nil) }
+    }
+
+    @Test("the last caller's cancellation ends the transfer, and the next caller starts anew")
+    func lastCancels() async throws {
+        let request = try ImageRequest(address)
+        let callers = try await downloader.callers(2, of: request)
+        let abandoned = try await transport.transfer()
+        for task in callers.tasks { task.cancel() }
+        try await abandoned.cancellation.reaches(1)
+        for outcome in await callers.outcomes { #expect(outcome.error == .cancelled(url: address)) }
+        let next = try await downloader.callers(1, of: request)
+        try await transport.transfer(1).answer(SampleImages.png)
+        #expect(await next.outcomes[0].error == nil)
+        #expect(await downloader.transferCount == 0)
+    }
+
+    @Test("a caller that joins as the flight ends gets an answer")
+    func joinAtTheEnd() async throws {
+        let answering = HeldTransport { _ in HeldTransport.Answer(SampleImages.png) }
+        let downloader = ImageDownloader(transport: answering)
+        let request = try ImageRequest(address)
+        var callers: [Callers<DownloadedImage>] = []
+        for _ in 0..<300 {
+            callers.append(downloader.calls(of: request))
+            // Every round lets the flight come a little further before the next caller arrives.
+            await Task.yield()
+        }
+        for caller in callers { #expect(await caller.outcomes[0].error == nil) }
+        #expect(await downloader.transferCount == 0)
+    }
+
+    @Test("a completion is delivered once even when cancelled")
+    func onceEach() async throws {
+        // A continuation that is resumed twice stops the program; one that is never resumed, the test.
+        let answering = HeldTransport { _ in HeldTransport.Answer(SampleImages.png) }
+        let downloader = ImageDownloader(transport: answering)
+        for round in 0..<100 {
+            let callers = downloader.calls(3, of: try ImageRequest("http://localhost/\(round % 7)"))
+            for _ in 0..<(round % 5) { await Task.yield() }
+            callers.tasks[round % 3].cancel()
+            let outcomes = await callers.outcomes
+            for index in 0..<3 where index != round % 3 { #expect(outcomes[index].error == nil) }
+            let left = outcomes[round % 3].error
+            #expect(left == nil || left?.code == "cancelled")
+        }
+        #expect(await downloader.transferCount == 0)
+    }
+
+    @Test("cancelled before it starts, it ends at once")
+    func cancelledBefore() async throws {
+        let gate = Tally()
+        let request = try ImageRequest(address)
+        let task = Task { [downloader] () async -> ImageLoadingError? in
+            // The wait ends with the cancellation, which is all it is for.
+            try? await gate.reaches(1)
+            do throws(ImageLoadingError) {
+                _ = try await downloader.download(request)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        task.cancel()
+        #expect(await task.value == .cancelled(url: address))
+        #expect(transport.started.count == 0)
+        #expect(await downloader.transferCount == 0)
+    }
+
+    @Test("cancelled while it waits in the queue, nothing is downloaded")
+    func cancelledInTheQueue() async throws {
+        var configuration = ImageDownloader.Configuration()
+        configuration.transfers = 1
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
+        let first = try await downloader.callers(1, of: try ImageRequest("http://localhost/1"))
+        let queued = try await downloader.callers(1, of: try ImageRequest("http://localhost/2"))
+        let last = try await downloader.callers(1, of: try ImageRequest("http://localhost/3"))
+        queued.tasks[0].cancel()
+        #expect(await queued.outcomes[0].error == .cancelled(url: "http://localhost/2"))
+        try await transport.transfer(0).answer(SampleImages.png)
+        try await transport.transfer(1).answer(SampleImages.png)
+        for callers in [first, last] { #expect(await callers.outcomes[0].error == nil) }
+        #expect(transport.requests.map(\.url.path) == ["/1", "/3"])
+    }
+
+    @Test("cancellation is not taken for failure")
+    func cancellationIsNoFailure() async throws {
+        let request = try ImageRequest(address)
+        let loader = ImageLoader(disk: nil, transport: transport)
+        let callers = try await loader.callers(1, of: request)
+        let transfer = try await transport.transfer()
+        callers.tasks[0].cancel()
+        try await transfer.cancellation.reaches(1)
+        #expect(await callers.outcomes[0].error == .cancelled(url: address))
+        // No second try, no fallback: nothing else was asked of the network.
+        #expect(transport.started.count == 1)
+        #expect(loader.memory.counters.stores == 0)
+    }
+
+    @Test("a transfer that throws leaves its key free")
+    func failureFreesTheKey() async throws {
+        let request = try ImageRequest(address)
+        let failing = try await downloader.callers(2, of: request)
+        let reset = ImageLoadingError.connectionLost(url: address, received: 3, reason: "reset")
+        try await transport.transfer(0).fail(reset)
+        for outcome in await failing.outcomes { #expect(outcome.error == reset) }
+        let next = try await downloader.callers(1, of: request)
+        try await transport.transfer(1).answer(SampleImages.png)
+        #expect(await next.outcomes[0].error == nil)
+    }
+
+    @Test("a request that the policy forbids leaves its key free")
+    func refusalFreesTheKey() async throws {
+        let request = try ImageRequest("http://example.org/a.png")
+        for _ in 0..<2 {
+            let error = await downloader.calls(of: request).outcomes[0].error
+            #expect(error?.code == "insecure-connection")
+        }
+        #expect(transport.started.count == 0)
+        #expect(await downloader.transferCount == 0)
+    }
+
+    @Test("different headers do not share an answer")
+    func differentHeaders() async throws {
+        let url = try URL(typed: address)
+        let mine = try await downloader.callers(
+            1, of: ImageRequest(url: url, fields: ["Authorization": "me"]))
+        let yours = try await downloader.callers(
+            1, of: ImageRequest(url: url, fields: ["Authorization": "you"]))
+        for transfer in try await transport.transfers(2) {
+            let isMine = transfer.request.fields["authorization"] == "me"
+            transfer.answer(isMine ? SampleImages.png : SampleImages.jpeg)
+        }
+        #expect(try await mine.outcomes[0].get().bytes.array == SampleImages.png)
+        #expect(try await yours.outcomes[0].get().bytes.array == SampleImages.jpeg)
+    }
+
+    @Test("different variants of one URL share one transfer")
+    func variantsShareATransfer() async throws {
+        let url = try URL(typed: address)
+        let small = try await downloader.callers(1, of: ImageRequest(url: url, variant: "small"))
+        let large = try await downloader.callers(1, of: ImageRequest(url: url, variant: "large"))
+        try await transport.transfer().answer(SampleImages.png)
+        for callers in [small, large] { #expect(await callers.outcomes[0].error == nil) }
+        #expect(transport.started.count == 1)
+    }
+
+    @Test("an abandoned transfer that answers late does not answer for the one that followed it")
+    func lateAnswer() async throws {
+        let stubborn = StubbornTransport()
+        let downloader = ImageDownloader(transport: stubborn)
+        let request = try ImageRequest(address)
+        let first = try await downloader.callers(1, of: request)
+        try await stubborn.started.reaches(1)
+        first.tasks[0].cancel()
+        #expect(await first.outcomes[0].error?.code == "cancelled")
+        let second = try await downloader.callers(1, of: request)
+        try await stubborn.started.reaches(2)
+        stubborn.fail(0)
+        stubborn.answer(1, SampleImages.jpeg)
+        #expect(try await second.outcomes[0].get().bytes.array == SampleImages.jpeg)
+    }
+}
+
+/// Ends its transfers when the test says so and not when they are cancelled, as a slow name lookup might.
+private final class StubbornTransport: Transport {
+    let started = Tally()
+    private let transfers = Shared<
+        [(continuation: CheckedContinuation<ResponseHead?, Never>, receiver: any BodyReceiver)]
+    >([])
+
+    func perform(
+        _ request: TransportRequest, into receiver: any BodyReceiver
+    ) async throws(ImageLoadingError) -> ResponseHead {
+        let head = await withCheckedContinuation { continuation in
+            transfers.change { $0.append((continuation, receiver)) }
+            started.add()
+        }
+        guard let head else { throw .cancelled(url: request.url.displayText) }
+        return head
+    }
+
+    func fail(_ index: Int) { transfers.value[index].continuation.resume(returning: nil) }
+
+    func answer(_ index: Int, _ body: [UInt8]) {
+        let transfer = transfers.value[index]
+        let head = ResponseHead(status: 200)
+        _ = transfer.receiver.receive(head)
+        _ = transfer.receiver.receive(body.span)
+        transfer.continuation.resume(returning: head)
+    }
+}
