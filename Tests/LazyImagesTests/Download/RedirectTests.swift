@@ -1,0 +1,160 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Redirects", .timeLimit(.minutes(1)))
+struct RedirectTests {
+    private let transport = HeldTransport()
+
+    @Test("a redirect is followed over real connections, and the image says where it was found")
+    func followed() async throws {
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 302 Found\r\nLocation: moved/b.png\r\nContent-Length: 5\r\n\r\nmoved"),
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 70\r\n\r\n"), .sendBytes(SampleImages.png),
+        ])
+        let image = try await ImageDownloader().download(ImageRequest(url: origin.url("/p/a.png")))
+        #expect(image.url == origin.url("/p/moved/b.png"))
+        #expect(image.bytes.array == SampleImages.png)
+        #expect(
+            origin.heads.map { $0.prefix { $0 != "\r\n" } } == [
+                "GET /p/a.png HTTP/1.1", "GET /p/moved/b.png HTTP/1.1",
+            ])
+        #expect(origin.connections.count == 1)
+    }
+
+    @Test("ten redirects are followed, the eleventh is an error")
+    func limit() async throws {
+        for (count, isFollowed) in [(10, true), (11, false)] {
+            let transport = HeldTransport { request in
+                let number = Int(request.url.lastPathComponent) ?? 0
+                return number == count
+                    ? HeldTransport.Answer(SampleImages.png)
+                    : HeldTransport.Answer([], status: 301, fields: ["Location": "\(number + 1)"])
+            }
+            let downloader = ImageDownloader(transport: transport)
+            let outcome = await downloader.calls(of: try ImageRequest("http://localhost/0")).outcomes[0]
+            #expect((outcome.error == nil) == isFollowed)
+            #expect(isFollowed || outcome.error == .tooManyRedirects(url: "http://localhost/0", limit: 10))
+            #expect(await downloader.transferCount == 0)
+        }
+    }
+
+    @Test("a loop of redirects ends")
+    func loop() async throws {
+        let transport = HeldTransport { _ in
+            HeldTransport.Answer([], status: 302, fields: ["Location": "http://localhost/a"])
+        }
+        let downloader = ImageDownloader(transport: transport)
+        let outcome = await downloader.calls(of: try ImageRequest("http://localhost/a")).outcomes[0]
+        #expect(outcome.error == .tooManyRedirects(url: "http://localhost/a", limit: 10))
+        #expect(transport.started.count == 11)
+    }
+
+    @Test(
+        "the caller's fields stay at the origin they were meant for",
+        arguments: [
+            ("/b", true), ("http://localhost:80/b", true), ("http://localhost:81/b", false),
+            ("http://other.localhost/b", false), ("https://localhost/b", false),
+        ])
+    func fields(location: String, areKept: Bool) async throws {
+        let downloader = ImageDownloader(transport: transport)
+        let request = try ImageRequest(
+            "http://me:secret@localhost/a", fields: ["Cookie": "c", "Accept": "image/png"])
+        let caller = try await downloader.callers(1, of: request)
+        try await transport.transfer(0).answer([], status: 302, fields: ["Location": location])
+        let second = try await transport.transfer(1)
+        #expect((second.request.fields["Authorization"] != nil) == areKept)
+        #expect((second.request.fields["Cookie"] != nil) == areKept)
+        #expect((second.request.fields["Accept"] == "image/png") == areKept)
+        #expect(second.request.fields["Accept-Encoding"] == "identity")
+        second.answer(SampleImages.png)
+        #expect(await caller.outcomes[0].error == nil)
+    }
+
+    @Test("back at the origin after a detour, the caller's fields go along again")
+    func detour() async throws {
+        let downloader = ImageDownloader(transport: transport)
+        let caller = try await downloader.callers(
+            1, of: try ImageRequest("http://localhost/a", fields: ["Cookie": "c"]))
+        try await transport.transfer(0).answer([], status: 302, fields: ["Location": "http://b.localhost/"])
+        try await transport.transfer(1).answer([], status: 302, fields: ["Location": "http://localhost/c"])
+        try await transport.transfer(2).answer(SampleImages.png)
+        #expect(await caller.outcomes[0].error == nil)
+        #expect(transport.requests.map { $0.fields["Cookie"] } == ["c", nil, "c"])
+    }
+
+    @Test("a redirect to another host waits for a place there and gives its own back")
+    func places() async throws {
+        var configuration = ImageDownloader.Configuration()
+        configuration.transfersPerHost = 1
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
+        let busy = try await downloader.callers(1, of: try ImageRequest("http://b.localhost/busy"))
+        _ = try await transport.transfer(0)
+        let moved = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/moved"))
+        try await transport.transfer(1).answer(
+            [], status: 307, fields: ["Location": "http://b.localhost/new"])
+        // That it starts shows that the place at the first host is free; the second host's is still taken.
+        let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
+        try await transport.transfer(2).answer(SampleImages.png)
+        #expect(await next.outcomes[0].error == nil)
+        #expect(transport.requests.map(\.url.path) == ["/busy", "/moved", "/next"])
+        try await transport.transfer(0).answer(SampleImages.png)
+        try await transport.transfer(3).answer(SampleImages.png)
+        for caller in [busy, moved] { #expect(await caller.outcomes[0].error == nil) }
+        #expect(transport.requests[3].url.absoluteString == "http://b.localhost/new")
+    }
+
+    @Test("a caller that leaves between two hops ends the flight there")
+    func leaving() async throws {
+        var configuration = ImageDownloader.Configuration()
+        configuration.transfersPerHost = 1
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
+        let busy = try await downloader.callers(1, of: try ImageRequest("http://b.localhost/busy"))
+        _ = try await transport.transfer(0)
+        let moved = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/moved"))
+        try await transport.transfer(1).answer(
+            [], status: 307, fields: ["Location": "http://b.localhost/new"])
+        let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
+        _ = try await transport.transfer(2)
+        moved.tasks[0].cancel()
+        #expect(await moved.outcomes[0].error?.code == "cancelled")
+        try await transport.transfer(0).answer(SampleImages.png)
+        try await transport.transfer(2).answer(SampleImages.png)
+        for caller in [busy, next] { #expect(await caller.outcomes[0].error == nil) }
+        #expect(transport.started.count == 3)
+    }
+
+    @Test("a redirect that the policy does not follow is an error, and nothing is asked there")
+    func refused() async throws {
+        let downloader = ImageDownloader(transport: transport)
+        let caller = try await downloader.callers(1, of: try ImageRequest("https://example.org/a"))
+        try await transport.transfer().answer([], status: 301, fields: ["Location": "http://example.org/a"])
+        let error = ImageLoadingError.redirectRefused(
+            url: "https://example.org/a", location: "http://example.org/a", reason: "it leads away from https"
+        )
+        #expect(await caller.outcomes[0].error == error)
+        #expect(transport.started.count == 1)
+    }
+
+    @Test("a redirect without a Location is an error of its status")
+    func noLocation() async throws {
+        let downloader = ImageDownloader(transport: transport)
+        let caller = try await downloader.callers(1, of: try ImageRequest("http://localhost/a"))
+        try await transport.transfer().answer([], status: 302)
+        #expect(await caller.outcomes[0].error == .httpStatus(url: "http://localhost/a", status: 302))
+    }
+
+    @Test("the progress of a redirect's own body is nobody's")
+    func progress() async throws {
+        let downloader = ImageDownloader(transport: transport)
+        let log = ProgressLog()
+        let request = try ImageRequest("http://localhost/a")
+        async let image = downloader.download(request, progress: log.continuation)
+        try await transport.transfer(0).answer([1, 2, 3], status: 302, fields: ["Location": "/b"])
+        try await transport.transfer(1).answer(SampleImages.png)
+        _ = try await image
+        #expect(await log.untilFinished().map(\.received) == [0, SampleImages.png.count])
+    }
+}
