@@ -1,0 +1,122 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Prewarmer", .timeLimit(.minutes(1)))
+struct PrewarmerTests {
+    private let folder: TemporaryFolder
+    private let answering = HeldTransport { request in
+        request.url.path.contains("bad")
+            ? HeldTransport.Answer([], status: 404) : HeldTransport.Answer(SampleImages.png)
+    }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("everything is fetched, is on disk when it returns, and is reported one by one")
+    func fetches() async throws {
+        let requests = try requests(20)
+        var reported: [Int] = []
+        let summary = await Prewarmer(loader(answering)).run(requests) { result in
+            #expect(result.request.key == requests[result.index].key)
+            reported.append(result.index)
+        }
+        #expect(summary.fetched == 20 && summary.failed + summary.alreadyCached + summary.cancelled == 0)
+        #expect(summary.bytesFetched == 20 * SampleImages.png.count)
+        #expect(reported.sorted() == Array(0..<20))
+        let disk = DiskCache(folder: folder.path)
+        for request in requests {
+            #expect(await disk.entry(for: request.key)?.body.array == SampleImages.png)
+        }
+    }
+
+    @Test("no more run at once than its concurrency, and all of it is used", arguments: [1, 5])
+    func concurrency(limit: Int) async throws {
+        let held = HeldTransport()
+        let loader = loader(held)
+        let requests = try (0..<12).map { try ImageRequest("http://host\($0).localhost/") }
+        async let summary = Prewarmer(loader, concurrency: limit).run(requests)
+        for index in 0..<12 {
+            // The next one starts only when one has ended, and not before.
+            let started = try await held.transfers(min(index + limit, 12))
+            #expect(started.count <= index + limit)
+            started[index].answer(SampleImages.png)
+        }
+        #expect(await summary.fetched == 12)
+        #expect(held.mostAtOnce == limit)
+    }
+
+    @Test("what is there already is skipped, by a new process too")
+    func skips() async throws {
+        _ = await Prewarmer(loader(answering)).run(try requests(5))
+        let silent = HeldTransport()
+        let summary = await Prewarmer(loader(silent)).run(try requests(5))
+        #expect(summary.alreadyCached == 5 && summary.fetched == 0 && summary.bytesFetched == 0)
+        #expect(silent.started.count == 0)
+    }
+
+    @Test("a run that was stopped goes on where it was")
+    func resumes() async throws {
+        let held = HeldTransport()
+        let first = loader(held)
+        let requests = try requests(6)
+        let run = Task { await Prewarmer(first, concurrency: 1).run(requests) }
+        for index in 0..<3 { try await held.transfer(index).answer(SampleImages.png) }
+        _ = try await held.transfer(3)
+        run.cancel()
+        #expect(await run.value.fetched == 3)
+        let summary = await Prewarmer(loader(answering)).run(requests)
+        #expect(summary.alreadyCached == 3 && summary.fetched == 3)
+        #expect(answering.requests.map(\.url.path).sorted() == ["/3", "/4", "/5"])
+    }
+
+    @Test("one failure does not stop the rest, and names its request")
+    func failures() async throws {
+        let requests = try ["0", "bad", "2", "bad2", "4"].map { try ImageRequest("http://localhost/\($0)") }
+        var failures: [String: String] = [:]
+        let summary = await Prewarmer(loader(answering), concurrency: 2).run(requests) { result in
+            if case .failed(let error) = result.outcome { failures[result.request.url.path] = error.code }
+        }
+        #expect(summary.fetched == 3 && summary.failed == 2)
+        #expect(failures == ["/bad": "http-status", "/bad2": "http-status"])
+    }
+
+    @Test("cancelled, it stops what runs, begins nothing more, and counts what was not tried")
+    func cancellation() async throws {
+        let held = HeldTransport()
+        let loader = loader(held)
+        let requests = try requests(50)
+        let run = Task {
+            await Prewarmer(loader, concurrency: 4).run(requests) { _ in Issue.record("reported") }
+        }
+        let started = try await held.transfers(4)
+        run.cancel()
+        for transfer in started { try await transfer.cancellation.reaches(1) }
+        let summary = await run.value
+        #expect(summary.cancelled == 50 && summary.fetched + summary.failed == 0)
+        #expect(held.started.count == 4)
+    }
+
+    @Test("an image that stands in the list more than once is fetched once")
+    func repeated() async throws {
+        let request = try ImageRequest("http://localhost/a")
+        let summary = await Prewarmer(loader(answering)).run([ImageRequest](repeating: request, count: 10))
+        #expect(answering.started.count == 1)
+        #expect(summary.fetched + summary.alreadyCached == 10)
+    }
+
+    @Test("an empty list is done at once, and a concurrency below one is one")
+    func edges() async throws {
+        #expect(await Prewarmer(loader(answering)).run([]) == Prewarmer.Summary())
+        #expect(await Prewarmer(loader(answering), concurrency: 0).run(try requests(2)).fetched == 2)
+    }
+
+    private func requests(_ count: Int) throws -> [ImageRequest] {
+        try (0..<count).map { try ImageRequest("http://localhost/\($0)") }
+    }
+
+    private func loader(_ transport: HeldTransport) -> ImageLoader {
+        ImageLoader(disk: DiskCache(folder: folder.path), transport: transport)
+    }
+}
