@@ -1,0 +1,166 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("BodyBuffer", .timeLimit(.minutes(1)))
+struct BodyBufferTests {
+    private let budget = BodyBudget(limit: 1000)
+    private let url = "https://example.org/a"
+
+    @Test("a body comes back as it was sent")
+    func plain() throws {
+        let buffer = buffer()
+        #expect(buffer.receive(ResponseHead(status: 200, fields: ["Content-Length": "6"])))
+        #expect(buffer.take([1, 2, 3]))
+        #expect(buffer.take([4, 5, 6]))
+        #expect(try buffer.finish().array == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test("a length over the limit is refused before the body")
+    func promisedTooMuch() {
+        let buffer = buffer(maximum: 10)
+        #expect(!buffer.receive(ResponseHead(status: 200, fields: ["Content-Length": "11"])))
+        #expect(throws: ImageLoadingError.tooLarge(url: url, limit: 10)) { _ = try buffer.finish() }
+    }
+
+    @Test(
+        "a body over the limit is refused as its bytes arrive, whatever was promised", arguments: [nil, "5"])
+    func tooMuch(promised: String?) {
+        let buffer = buffer(maximum: 10)
+        var fields = HTTPFields()
+        fields["Content-Length"] = promised
+        #expect(buffer.receive(ResponseHead(status: 200, fields: fields)))
+        #expect(buffer.take([UInt8](repeating: 1, count: 10)))
+        #expect(!buffer.take([1]))
+        #expect(throws: ImageLoadingError.tooLarge(url: url, limit: 10)) { _ = try buffer.finish() }
+    }
+
+    @Test("what the budget has no room for goes to a file and comes back byte for byte")
+    func spill() throws {
+        let bytes = SampleImages.png(bytes: 5000)
+        let buffer = buffer()
+        #expect(buffer.receive(ResponseHead(status: 200)))
+        for start in stride(from: 0, to: bytes.count, by: 700) {
+            let part = Array(bytes[start..<min(start + 700, bytes.count)])
+            #expect(buffer.take(part))
+            #expect(budget.bytesInUse == (start == 0 ? 700 : 0))
+        }
+        let body = try buffer.finish()
+        #expect(body.source is MappedFile)
+        #expect(body.array == bytes)
+    }
+
+    @Test("a body that is spilt leaves nothing in the folder")
+    func namelessFile() throws {
+        let folder = try TemporaryFolder()
+        let buffer = buffer(spillFolder: folder.path)
+        #expect(buffer.receive(ResponseHead(status: 200)))
+        #expect(buffer.take([UInt8](repeating: 7, count: 2000)))
+        let body = try buffer.finish()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(body.array == [UInt8](repeating: 7, count: 2000))
+    }
+
+    @Test("without room anywhere the body is refused, with the system's reason")
+    func noRoom() {
+        let buffer = buffer(spillFolder: "/nowhere")
+        #expect(buffer.receive(ResponseHead(status: 200)))
+        #expect(!buffer.take([UInt8](repeating: 7, count: 2000)))
+        let error = ImageLoadingError.storageFailed(url: url, reason: "No such file or directory")
+        #expect(throws: error) { _ = try buffer.finish() }
+    }
+
+    @Test("the budget has its bytes back when the buffer goes")
+    func budgetGivenBack() {
+        do {
+            let buffer = buffer()
+            #expect(buffer.receive(ResponseHead(status: 200)))
+            #expect(buffer.take([UInt8](repeating: 7, count: 600)))
+            #expect(budget.bytesInUse == 600)
+        }
+        #expect(budget.bytesInUse == 0)
+    }
+
+    @Test("several bodies share one budget: the one that finds it used up is spilt, the other stays")
+    func sharedBudget() throws {
+        let (first, second) = (buffer(), buffer())
+        for buffer in [first, second] { #expect(buffer.receive(ResponseHead(status: 200))) }
+        #expect(first.take([UInt8](repeating: 1, count: 600)))
+        #expect(second.take([UInt8](repeating: 2, count: 600)))
+        #expect(budget.bytesInUse == 600)
+        #expect(try first.finish().source is ByteArray)
+        #expect(try second.finish().source is MappedFile)
+    }
+
+    @Test("an empty body is an error", arguments: [nil, "0"])
+    func empty(promised: String?) {
+        let buffer = buffer()
+        var fields = HTTPFields()
+        fields["Content-Length"] = promised
+        #expect(buffer.receive(ResponseHead(status: 200, fields: fields)))
+        #expect(throws: ImageLoadingError.empty(url: url)) { _ = try buffer.finish() }
+    }
+
+    @Test("a body shorter than promised is an error")
+    func short() {
+        let buffer = buffer()
+        #expect(buffer.receive(ResponseHead(status: 200, fields: ["Content-Length": "3"])))
+        #expect(buffer.take([1, 2]))
+        #expect(throws: ImageLoadingError.truncated(url: url, received: 2, expected: 3)) {
+            _ = try buffer.finish()
+        }
+    }
+
+    @Test("a compressed body is refused before it comes", arguments: ["gzip", "br", "GZIP, identity"])
+    func encoded(encoding: String) {
+        let buffer = buffer()
+        #expect(!buffer.receive(ResponseHead(status: 200, fields: ["Content-Encoding": encoding])))
+        #expect(throws: ImageLoadingError.encodedContent(url: url, encoding: encoding)) {
+            _ = try buffer.finish()
+        }
+    }
+
+    @Test("the encoding that is none is accepted", arguments: ["identity", "Identity", ""])
+    func identity(encoding: String) {
+        #expect(buffer().receive(ResponseHead(status: 200, fields: ["Content-Encoding": encoding])))
+    }
+
+    @Test("of a body that nobody wants, a little is read so that the connection can be kept")
+    func discarded() {
+        let buffer = buffer()
+        #expect(buffer.receive(ResponseHead(status: 404)))
+        #expect(buffer.take([UInt8](repeating: 7, count: 64 * 1024)))
+        #expect(!buffer.take([1]))
+        #expect(budget.bytesInUse == 0)
+        #expect(!self.buffer().receive(ResponseHead(status: 302, fields: ["Content-Length": "65537"])))
+    }
+
+    @Test("progress counts the bytes of a body that is kept, from none on")
+    func progress() async {
+        let relay = ProgressRelay()
+        let log = ProgressLog()
+        relay.add(log.listener, for: LoadTicket())
+        let kept = buffer(progress: relay)
+        _ = kept.receive(ResponseHead(status: 200, fields: ["Content-Length": "3"]))
+        _ = kept.take([1, 2])
+        _ = kept.take([3])
+        let discarded = buffer(progress: relay)
+        _ = discarded.receive(ResponseHead(status: 301))
+        _ = discarded.take([1, 2])
+        #expect(
+            await log.all() == [0, 2, 3].map { TransferProgress(received: $0, expected: 3) })
+    }
+
+    private func buffer(
+        maximum: Int = 10_000, spillFolder: String = "/tmp", progress: ProgressRelay = ProgressRelay()
+    ) -> BodyBuffer {
+        BodyBuffer(
+            url: url, maximumBytes: maximum, budget: budget, spillFolder: spillFolder, progress: progress)
+    }
+}
+
+extension BodyBuffer {
+    fileprivate func take(_ bytes: [UInt8]) -> Bool { receive(bytes.span) }
+}

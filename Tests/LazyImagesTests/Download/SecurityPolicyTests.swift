@@ -1,0 +1,107 @@
+import FoundationEssentials
+import Testing
+
+@testable import LazyImages
+
+@Suite("SecurityPolicy", .timeLimit(.minutes(1)))
+struct SecurityPolicyTests {
+    @Test(
+        "https is spoken to everywhere, plain http to this machine and to hosts that were named",
+        arguments: [
+            "https://example.org/a", "HTTPS://example.org/a", "http://localhost/a", "http://LocalHost:8080/a",
+            "http://sample.localhost/a", "http://127.0.0.1/a", "http://127.255.3.4:99/a", "http://[::1]/a",
+            "http://[::1]:8080/a", "http://old.example/a", "http://OLD.example:81/a",
+        ])
+    func allowed(text: String) throws {
+        let policy = SecurityPolicy(insecureHosts: ["Old.Example"])
+        try policy.check(try url(text))
+    }
+
+    @Test(
+        "plain http to any other host is refused",
+        arguments: [
+            "http://example.org/a", "http://localhost.example.org/a", "http://notlocalhost/a",
+            "http://127.0.0.1.example.org/a", "http://128.0.0.1/a", "http://127.0.0/a",
+            "http://127.0.0.256/a",
+            "http://[::2]/a", "http://sub.old.example/a", "http://0.0.0.0/a",
+        ])
+    func refused(text: String) throws {
+        let policy = SecurityPolicy(insecureHosts: ["old.example"])
+        let url = try url(text)
+        let host = url.host() ?? ""
+        #expect(throws: ImageLoadingError.insecureConnection(url: text, host: host)) { try policy.check(url) }
+    }
+
+    @Test("another scheme is refused", arguments: ["ftp://example.org/a", "file:///a", "data:,a"])
+    func schemes(text: String) throws {
+        let url = try url(text)
+        let scheme = url.scheme ?? ""
+        #expect(throws: ImageLoadingError.unsupportedScheme(url: text, scheme: scheme)) {
+            try SecurityPolicy().check(url)
+        }
+    }
+
+    @Test(
+        "a redirect is resolved against the URL it came from",
+        arguments: [
+            ("b.png", "https://example.org/p/b.png"), ("../b.png", "https://example.org/b.png"),
+            ("/b.png", "https://example.org/b.png"), ("?size=2", "https://example.org/p/a.png?size=2"),
+            ("//other.example/b.png", "https://other.example/b.png"),
+            ("https://other.example:8443/b%2Fc.png", "https://other.example:8443/b%2Fc.png"),
+            ("El Camión.png", "https://example.org/p/El%20Cami%C3%B3n.png"),
+        ])
+    func redirects(location: String, expected: String) throws {
+        for status in [301, 302, 303, 307, 308] {
+            let head = ResponseHead(status: status, fields: ["Location": location])
+            let target = try SecurityPolicy().redirect(head, from: try url("https://example.org/p/a.png?x=1"))
+            #expect(target?.absoluteString == expected)
+        }
+    }
+
+    @Test(
+        "a redirect that leads away from https, elsewhere in the clear, to another scheme or along credentials is refused",
+        arguments: [
+            ("https://example.org/a", "http://example.org/a", "it leads away from https"),
+            ("https://example.org/a", "http://localhost/a", "it leads away from https"),
+            ("https://example.org/a", "file:///etc/passwd", "it leads away from https"),
+            ("http://localhost/a", "file:///etc/passwd", "only https and http are followed"),
+            ("http://localhost/a", "data:,x", "only https and http are followed"),
+            ("http://localhost/a", "ftp://example.org/a", "it is not a URL that can be fetched"),
+            ("http://localhost/a", "http://example.org/a", "plain http to example.org is not allowed"),
+            ("https://example.org/a", "https://me:secret@example.org/a", "it carries credentials"),
+            ("https://example.org/a", "https://me@example.org/a", "it carries credentials"),
+            ("https://example.org/a", "", "it is not a URL that can be fetched"),
+        ])
+    func refusedRedirects(from: String, location: String, reason: String) throws {
+        let head = ResponseHead(status: 302, fields: ["Location": location])
+        let url = try url(from)
+        #expect(throws: ImageLoadingError.redirectRefused(url: from, location: location, reason: reason)) {
+            _ = try SecurityPolicy().redirect(head, from: url)
+        }
+    }
+
+    @Test("a redirect without a Location, and a Location without a redirect, lead nowhere")
+    func noRedirect() throws {
+        let url = try url("https://example.org/a")
+        #expect(try SecurityPolicy().redirect(ResponseHead(status: 302), from: url) == nil)
+        for status in [200, 201, 300, 304, 404] {
+            let head = ResponseHead(status: status, fields: ["Location": "/b"])
+            #expect(try SecurityPolicy().redirect(head, from: url) == nil)
+        }
+    }
+
+    @Test(
+        "an origin is scheme, host and port, with the default port said or not",
+        arguments: [
+            ("https://example.org/a", "https://EXAMPLE.org:443/b", true),
+            ("http://localhost/a", "http://localhost:80/a", true),
+            ("https://example.org/a", "https://example.org:8443/a", false),
+            ("https://example.org/a", "https://www.example.org/a", false),
+            ("http://localhost:443/a", "https://localhost/a", false),
+        ])
+    func origins(one: String, other: String, isSame: Bool) throws {
+        #expect(SecurityPolicy.haveSameOrigin(try url(one), try url(other)) == isSame)
+    }
+
+    private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
+}

@@ -1,0 +1,54 @@
+import FoundationEssentials
+import Testing
+
+@testable import LazyImages
+
+@Suite("ImageRequest", .timeLimit(.minutes(1)))
+struct ImageRequestTests {
+    @Test("a name and a password in the URL become an Authorization, and stand in neither URL nor key")
+    func credentials() throws {
+        let request = try ImageRequest("https://me:se%40cret@example.org/a%2Fb.jpg?c=%20d")
+        #expect(request.url.absoluteString == "https://example.org/a%2Fb.jpg?c=%20d")
+        #expect(request.fields["Authorization"] == "Basic bWU6c2VAY3JldA==")
+        #expect(!request.key.text.contains("me:") && !request.key.text.contains("bWU6"))
+        #expect(request.key != (try ImageRequest("https://example.org/a%2Fb.jpg?c=%20d")).key)
+    }
+
+    @Test("a name without a password is one with an empty password")
+    func nameOnly() throws {
+        #expect(try ImageRequest("https://me@example.org/a").fields["authorization"] == "Basic bWU6")
+    }
+
+    @Test("an Authorization of the caller's own stands")
+    func ownAuthorization() throws {
+        let request = try ImageRequest(
+            "https://me:secret@example.org/a", fields: ["authorization": "Bearer x"])
+        #expect(request.fields.values(of: "Authorization") == ["Bearer x"])
+        #expect(request.url.absoluteString == "https://example.org/a")
+    }
+
+    @Test("different headers, URLs and variants have different keys")
+    func keys() throws {
+        let url = try URL(typed: "https://example.org/a")
+        let plain = ImageRequest(url: url)
+        let keyed = ImageRequest(url: url, fields: ["Authorization": "x"])
+        let other = ImageRequest(url: url, fields: ["Authorization": "y"])
+        let variant = ImageRequest(url: url, variant: "w342")
+        #expect(Set([plain.key, keyed.key, other.key, variant.key]).count == 4)
+        #expect(variant.transferKey == plain.transferKey)
+        #expect(Set([plain.transferKey, keyed.transferKey, other.transferKey]).count == 3)
+    }
+
+    @Test("a checksum is accepted in either case, and anything where there is none")
+    func checksum() throws {
+        let bytes = ImageBytes([1, 2, 3])
+        let sum = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
+        #expect(try ImageRequest("https://example.org/a", checksum: sum.uppercased()).accepts(bytes))
+        #expect(try ImageRequest("https://example.org/a").accepts(bytes))
+        let wrong = try ImageRequest("https://example.org/a", checksum: "00")
+        #expect(!wrong.accepts(bytes))
+        let error = ImageLoadingError.checksumMismatch(
+            url: "https://example.org/a", expected: "00", found: sum)
+        #expect(throws: error) { try wrong.check(bytes) }
+    }
+}
