@@ -130,9 +130,14 @@ struct SingleFlightTests {
         callers.tasks[0].cancel()
         try await transfer.cancellation.reaches(1)
         #expect(await callers.outcomes[0].error == .cancelled(url: address))
-        // No second try, no fallback: nothing else was asked of the network.
-        #expect(transport.started.count == 1)
-        #expect(loader.memory.counters.stores == 0)
+        // No second try, no fallback: the next thing asked of the network is the next load's.
+        for number in 1...10 {
+            let next = try await loader.callers(1, of: try ImageRequest("http://localhost/\(number)"))
+            try await transport.transfer(number).answer(SampleImages.png)
+            #expect(await next.outcomes[0].error == nil)
+        }
+        #expect(transport.requests.map(\.url.lastPathComponent) == ["a.png"] + (1...10).map { "\($0)" })
+        #expect(loader.memory.counters.stores == 10)
     }
 
     @Test("a transfer that throws leaves its key free")
