@@ -1,0 +1,272 @@
+/// The images of a scrolling list: loads what is on the screen, then the page ahead, and gives up what is neither.
+///
+///     let model = ImageListModel(loader: ImageLoader(), rows: films.map(\.poster))
+///     await model.setVisible(0..<10)
+///     for await update in model.updates { draw(update.row, update.state) }
+///
+/// While the list is dragged or decelerates nothing starts, though what memory has is shown at once. When it rests, all
+/// visible rows load, those nearest the middle first. `ScrollWindow` decides; this actor performs.
+///
+/// An actor of its own. `state(of:)`, `counters` and `updates` can be read from anywhere without waiting. The model keeps
+/// the images of visible rows and of the page ahead, and no others; letting go of it cancels what it loads.
+public actor ImageListModel<Loader: RowLoading> {
+    /// What a row shows.
+    public typealias Image = Loader.Image
+
+    private struct Load {
+        let request: ImageRequest
+        let ticket = LoadTicket()
+        var task: Task<Void, Never>?
+        var progress = TransferProgress(received: 0, expected: nil)
+    }
+
+    private struct Held {
+        let request: ImageRequest
+        let image: Image
+    }
+
+    /// News of every row that shows something, as it comes to show it, and of one that does so no more. A row that is
+    /// neither visible nor in the page ahead shows its placeholder.
+    public nonisolated let updates: RowUpdates<Image>
+
+    private let loader: Loader
+    private let board: RowBoard<Image>
+    private let elapsed: @Sendable () -> Duration
+    private var window: ScrollWindow<RowKey>
+    private var requests: [ImageRequest?] = []
+    private var list = 0
+    private var loads: [RowKey: Load] = [:]
+    private var held: [RowKey: Held] = [:]
+    private var pinned: Set<RowKey> = []
+    private var started = 0
+
+    /// A list of which nothing is visible yet.
+    /// - Parameters:
+    ///   - loader: brings the images.
+    ///   - rows: what each row shows; nil for a row without an image. A request's priority is what its row has at least
+    ///     while it is visible (`.high` by default), and at most while it is in the page ahead (`.low`).
+    ///   - pauses: how long failures and memory warnings are heeded. Default: 30 seconds each.
+    ///   - clock: what the pauses are measured by.
+    public init(
+        loader: Loader, rows: [ImageRequest?] = [], pauses: ScrollPauses = ScrollPauses(),
+        clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        self.loader = loader
+        board = RowBoard()
+        updates = RowUpdates(board: board)
+        let start = clock.now
+        elapsed = { start.duration(to: clock.now) }
+        window = ScrollWindow(pauses: pauses)
+        requests = rows
+        // An empty range is visible: there is nothing to do yet.
+        _ = window.handle(.replaced(rows.map { $0.map(RowKey.init) }, visible: 0..<0), at: .zero) { _ in false
+        }
+    }
+
+    deinit {
+        for load in loads.values { load.task?.cancel() }
+        for key in pinned { if let request = held[key]?.request { loader.setPinned(false, for: request) } }
+        board.finish()
+    }
+
+    // MARK: What the rows show
+
+    /// What a row shows now.
+    public nonisolated func state(of row: Int) -> RowState<Image> { board.state(of: row) }
+
+    /// What the list is busy with now.
+    public nonisolated var counters: ImageListCounters { board.counters }
+
+    // MARK: What the person does
+
+    /// Whether the list is being dragged, or keys are held down.
+    public var isDragging: Bool { window.isDragging }
+
+    /// Whether the list goes on by itself after it was dragged.
+    public var isDecelerating: Bool { window.isDecelerating }
+
+    /// These rows are on the screen now; what lies outside the list is cut off.
+    public func setVisible(_ rows: Range<Int>) { handle(.showed(rows)) }
+
+    /// The list is dragged: nothing new starts. Ends a deceleration.
+    public func willBeginDragging() { handle(.scrolling(isDragging: true, isDecelerating: false)) }
+
+    /// The list is let go of; it rests, or goes on by itself until `didEndDecelerating`.
+    public func didEndDragging(willDecelerate: Bool) {
+        handle(.scrolling(isDragging: false, isDecelerating: willDecelerate))
+    }
+
+    /// The list has come to rest.
+    public func didEndDecelerating() {
+        handle(.scrolling(isDragging: window.isDragging, isDecelerating: false))
+    }
+
+    /// Takes up another list. What both have in common goes on.
+    /// - Parameters:
+    ///   - rows: what each row shows; nil for a row without an image.
+    ///   - visible: the rows on the screen. Default: those that were, as far as there are so many.
+    /// - Returns: the number by which updates name this list.
+    @discardableResult
+    public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil) -> Int {
+        requests = rows
+        list += 1
+        handle(
+            .replaced(rows.map { $0.map(RowKey.init) }, visible: visible ?? window.span.visible),
+            repostsAll: true)
+        return list
+    }
+
+    /// Tries a failed row again: at once if it is visible and the list rests.
+    public func retry(_ row: Int) { handle(.retry(row: row), repostsAll: true) }
+
+    /// Tries every failed row again, the visible ones at once and the others when they come back on the screen.
+    public func retryFailed() { handle(.retryAll, repostsAll: true) }
+
+    /// Memory runs short: stops loads of rows that are not visible, lets go of their images, and prefetches nothing for a
+    /// while.
+    public func didReceiveMemoryWarning() { handle(.memoryWarning) }
+
+    // MARK: Performing
+
+    private func handle(_ event: ScrollWindow<RowKey>.Event, repostsAll: Bool = false) {
+        let before = (wanted: window.wantedRows, visible: window.span.visible)
+        var found: [RowKey: Held] = [:]
+        let actions = window.handle(event, at: elapsed()) { row in
+            guard let request = requests[row], let image = cachedImage(for: request) else { return false }
+            found[RowKey(request)] = Held(request: request, image: image)
+            return true
+        }
+        var touched: Set<RowKey> = []
+        switch event {
+        case .loaded(let key), .failed(let key, _): touched.insert(key)
+        default: break
+        }
+        for action in actions {
+            if let key = perform(action, found) { touched.insert(key) }
+        }
+        post(since: before.wanted, visible: before.visible, touched: repostsAll ? nil : touched)
+    }
+
+    /// What memory has, unless it is the load that must answer: it checks the bytes, or asks the network.
+    private func cachedImage(for request: ImageRequest) -> Image? {
+        guard request.cachePolicy != .reload, request.checksum == nil else { return nil }
+        return loader.cachedImage(for: request)
+    }
+
+    /// Performs one action. Returns the key whose rows may show something else now.
+    private func perform(_ action: ScrollWindow<RowKey>.Action, _ found: [RowKey: Held]) -> RowKey? {
+        switch action {
+        case .cancel(let key): loads.removeValue(forKey: key)?.task?.cancel()
+        case .letGo(let key): held[key] = nil
+        case .pin(let key): setPinned(true, key)
+        case .unpin(let key): setPinned(false, key)
+        case .setUrgency(let key, let urgency): setUrgency(urgency, of: key)
+        case .hold(let row):
+            guard let key = requests[row].map(RowKey.init) else { return nil }
+            held[key] = found[key]
+            return key
+        case .load(let row, let urgency):
+            guard let request = requests[row] else { return nil }
+            return begin(request, urgency)
+        }
+        return nil
+    }
+
+    private func setPinned(_ isPinned: Bool, _ key: RowKey) {
+        guard let request = held[key]?.request else { return }
+        if isPinned { pinned.insert(key) } else { pinned.remove(key) }
+        loader.setPinned(isPinned, for: request)
+    }
+
+    private func begin(_ request: ImageRequest, _ urgency: ScrollWindow<RowKey>.Urgency) -> RowKey {
+        let key = RowKey(request)
+        var urgent = request
+        urgent.priority = request.priority(urgency)
+        var load = Load(request: request)
+        let ticket = load.ticket
+        let (news, progress) = AsyncStream.makeStream(
+            of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        // Immediate, so that the loader is asked in the order of the actions. The model is held weakly: that it is let
+        // go of is what cancels its loads.
+        load.task = Task.immediate { [weak self, loader, urgent] in
+            let outcome: Result<Image, ImageLoadingError>
+            do throws(ImageLoadingError) {
+                outcome = .success(try await loader.image(for: urgent, ticket: ticket, progress: progress))
+            } catch {
+                outcome = .failure(error)
+            }
+            progress.finish()
+            await self?.end(key, ticket, outcome)
+        }
+        loads[key] = load
+        started += 1
+        Task { [weak self] in
+            for await value in news { await self?.advance(key, ticket, value) }
+        }
+        return key
+    }
+
+    private func setUrgency(_ urgency: ScrollWindow<RowKey>.Urgency, of key: RowKey) {
+        guard let load = loads[key] else { return }
+        let priority = load.request.priority(urgency)
+        // Immediate, so that of two changes the later one stands.
+        Task.immediate { [loader] in await loader.setPriority(priority, of: load.ticket) }
+    }
+
+    /// Takes a load's outcome, unless it was cancelled meanwhile: then another may be under way for the same key.
+    private func end(_ key: RowKey, _ ticket: LoadTicket, _ outcome: Result<Image, ImageLoadingError>) {
+        guard let load = loads[key], load.ticket == ticket else { return }
+        loads[key] = nil
+        switch outcome {
+        case .success(let image):
+            held[key] = Held(request: load.request, image: image)
+            handle(.loaded(key))
+        case .failure(let error): handle(.failed(key, error))
+        }
+    }
+
+    private func advance(_ key: RowKey, _ ticket: LoadTicket, _ progress: TransferProgress) {
+        guard loads[key]?.ticket == ticket else { return }
+        loads[key]?.progress = progress
+        post(since: window.wantedRows, visible: window.span.visible, touched: [key])
+    }
+
+    /// Posts the rows that left, the rows that came, and those of `touched` keys; with nil, all of them.
+    private func post(since before: Range<Int>, visible: Range<Int>, touched: Set<RowKey>?) {
+        var changes: [(row: Int, state: RowState<Image>)] = []
+        let wanted = window.wantedRows
+        for row in before where !wanted.contains(row) { changes.append((row, .placeholder)) }
+        for row in wanted {
+            guard let request = requests[row] else {
+                if touched == nil { changes.append((row, .placeholder)) }
+                continue
+            }
+            let isNew = !before.contains(row) || window.span.visible.contains(row) && !visible.contains(row)
+            let key = RowKey(request)
+            if isNew || touched?.contains(key) ?? true { changes.append((row, state(of: row, key))) }
+        }
+        var counters = window.counters
+        counters.started = started
+        board.post(changes, list: list, counters: counters)
+    }
+
+    private func state(of row: Int, _ key: RowKey) -> RowState<Image> {
+        switch window.status(ofRow: row) {
+        case .placeholder: .placeholder
+        case .loading: loads[key].map { .loading(progress: $0.progress) } ?? .placeholder
+        case .loaded: held[key].map { .loaded($0.image) } ?? .placeholder
+        case .failed(let reason): .failed(reason: reason, isRetryable: reason.isRetryable)
+        }
+    }
+}
+
+extension ImageRequest {
+    /// The priority it is loaded with. A download that a person waits for goes before one that nobody looks at, whatever
+    /// the request says.
+    fileprivate func priority(_ urgency: ScrollWindow<RowKey>.Urgency) -> Priority {
+        switch urgency {
+        case .visible: max(priority, .high)
+        case .ahead: min(priority, .low)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+@testable import LazyImages
+import Testing
+
+/// A story of a list as a table: what happens, and what follows from it. Keys are letters; `-` is a row without an image.
+struct ScrollScenario: Sendable, CustomTestStringConvertible {
+    /// One line of the table.
+    struct Step: Sendable {
+        enum Happening: Sendable {
+            case event(ScrollWindow<Character>.Event)
+            /// Time passes.
+            case wait(Duration)
+        }
+
+        let happening: Happening
+        let follows: String
+    }
+
+    let testDescription: String
+    let rows: [Character?]
+    /// The keys whose images memory has.
+    let memory: Set<Character>
+    let steps: [Step]
+
+    init(_ name: String, rows: String, memory: String = "", _ steps: [Step]) {
+        testDescription = name
+        self.rows = Self.rows(rows)
+        self.memory = Set(memory)
+        self.steps = steps
+    }
+
+    static func rows(_ text: String) -> [Character?] { text.map { $0 == "-" ? nil : $0 } }
+
+    /// What really follows from each step.
+    func play() -> [String] {
+        var list = rows
+        var now = Duration.zero
+        var window = ScrollWindow<Character>(
+            pauses: ScrollPauses(afterFailure: .seconds(30), afterWarning: .seconds(60)))
+        _ = window.handle(.replaced(rows, visible: 0..<0), at: now) { _ in false }
+        return steps.map { step in
+            switch step.happening {
+            case .wait(let duration):
+                now += duration
+                return ""
+            case .event(let event):
+                if case .replaced(let rows, _) = event { list = rows }
+                let isThere: (Int) -> Bool = { row in list[row].map(memory.contains) ?? false }
+                return window.handle(event, at: now, inMemory: isThere)
+                    .map { Self.text($0, list) }.joined(separator: ", ")
+            }
+        }
+    }
+
+    private static func text(_ action: ScrollWindow<Character>.Action, _ rows: [Character?]) -> String {
+        func key(_ row: Int) -> String { rows[row].map(String.init) ?? "-" }
+        return switch action {
+        case .cancel(let key): "cancel \(key)"
+        case .unpin(let key): "unpin \(key)"
+        case .pin(let key): "pin \(key)"
+        case .letGo(let key): "let go \(key)"
+        case .hold(let row): "show \(key(row))"
+        case .load(let row, .visible): "load \(key(row))"
+        case .load(let row, .ahead): "prefetch \(key(row))"
+        case .setUrgency(let key, .visible): "raise \(key)"
+        case .setUrgency(let key, .ahead): "lower \(key)"
+        }
+    }
+}
+
+extension ScrollScenario.Step {
+    static func show(_ rows: Range<Int>, _ follows: String) -> Self { event(.showed(rows), follows) }
+    static func drag(_ follows: String) -> Self {
+        event(.scrolling(isDragging: true, isDecelerating: false), follows)
+    }
+    static func glide(_ follows: String) -> Self {
+        event(.scrolling(isDragging: false, isDecelerating: true), follows)
+    }
+    static func rest(_ follows: String) -> Self {
+        event(.scrolling(isDragging: false, isDecelerating: false), follows)
+    }
+    static func loaded(_ key: Character, _ follows: String) -> Self { event(.loaded(key), follows) }
+    static func failed(_ key: Character, _ follows: String) -> Self {
+        event(.failed(key, .httpStatus(url: "\(key)", status: 503)), follows)
+    }
+    static func warning(_ follows: String) -> Self { event(.memoryWarning, follows) }
+    static func retry(_ row: Int, _ follows: String) -> Self { event(.retry(row: row), follows) }
+    static func retryAll(_ follows: String) -> Self { event(.retryAll, follows) }
+    static func replace(_ rows: String, _ visible: Range<Int>, _ follows: String) -> Self {
+        event(.replaced(ScrollScenario.rows(rows), visible: visible), follows)
+    }
+    static func wait(_ seconds: Int) -> Self { Self(happening: .wait(.seconds(seconds)), follows: "") }
+
+    private static func event(_ event: ScrollWindow<Character>.Event, _ follows: String) -> Self {
+        Self(happening: .event(event), follows: follows)
+    }
+}

@@ -1,0 +1,201 @@
+import Testing
+
+@testable import LazyImages
+
+@Suite("What a scrolling list loads, holds and gives up", .timeLimit(.minutes(1)))
+struct ScrollWindowTests {
+    @Test("loading", arguments: loading)
+    func loading(scenario: ScrollScenario) { check(scenario) }
+
+    @Test("scrolling", arguments: scrolling)
+    func scrolling(scenario: ScrollScenario) { check(scenario) }
+
+    @Test("sharing", arguments: sharing)
+    func sharing(scenario: ScrollScenario) { check(scenario) }
+
+    @Test("failures", arguments: failures)
+    func failures(scenario: ScrollScenario) { check(scenario) }
+
+    @Test("memory", arguments: memory)
+    func memory(scenario: ScrollScenario) { check(scenario) }
+
+    @Test("another list", arguments: anotherList)
+    func anotherList(scenario: ScrollScenario) { check(scenario) }
+
+    private func check(_ scenario: ScrollScenario) {
+        for (number, (step, follows)) in zip(scenario.steps, scenario.play()).enumerated() {
+            #expect(follows == step.follows, "step \(number) of \(scenario.testDescription)")
+        }
+    }
+
+    private static let loading = [
+        ScrollScenario(
+            "visible rows load from the middle outwards, then the page ahead, the nearest first", rows: "abcdefghijkl",
+            [.show(0..<5, "load c, load b, load d, load a, load e, prefetch f, prefetch g, prefetch h, prefetch i, prefetch j")]),
+        ScrollScenario(
+            "of an even number of rows the upper one of the middle comes first", rows: "abcd",
+            [.show(0..<4, "load b, load c, load a, load d")]),
+        ScrollScenario(
+            "the page ahead ends with the list", rows: "abc",
+            [.show(0..<2, "load a, load b, prefetch c")]),
+        ScrollScenario(
+            "rows outside the list are no rows", rows: "ab",
+            [.show(-3..<9, "load a, load b"), .show(5..<9, "cancel a, cancel b")]),
+        ScrollScenario(
+            "a row without an image loads nothing", rows: "-a-",
+            [.show(0..<3, "load a")]),
+        ScrollScenario("an empty list does nothing", rows: "", [.show(0..<4, ""), .drag(""), .rest("")]),
+        ScrollScenario(
+            "what is loaded is not loaded again, and what is under way is not begun twice", rows: "ab",
+            [.show(0..<2, "load a, load b"), .loaded("a", "pin a"), .show(0..<2, ""), .drag(""), .rest("")]),
+        ScrollScenario(
+            "an image that nobody wants any more is no news", rows: "abcd",
+            [.show(0..<1, "load a, prefetch b"), .show(3..<4, "cancel a, cancel b, load d"), .loaded("a", "")]),
+    ]
+
+    private static let scrolling = [
+        ScrollScenario(
+            "while the list is dragged nothing starts, and at rest all visible rows load", rows: "abcdef",
+            [.drag(""), .show(0..<2, ""), .show(1..<3, ""), .rest("load b, load c, prefetch d, prefetch e")]),
+        ScrollScenario(
+            "while it decelerates nothing starts either", rows: "abcdef",
+            [.drag(""), .show(1..<3, ""), .glide(""), .show(2..<4, ""), .rest("load c, load d, prefetch e, prefetch f")]),
+        ScrollScenario(
+            "what memory has is shown at once, also while the list moves", rows: "abcdef", memory: "bf",
+            [
+                .drag(""), .show(0..<3, "show b, pin b"), .show(2..<5, "unpin b, let go b"),
+                .show(3..<6, "show f, pin f"), .rest("load e, load d"),
+            ]),
+        ScrollScenario(
+            "rows that leave the screen give up their loads", rows: "abcdefgh",
+            [
+                .show(0..<2, "load a, load b, prefetch c, prefetch d"), .drag(""),
+                .show(1..<3, "cancel a, raise c"), .show(5..<7, "cancel b, cancel c, cancel d"),
+                .rest("load f, load g, prefetch h"),
+            ]),
+        ScrollScenario(
+            "a prefetch goes on while its row is still ahead, and no other begins while the list moves",
+            rows: "abcdefgh",
+            [
+                .show(0..<3, "load b, load a, load c, prefetch d, prefetch e, prefetch f"), .drag(""),
+                .show(1..<4, "cancel a, raise d"), .rest("prefetch g"),
+            ]),
+        ScrollScenario(
+            "the page ahead is above when the list travels towards its beginning", rows: "abcdefgh",
+            [
+                .show(4..<6, "load e, load f, prefetch g, prefetch h"),
+                .show(3..<5, "cancel f, cancel g, cancel h, load d, prefetch c, prefetch b"),
+            ]),
+        ScrollScenario(
+            "a screen that shrinks turns the rows it loses into the page ahead", rows: "abcd",
+            [.show(0..<4, "load b, load c, load a, load d"), .show(0..<2, "lower c, lower d")]),
+        ScrollScenario(
+            "a prefetched image is shown without another load when its row comes", rows: "abcd",
+            [
+                .show(0..<1, "load a, prefetch b"), .loaded("b", ""),
+                .drag(""), .show(1..<2, "cancel a, pin b"), .rest("prefetch c"),
+            ]),
+        ScrollScenario(
+            "what memory has of the page ahead is held and not prefetched", rows: "abc", memory: "b",
+            [.show(0..<1, "show b, load a"), .show(1..<2, "cancel a, pin b, prefetch c")]),
+    ]
+
+    private static let sharing = [
+        ScrollScenario(
+            "rows with one image share one load", rows: "aabaab",
+            [.show(0..<3, "load a, load b")]),
+        ScrollScenario(
+            "a row that leaves keeps its load while another visible row shares it", rows: "abca",
+            [
+                .show(0..<2, "load a, load b, prefetch c"), .show(2..<4, "cancel b, raise c"),
+                .show(1..<2, "cancel c, load b, lower a"),
+            ]),
+        ScrollScenario(
+            "a shared image is held until the last of its rows leaves", rows: "aabc",
+            [
+                .show(0..<1, "load a"), .loaded("a", "pin a"), .show(1..<2, "prefetch b"),
+                .show(2..<3, "unpin a, let go a, raise b, prefetch c"),
+            ]),
+    ]
+
+    private static let failures = [
+        ScrollScenario(
+            "a failed row is left alone until somebody asks", rows: "ab",
+            [
+                .show(0..<2, "load a, load b"), .failed("a", ""), .drag(""), .rest(""), .wait(100), .show(0..<2, ""),
+                .retry(0, "load a"),
+            ]),
+        ScrollScenario(
+            "a retry waits for the list to rest", rows: "a",
+            [.show(0..<1, "load a"), .failed("a", ""), .drag(""), .retry(0, ""), .rest("load a")]),
+        ScrollScenario(
+            "a retry of a row that has not failed does nothing", rows: "ab",
+            [.show(0..<1, "load a, prefetch b"), .retry(0, ""), .retry(1, ""), .retry(7, ""), .retry(-1, "")]),
+        ScrollScenario(
+            "all failed rows are tried again, those off the screen when they come back", rows: "abcdef",
+            [
+                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .show(5..<6, "cancel b, load f"),
+                .failed("f", ""), .retryAll("load f"), .show(0..<1, "cancel f, load a"),
+            ]),
+        ScrollScenario(
+            "a row that comes back too early still shows its failure", rows: "abcdef",
+            [
+                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .show(5..<6, "cancel b, load f"), .wait(29),
+                .show(0..<1, "cancel f"),
+            ]),
+        ScrollScenario(
+            "a row that comes back after the pause is tried again", rows: "abcdef",
+            [
+                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .show(5..<6, "cancel b, load f"), .wait(30),
+                .show(0..<1, "cancel f, load a"),
+            ]),
+        ScrollScenario(
+            "one that comes back while the list moves is tried again at rest", rows: "abcdef",
+            [
+                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .drag(""), .show(5..<6, "cancel b"), .wait(30),
+                .show(0..<1, ""), .rest("load a"),
+            ]),
+        ScrollScenario(
+            "a failed prefetch is not repeated, and forgotten when its row comes", rows: "ab",
+            [
+                .show(0..<1, "load a, prefetch b"), .failed("b", ""), .drag(""), .rest(""),
+                .show(1..<2, "cancel a, load b"),
+            ]),
+    ]
+
+    private static let memory = [
+        ScrollScenario(
+            "a warning stops prefetches and lets go of images that are not seen", rows: "abcd",
+            [
+                .show(0..<2, "load a, load b, prefetch c, prefetch d"), .loaded("a", "pin a"), .loaded("c", ""),
+                .warning("let go c, cancel d"), .loaded("b", "pin b"),
+            ]),
+        ScrollScenario(
+            "a warning leaves alone what a visible row shares", rows: "aba",
+            [.show(0..<2, "load a, load b"), .warning(""), .loaded("a", "pin a")]),
+        ScrollScenario(
+            "nothing is prefetched for a while after a warning", rows: "abcdefgh",
+            [
+                .warning(""), .show(0..<2, "load a, load b"), .wait(59), .show(1..<3, "cancel a, load c"), .wait(1),
+                .show(2..<4, "cancel b, load d, prefetch e, prefetch f"),
+            ]),
+        ScrollScenario(
+            "another warning begins the while anew", rows: "abcd",
+            [.warning(""), .wait(40), .warning(""), .wait(40), .show(0..<1, "load a"), .wait(20), .rest("prefetch b")]),
+    ]
+
+    private static let anotherList = [
+        ScrollScenario(
+            "what two lists have in common goes on", rows: "abcd",
+            [
+                .show(0..<2, "load a, load b, prefetch c, prefetch d"), .loaded("b", "pin b"),
+                .replace("bxa", 0..<2, "cancel c, cancel d, load x, lower a"),
+            ]),
+        ScrollScenario(
+            "a shorter list shows no rows that are gone", rows: "abcd",
+            [.show(2..<4, "load c, load d"), .replace("a", 2..<4, "cancel c, cancel d"), .show(0..<1, "load a")]),
+        ScrollScenario(
+            "a list that is replaced while it moves waits like any other", rows: "ab",
+            [.drag(""), .replace("xyz", 0..<2, ""), .rest("load x, load y, prefetch z")]),
+    ]
+}
