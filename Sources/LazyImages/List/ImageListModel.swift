@@ -186,16 +186,7 @@ public actor ImageListModel<Loader: RowLoading> {
         let ticket = load.ticket
         let (news, progress) = AsyncStream.makeStream(
             of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
-        // Immediate, so that the loader is asked in the order of the actions. The model is held weakly: that it is let
-        // go of is what cancels its loads.
-        load.task = Task.immediate { [weak self, loader, urgent] in
-            let outcome: Result<Image, ImageLoadingError>
-            do throws(ImageLoadingError) {
-                outcome = .success(try await loader.image(for: urgent, ticket: ticket, progress: progress))
-            } catch {
-                outcome = .failure(error)
-            }
-            progress.finish()
+        load.task = loader.begin(urgent, ticket: ticket, progress: progress) { [weak self] outcome in
             await self?.end(key, ticket, outcome)
         }
         loads[key] = load
@@ -208,9 +199,7 @@ public actor ImageListModel<Loader: RowLoading> {
 
     private func setUrgency(_ urgency: ScrollWindow<RowKey>.Urgency, of key: RowKey) {
         guard let load = loads[key] else { return }
-        let priority = load.request.priority(urgency)
-        // Immediate, so that of two changes the later one stands.
-        Task.immediate { [loader] in await loader.setPriority(priority, of: load.ticket) }
+        loader.beginChange(to: load.request.priority(urgency), of: load.ticket)
     }
 
     /// Takes a load's outcome, unless it was cancelled meanwhile: then another may be under way for the same key.

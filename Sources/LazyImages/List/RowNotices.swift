@@ -5,7 +5,8 @@
 /// slow it is: images are held only for rows that show one now, and a row is noted as a number, and only if it shows
 /// something or the reader believes that it does.
 struct RowNotices<Image: Sendable> {
-    private struct Reader {
+    /// What one reader knows.
+    struct Reader {
         /// Rows that have news.
         var fresh: Set<Int> = []
         /// Rows that had news when the last of these was read, the next one last: taken up together, so that a row with
@@ -17,18 +18,13 @@ struct RowNotices<Image: Sendable> {
 
     /// Those that show more than a placeholder.
     private var states: [Int: RowState<Image>] = [:]
-    private var readers: [Int: Reader] = [:]
+    private(set) var readers: [Int: Reader] = [:]
     private var lastReader = 0
     var counters = ImageListCounters()
     var list = 0
 
     /// What a row shows.
     func state(of row: Int) -> RowState<Image> { states[row] ?? .placeholder }
-
-    /// How many rows are noted for a reader.
-    func backlog(of reader: Int) -> Int {
-        readers[reader].map { $0.fresh.count + $0.batch.count + $0.told.count } ?? 0
-    }
 
     /// Notes what a row shows from now on, and returns what it showed.
     mutating func post(_ state: RowState<Image>, for row: Int) -> RowState<Image>? {

@@ -3,14 +3,14 @@
 ///
 /// Rows with equal keys share one image, so everything is decided per key. Only keys of visible rows and of the page
 /// ahead are known at all, and an event costs as much as these are many, however long the list is.
-struct ScrollWindow<Key: Hashable> {
+struct ScrollWindow<Key: Hashable & Sendable> {
     /// What an image is wanted for: to be seen, or in case the list goes on as it goes.
     enum Urgency {
         case visible, ahead
     }
 
     /// What happened.
-    enum Event {
+    enum Event: Sendable {
         /// These rows are on the screen now.
         case showed(Range<Int>)
         /// The two flags of scrolling.

@@ -5,22 +5,57 @@ import Testing
 @Suite("What a scrolling list loads, holds and gives up", .timeLimit(.minutes(1)))
 struct ScrollWindowTests {
     @Test("loading", arguments: loading)
-    func loading(scenario: ScrollScenario) { check(scenario) }
+    func load(scenario: ScrollScenario) { check(scenario) }
 
     @Test("scrolling", arguments: scrolling)
-    func scrolling(scenario: ScrollScenario) { check(scenario) }
+    func scroll(scenario: ScrollScenario) { check(scenario) }
 
     @Test("sharing", arguments: sharing)
-    func sharing(scenario: ScrollScenario) { check(scenario) }
+    func share(scenario: ScrollScenario) { check(scenario) }
 
     @Test("failures", arguments: failures)
-    func failures(scenario: ScrollScenario) { check(scenario) }
+    func fail(scenario: ScrollScenario) { check(scenario) }
 
     @Test("memory", arguments: memory)
-    func memory(scenario: ScrollScenario) { check(scenario) }
+    func memoryRunsShort(scenario: ScrollScenario) { check(scenario) }
 
     @Test("another list", arguments: anotherList)
-    func anotherList(scenario: ScrollScenario) { check(scenario) }
+    func replace(scenario: ScrollScenario) { check(scenario) }
+
+    @Test("an event costs no more in a list of ten thousand rows than in one of fifty")
+    func cost() {
+        #expect(lookups(inListOf: 10_000) == lookups(inListOf: 50))
+    }
+
+    /// How many keys are hashed while the list is scrolled through its first rows, one row at a time, and back to rest.
+    private func lookups(inListOf count: Int) -> Int {
+        let lookups = LookupCount()
+        var window = ScrollWindow<CountedKey>()
+        let rows = (0..<count).map { CountedKey(number: $0, lookups: lookups) }
+        _ = window.handle(.replaced(rows, visible: 0..<0), at: .zero) { _ in false }
+        _ = window.handle(.scrolling(isDragging: true, isDecelerating: false), at: .zero) { _ in false }
+        for top in 0..<20 { _ = window.handle(.showed(top..<top + 10), at: .zero) { $0 % 2 == 0 } }
+        _ = window.handle(.scrolling(isDragging: false, isDecelerating: false), at: .zero) { _ in false }
+        for row in 19..<29 { _ = window.handle(.loaded(rows[row]), at: .zero) { _ in false } }
+        _ = window.handle(.memoryWarning, at: .zero) { _ in false }
+        return lookups.count.withLock { $0 }
+    }
+
+    private final class LookupCount: Sendable {
+        let count = Lock(0)
+    }
+
+    private struct CountedKey: Hashable {
+        let number: Int
+        let lookups: LookupCount
+
+        static func == (one: Self, other: Self) -> Bool { one.number == other.number }
+
+        func hash(into hasher: inout Hasher) {
+            lookups.count.withLock { $0 += 1 }
+            hasher.combine(number)
+        }
+    }
 
     private func check(_ scenario: ScrollScenario) {
         for (number, (step, follows)) in zip(scenario.steps, scenario.play()).enumerated() {
@@ -30,8 +65,14 @@ struct ScrollWindowTests {
 
     private static let loading = [
         ScrollScenario(
-            "visible rows load from the middle outwards, then the page ahead, the nearest first", rows: "abcdefghijkl",
-            [.show(0..<5, "load c, load b, load d, load a, load e, prefetch f, prefetch g, prefetch h, prefetch i, prefetch j")]),
+            "visible rows load from the middle outwards, then the page ahead, the nearest first",
+            rows: "abcdefghijkl",
+            [
+                .show(
+                    0..<5,
+                    "load c, load b, load d, load a, load e, prefetch f, prefetch g, prefetch h, prefetch i, prefetch j"
+                )
+            ]),
         ScrollScenario(
             "of an even number of rows the upper one of the middle comes first", rows: "abcd",
             [.show(0..<4, "load b, load c, load a, load d")]),
@@ -50,7 +91,10 @@ struct ScrollWindowTests {
             [.show(0..<2, "load a, load b"), .loaded("a", "pin a"), .show(0..<2, ""), .drag(""), .rest("")]),
         ScrollScenario(
             "an image that nobody wants any more is no news", rows: "abcd",
-            [.show(0..<1, "load a, prefetch b"), .show(3..<4, "cancel a, cancel b, load d"), .loaded("a", "")]),
+            [
+                .show(0..<1, "load a, prefetch b"), .show(3..<4, "cancel a, cancel b, load d"),
+                .loaded("a", ""),
+            ]),
     ]
 
     private static let scrolling = [
@@ -59,7 +103,10 @@ struct ScrollWindowTests {
             [.drag(""), .show(0..<2, ""), .show(1..<3, ""), .rest("load b, load c, prefetch d, prefetch e")]),
         ScrollScenario(
             "while it decelerates nothing starts either", rows: "abcdef",
-            [.drag(""), .show(1..<3, ""), .glide(""), .show(2..<4, ""), .rest("load c, load d, prefetch e, prefetch f")]),
+            [
+                .drag(""), .show(1..<3, ""), .glide(""), .show(2..<4, ""),
+                .rest("load c, load d, prefetch e, prefetch f"),
+            ]),
         ScrollScenario(
             "what memory has is shown at once, also while the list moves", rows: "abcdef", memory: "bf",
             [
@@ -122,7 +169,8 @@ struct ScrollWindowTests {
         ScrollScenario(
             "a failed row is left alone until somebody asks", rows: "ab",
             [
-                .show(0..<2, "load a, load b"), .failed("a", ""), .drag(""), .rest(""), .wait(100), .show(0..<2, ""),
+                .show(0..<2, "load a, load b"), .failed("a", ""), .drag(""), .rest(""), .wait(100),
+                .show(0..<2, ""),
                 .retry(0, "load a"),
             ]),
         ScrollScenario(
@@ -140,19 +188,22 @@ struct ScrollWindowTests {
         ScrollScenario(
             "a row that comes back too early still shows its failure", rows: "abcdef",
             [
-                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .show(5..<6, "cancel b, load f"), .wait(29),
+                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .show(5..<6, "cancel b, load f"),
+                .wait(29),
                 .show(0..<1, "cancel f"),
             ]),
         ScrollScenario(
             "a row that comes back after the pause is tried again", rows: "abcdef",
             [
-                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .show(5..<6, "cancel b, load f"), .wait(30),
+                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .show(5..<6, "cancel b, load f"),
+                .wait(30),
                 .show(0..<1, "cancel f, load a"),
             ]),
         ScrollScenario(
             "one that comes back while the list moves is tried again at rest", rows: "abcdef",
             [
-                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .drag(""), .show(5..<6, "cancel b"), .wait(30),
+                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .drag(""), .show(5..<6, "cancel b"),
+                .wait(30),
                 .show(0..<1, ""), .rest("load a"),
             ]),
         ScrollScenario(
@@ -167,7 +218,8 @@ struct ScrollWindowTests {
         ScrollScenario(
             "a warning stops prefetches and lets go of images that are not seen", rows: "abcd",
             [
-                .show(0..<2, "load a, load b, prefetch c, prefetch d"), .loaded("a", "pin a"), .loaded("c", ""),
+                .show(0..<2, "load a, load b, prefetch c, prefetch d"), .loaded("a", "pin a"),
+                .loaded("c", ""),
                 .warning("let go c, cancel d"), .loaded("b", "pin b"),
             ]),
         ScrollScenario(
@@ -176,12 +228,16 @@ struct ScrollWindowTests {
         ScrollScenario(
             "nothing is prefetched for a while after a warning", rows: "abcdefgh",
             [
-                .warning(""), .show(0..<2, "load a, load b"), .wait(59), .show(1..<3, "cancel a, load c"), .wait(1),
+                .warning(""), .show(0..<2, "load a, load b"), .wait(59), .show(1..<3, "cancel a, load c"),
+                .wait(1),
                 .show(2..<4, "cancel b, load d, prefetch e, prefetch f"),
             ]),
         ScrollScenario(
             "another warning begins the while anew", rows: "abcd",
-            [.warning(""), .wait(40), .warning(""), .wait(40), .show(0..<1, "load a"), .wait(20), .rest("prefetch b")]),
+            [
+                .warning(""), .wait(40), .warning(""), .wait(40), .show(0..<1, "load a"), .wait(20),
+                .rest("prefetch b"),
+            ]),
     ]
 
     private static let anotherList = [
@@ -193,7 +249,10 @@ struct ScrollWindowTests {
             ]),
         ScrollScenario(
             "a shorter list shows no rows that are gone", rows: "abcd",
-            [.show(2..<4, "load c, load d"), .replace("a", 2..<4, "cancel c, cancel d"), .show(0..<1, "load a")]),
+            [
+                .show(2..<4, "load c, load d"), .replace("a", 2..<4, "cancel c, cancel d"),
+                .show(0..<1, "load a"),
+            ]),
         ScrollScenario(
             "a list that is replaced while it moves waits like any other", rows: "ab",
             [.drag(""), .replace("xyz", 0..<2, ""), .rest("load x, load y, prefetch z")]),

@@ -1,0 +1,261 @@
+import LazyImages
+import Testing
+
+@Suite("A list model loads what is on the screen", .timeLimit(.minutes(1)))
+struct ImageListModelTests {
+    @Test("visible rows are asked for from the middle outwards, then the page ahead")
+    func order() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b c d e f"))
+        await model.setVisible(0..<3)
+        #expect(
+            loader.takeRecord() == ["load b", "load a", "load c", "prefetch d", "prefetch e", "prefetch f"])
+        #expect(model.counters.running == 3)
+        #expect(model.counters.prefetching == 3)
+        #expect(model.counters.visible == 3)
+        #expect(model.counters.started == 6)
+    }
+
+    @Test("nothing starts while the list is dragged or decelerates")
+    func flags() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b c d e f"))
+        await model.willBeginDragging()
+        await model.setVisible(0..<2)
+        #expect(await model.isDragging)
+        #expect(model.counters.deferred == 2)
+        await model.didEndDragging(willDecelerate: true)
+        await model.setVisible(1..<3)
+        #expect(await model.isDecelerating)
+        #expect(loader.takeRecord() == [])
+        await model.didEndDecelerating()
+        #expect(loader.takeRecord() == ["load b", "load c", "prefetch d", "prefetch e"])
+        #expect(model.counters.deferred == 0)
+    }
+
+    @Test("a list that is caught while it decelerates still waits")
+    func caught() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a"))
+        await model.didEndDragging(willDecelerate: true)
+        await model.setVisible(0..<1)
+        await model.willBeginDragging()
+        await model.didEndDecelerating()
+        #expect(loader.takeRecord() == [])
+        await model.didEndDragging(willDecelerate: false)
+        #expect(loader.takeRecord() == ["load a"])
+    }
+
+    @Test("what memory has is shown before the call returns, also while the list is dragged")
+    func memoryHit() async throws {
+        let loader = HeldLoader(memory: ["b"])
+        let model = ImageListModel(loader: loader, rows: try requests("a b"))
+        await model.willBeginDragging()
+        await model.setVisible(0..<2)
+        #expect(loader.takeRecord() == ["pin b"])
+        #expect(text(model.state(of: 0)) == "placeholder")
+        #expect(text(model.state(of: 1)) == "b")
+    }
+
+    @Test("a request that wants the network, or names its bytes, is not answered from memory")
+    func bypass() async throws {
+        var reload = try ImageRequest("https://example.org/a")
+        reload.cachePolicy = .reload
+        let checked = try ImageRequest("https://example.org/b", checksum: String(repeating: "0", count: 64))
+        let loader = HeldLoader(memory: ["a", "b"])
+        let model = ImageListModel(loader: loader, rows: [reload, checked])
+        await model.setVisible(0..<2)
+        #expect(loader.takeRecord() == ["load a", "load b"])
+        #expect(loader.lookups == 0)
+    }
+
+    @Test("a row that leaves gives up its load, unless a visible row shares it")
+    func leaving() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b c a"))
+        await model.setVisible(0..<2)
+        #expect(loader.takeRecord() == ["load a", "load b", "prefetch c"])
+        await model.setVisible(2..<4)
+        #expect(loader.takeRecord() == ["cancel b", "raise c"])
+        var updates = model.updates.makeAsyncIterator()
+        loader.finish("a")
+        #expect(await read(&updates, until: "3 a").contains("3 a"))
+    }
+
+    @Test("a cancelled load's late answer is not taken for that of the load begun since")
+    func late() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b c"))
+        await model.setVisible(0..<1)
+        await model.setVisible(2..<3)
+        await model.setVisible(0..<1)
+        #expect(loader.takeRecord().filter { $0.hasSuffix("a") } == ["load a", "cancel a", "load a"])
+        var updates = model.updates.makeAsyncIterator()
+        loader.finish("a")
+        #expect(
+            await read(&updates, until: "0 a") == ["0 loading 0", "0 a"] || text(model.state(of: 0)) == "a")
+    }
+
+    @Test("a row shows its placeholder, the progress, the image, and the placeholder when it has left")
+    func sequence() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b c"))
+        var updates = model.updates.makeAsyncIterator()
+        #expect(text(model.state(of: 0)) == "placeholder")
+        await model.setVisible(0..<1)
+        #expect(await read(&updates, until: "1 loading 0") == ["0 loading 0", "1 loading 0"])
+        loader.report("a", TransferProgress(received: 7, expected: 9))
+        #expect(await read(&updates, until: "0 loading 7") == ["0 loading 7"])
+        loader.finish("a")
+        #expect(await read(&updates, until: "0 a") == ["0 a"])
+        await model.setVisible(2..<3)
+        #expect(
+            await read(&updates, until: "2 loading 0") == ["0 placeholder", "1 placeholder", "2 loading 0"])
+    }
+
+    @Test("a failure says whether it may pass, and is tried again on demand")
+    func failure() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b"))
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<2)
+        loader.fail("a", .httpStatus(url: "a", status: 503))
+        _ = await read(&updates, until: "0 failed http-status, retryable")
+        loader.fail("b", .httpStatus(url: "b", status: 404))
+        _ = await read(&updates, until: "1 failed http-status")
+        #expect(model.counters.failed == 2)
+        _ = loader.takeRecord()
+        await model.retry(0)
+        #expect(loader.takeRecord() == ["load a"])
+        #expect(text(model.state(of: 0)) == "loading 0")
+        await model.retryFailed()
+        #expect(loader.takeRecord() == ["load b"])
+    }
+
+    @Test("a retry while the list moves shows the placeholder until it rests")
+    func deferredRetry() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a"))
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<1)
+        loader.fail("a", .notAnImage(url: "a", reason: "text"))
+        _ = await read(&updates, until: "0 failed not-an-image")
+        await model.willBeginDragging()
+        await model.retry(0)
+        #expect(text(model.state(of: 0)) == "placeholder")
+    }
+
+    @Test("a memory warning stops prefetches and lets go of images nobody sees")
+    func memoryWarning() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b c d"))
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<2)
+        loader.finish("a")
+        loader.finish("c")
+        _ = await read(&updates, until: "0 a", "2 c")
+        _ = loader.takeRecord()
+        await model.didReceiveMemoryWarning()
+        #expect(loader.takeRecord() == ["cancel d"])
+        #expect(text(model.state(of: 2)) == "placeholder")
+        #expect(text(model.state(of: 0)) == "a")
+        #expect(model.counters.prefetching == 0)
+    }
+
+    @Test("images on the screen are pinned, and are not when they leave or the model goes")
+    func pinning() async throws {
+        let loader = HeldLoader(memory: ["a", "b", "c"])
+        var model: ImageListModel<HeldLoader>? = ImageListModel(loader: loader, rows: try requests("a b c"))
+        await model?.setVisible(0..<1)
+        #expect(loader.takeRecord() == ["pin a"])
+        await model?.setVisible(1..<2)
+        #expect(loader.takeRecord() == ["unpin a", "pin b"])
+        model = nil
+        #expect(loader.takeRecord() == ["unpin b"])
+    }
+
+    @Test("another list shows its own rows, and updates name it")
+    func anotherList() async throws {
+        let loader = HeldLoader(memory: ["a", "x"])
+        let model = ImageListModel(loader: loader, rows: try requests("a b"))
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<2)
+        #expect(await read(&updates, until: "1 loading 0") == ["0 a", "1 loading 0"])
+        let number = await model.setRows(try requests("x"))
+        let update = await updates.next()
+        #expect(update?.list == number)
+        #expect(update.map { text($0.state) } == "x")
+        #expect(await read(&updates, until: "1 placeholder") == ["1 placeholder"])
+        #expect(loader.takeRecord() == ["pin a", "load b", "unpin a", "cancel b", "pin x"])
+    }
+
+    @Test("letting go of the model cancels its loads and ends its updates")
+    func end() async throws {
+        let loader = HeldLoader()
+        var model: ImageListModel<HeldLoader>? = ImageListModel(loader: loader, rows: try requests("a b"))
+        let updates = try #require(model?.updates)
+        await model?.setVisible(0..<1)
+        #expect(loader.takeRecord() == ["load a", "prefetch b"])
+        model = nil
+        #expect(loader.takeRecord().sorted() == ["cancel a", "cancel b"])
+        for await _ in updates {}
+    }
+
+    @Test("the real loader's images reach their rows")
+    func realLoader() async throws {
+        // A GIF of one pixel.
+        let pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+        let loader = ImageLoader(disk: nil)
+        let model = ImageListModel(loader: loader, rows: [try ImageRequest(pixel), nil])
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<2)
+        while let update = await updates.next() {
+            #expect(update.row == 0)
+            if case .failed(let reason, _) = update.state { Issue.record(reason) }
+            if case .loading = update.state { continue }
+            break
+        }
+        #expect(model.counters.started == 1)
+        #expect(loader.memory.counters.entries == 1)
+    }
+
+    @Test("ten thousand rows cost no more an event than those on the screen")
+    func longList() async throws {
+        let loader = HeldLoader()
+        // A hundred images over and over: further apart than the rows on the screen, and quickly made.
+        let hundred = try (0..<100).map { try request("\($0)") }
+        let model = ImageListModel(loader: loader, rows: (0..<10_000).map { hundred[$0 % 100] })
+        await model.willBeginDragging()
+        for top in 0..<1_000 { await model.setVisible(top..<top + 10) }
+        #expect(loader.lookups == 1_009)
+        #expect(loader.takeRecord() == [])
+        await model.didEndDragging(willDecelerate: false)
+        #expect(loader.takeRecord().count == 20)
+        #expect(model.counters.started == 20)
+    }
+}
+
+/// Rows with these names, `-` for a row without an image.
+func requests(_ names: String) throws -> [ImageRequest?] {
+    try names.split(separator: " ").map { $0 == "-" ? nil : try request(String($0)) }
+}
+
+func request(_ name: String) throws -> ImageRequest { try ImageRequest("https://example.org/\(name)") }
+
+/// Reads updates until all of `texts` have come, and returns what was read.
+func read(_ updates: inout RowUpdates<String>.Iterator, until texts: String...) async -> [String] {
+    var seen: [String] = []
+    while !texts.allSatisfy(seen.contains), let update = await updates.next() {
+        seen.append("\(update.row) \(text(update.state))")
+    }
+    return seen
+}
+
+func text(_ state: RowState<String>) -> String {
+    switch state {
+    case .placeholder: "placeholder"
+    case .loading(let progress): "loading \(progress.received)"
+    case .loaded(let image): image
+    case .failed(let reason, let isRetryable): "failed \(reason.code)\(isRetryable ? ", retryable" : "")"
+    }
+}
