@@ -112,15 +112,15 @@ public actor ImageListModel<Loader: RowLoading> {
         list += 1
         handle(
             .replaced(rows.map { $0.map(RowKey.init) }, visible: visible ?? window.span.visible),
-            repostsAll: true)
+            touching: nil)
         return list
     }
 
     /// Tries a failed row again: at once if it is visible and the list rests.
-    public func retry(_ row: Int) { handle(.retry(row: row), repostsAll: true) }
+    public func retry(_ row: Int) { handle(.retry(row: row), touching: failedKeys()) }
 
     /// Tries every failed row again, the visible ones at once and the others when they come back on the screen.
-    public func retryFailed() { handle(.retryAll, repostsAll: true) }
+    public func retryFailed() { handle(.retryAll, touching: failedKeys()) }
 
     /// Memory runs short: stops loads of rows that are not visible, lets go of their images, and prefetches nothing for a
     /// while.
@@ -128,7 +128,9 @@ public actor ImageListModel<Loader: RowLoading> {
 
     // MARK: Performing
 
-    private func handle(_ event: ScrollWindow<RowKey>.Event, repostsAll: Bool = false) {
+    /// Has the window decide what follows from an event, performs it, and posts the rows that it changes.
+    /// - Parameter touching: keys whose rows may show something else by the event alone; nil for all.
+    private func handle(_ event: ScrollWindow<RowKey>.Event, touching: Set<RowKey>? = []) {
         let before = (wanted: window.wantedRows, visible: window.span.visible)
         var found: [RowKey: Held] = [:]
         let actions = window.handle(event, at: elapsed()) { row in
@@ -136,15 +138,20 @@ public actor ImageListModel<Loader: RowLoading> {
             found[RowKey(request)] = Held(request: request, image: image)
             return true
         }
-        var touched: Set<RowKey> = []
-        switch event {
-        case .loaded(let key), .failed(let key, _): touched.insert(key)
-        default: break
-        }
+        var touched = touching
         for action in actions {
-            if let key = perform(action, found) { touched.insert(key) }
+            if let key = perform(action, found) { touched?.insert(key) }
         }
-        post(since: before.wanted, visible: before.visible, touched: repostsAll ? nil : touched)
+        post(since: before.wanted, visible: before.visible, touched: touched)
+    }
+
+    /// The keys of wanted rows that show a failure.
+    private func failedKeys() -> Set<RowKey> {
+        Set(
+            window.wantedRows.compactMap { row in
+                guard case .failed = window.status(ofRow: row) else { return nil }
+                return requests[row].map(RowKey.init)
+            })
     }
 
     /// What memory has, unless it is the load that must answer: it checks the bytes, or asks the network.
@@ -209,8 +216,8 @@ public actor ImageListModel<Loader: RowLoading> {
         switch outcome {
         case .success(let image):
             held[key] = Held(request: load.request, image: image)
-            handle(.loaded(key))
-        case .failure(let error): handle(.failed(key, error))
+            handle(.loaded(key), touching: [key])
+        case .failure(let error): handle(.failed(key, error), touching: [key])
         }
     }
 
@@ -226,21 +233,22 @@ public actor ImageListModel<Loader: RowLoading> {
         let wanted = window.wantedRows
         for row in before where !wanted.contains(row) { changes.append((row, .placeholder)) }
         for row in wanted {
-            guard let request = requests[row] else {
-                if touched == nil { changes.append((row, .placeholder)) }
-                continue
-            }
-            let isNew = !before.contains(row) || window.span.visible.contains(row) && !visible.contains(row)
-            let key = RowKey(request)
-            if isNew || touched?.contains(key) ?? true { changes.append((row, state(of: row, key))) }
+            let key = requests[row].map(RowKey.init)
+            let status = window.status(ofRow: row)
+            // A failure may have been forgotten, or shows again, as its row came on the screen.
+            let cameOnScreen = window.span.visible.contains(row) && !visible.contains(row)
+            let mayDiffer = cameOnScreen && status != .loading && status != .loaded
+            let isTouched = touched.map { key.map($0.contains) ?? false } ?? true
+            if !before.contains(row) || isTouched || mayDiffer { changes.append((row, state(status, key))) }
         }
         var counters = window.counters
         counters.started = started
         board.post(changes, list: list, counters: counters)
     }
 
-    private func state(of row: Int, _ key: RowKey) -> RowState<Image> {
-        switch window.status(ofRow: row) {
+    private func state(_ status: ScrollWindow<RowKey>.Status, _ key: RowKey?) -> RowState<Image> {
+        guard let key else { return .placeholder }
+        return switch status {
         case .placeholder: .placeholder
         case .loading: loads[key].map { .loading(progress: $0.progress) } ?? .placeholder
         case .loaded: held[key].map { .loaded($0.image) } ?? .placeholder

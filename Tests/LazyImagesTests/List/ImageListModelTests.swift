@@ -145,6 +145,49 @@ struct ImageListModelTests {
         #expect(text(model.state(of: 0)) == "placeholder")
     }
 
+    @Test("a failure shows again when its row comes back too early, and is forgotten after the pause")
+    func comingBack() async throws {
+        let loader = HeldLoader()
+        let clock = HandClock()
+        let model = ImageListModel(
+            loader: loader, rows: try requests("a b c d e"),
+            pauses: ScrollPauses(afterFailure: .seconds(5)), clock: clock)
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<1)
+        loader.fail("a", .timedOut(url: "a", phase: .connect, seconds: 1))
+        let failed = "0 failed timed-out, retryable"
+        _ = await read(&updates, until: failed)
+        await model.setVisible(4..<5)
+        await model.willBeginDragging()
+        clock.advance(by: .seconds(4))
+        await model.setVisible(0..<1)
+        #expect(text(model.state(of: 0)) == "failed timed-out, retryable")
+        await model.setVisible(4..<5)
+        clock.advance(by: .seconds(1))
+        await model.setVisible(0..<1)
+        #expect(text(model.state(of: 0)) == "placeholder")
+        _ = loader.takeRecord()
+        await model.didEndDragging(willDecelerate: false)
+        #expect(loader.takeRecord() == ["load a"])
+    }
+
+    @Test("an image that was prefetched is told once, and a retry tells only of what failed")
+    func onlyNews() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b c d"))
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<2)
+        loader.finish("a")
+        loader.finish("b")
+        loader.finish("c")
+        loader.fail("d", .httpStatus(url: "d", status: 500))
+        _ = await read(&updates, until: "0 a", "1 b", "2 c", "3 failed http-status, retryable")
+        await model.setVisible(1..<3)
+        #expect(await read(&updates, until: "0 placeholder") == ["0 placeholder"])
+        await model.retryFailed()
+        #expect(await read(&updates, until: "3 loading 0") == ["3 loading 0"])
+    }
+
     @Test("a memory warning stops prefetches and lets go of images nobody sees")
     func memoryWarning() async throws {
         let loader = HeldLoader()

