@@ -171,6 +171,26 @@ struct ImageListModelTests {
         #expect(loader.takeRecord() == ["load a"])
     }
 
+    @Test(
+        "a failure in the page ahead is forgotten as its row comes on the screen, also while the list moves")
+    func failureAhead() async throws {
+        let loader = HeldLoader()
+        let clock = HandClock()
+        let model = ImageListModel(
+            loader: loader, rows: try requests("a b c"), pauses: ScrollPauses(afterFailure: .seconds(5)),
+            clock: clock)
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<1)
+        loader.fail("a", .httpStatus(url: "a", status: 404))
+        _ = await read(&updates, until: "0 failed http-status")
+        await model.setVisible(2..<3)
+        await model.willBeginDragging()
+        await model.setVisible(1..<2)
+        clock.advance(by: .seconds(5))
+        await model.setVisible(0..<1)
+        #expect(text(model.state(of: 0)) == "placeholder")
+    }
+
     @Test("an image that was prefetched is told once, and a retry tells only of what failed")
     func onlyNews() async throws {
         let loader = HeldLoader()
@@ -226,6 +246,7 @@ struct ImageListModelTests {
         #expect(await read(&updates, until: "1 loading 0") == ["0 a", "1 loading 0"])
         let number = await model.setRows(try requests("x"))
         let update = await updates.next()
+        #expect(number == 1)
         #expect(update?.list == number)
         #expect(update.map { text($0.state) } == "x")
         #expect(await read(&updates, until: "1 placeholder") == ["1 placeholder"])
