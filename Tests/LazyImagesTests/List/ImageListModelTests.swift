@@ -113,84 +113,6 @@ struct ImageListModelTests {
             await read(&updates, until: "2 loading 0") == ["0 placeholder", "1 placeholder", "2 loading 0"])
     }
 
-    @Test("a failure says whether it may pass, and is tried again on demand")
-    func failure() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b"))
-        var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<2)
-        loader.fail("a", .httpStatus(url: "a", status: 503))
-        _ = await read(&updates, until: "0 failed http-status, retryable")
-        loader.fail("b", .httpStatus(url: "b", status: 404))
-        _ = await read(&updates, until: "1 failed http-status")
-        #expect(model.counters.failed == 2)
-        _ = loader.takeRecord()
-        await model.retry(0)
-        #expect(loader.takeRecord() == ["load a"])
-        #expect(text(model.state(of: 0)) == "loading 0")
-        await model.retryFailed()
-        #expect(loader.takeRecord() == ["load b"])
-    }
-
-    @Test("a retry while the list moves shows the placeholder until it rests")
-    func deferredRetry() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a"))
-        var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<1)
-        loader.fail("a", .notAnImage(url: "a", reason: "text"))
-        _ = await read(&updates, until: "0 failed not-an-image")
-        await model.willBeginDragging()
-        await model.retry(0)
-        #expect(text(model.state(of: 0)) == "placeholder")
-    }
-
-    @Test("a failure shows again when its row comes back too early, and is forgotten after the pause")
-    func comingBack() async throws {
-        let loader = HeldLoader()
-        let clock = HandClock()
-        let model = ImageListModel(
-            loader: loader, rows: try requests("a b c d e"),
-            pauses: ScrollPauses(afterFailure: .seconds(5)), clock: clock)
-        var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<1)
-        loader.fail("a", .timedOut(url: "a", phase: .connect, seconds: 1))
-        let failed = "0 failed timed-out, retryable"
-        _ = await read(&updates, until: failed)
-        await model.setVisible(4..<5)
-        await model.willBeginDragging()
-        clock.advance(by: .seconds(4))
-        await model.setVisible(0..<1)
-        #expect(text(model.state(of: 0)) == "failed timed-out, retryable")
-        await model.setVisible(4..<5)
-        clock.advance(by: .seconds(1))
-        await model.setVisible(0..<1)
-        #expect(text(model.state(of: 0)) == "placeholder")
-        _ = loader.takeRecord()
-        await model.didEndDragging(willDecelerate: false)
-        #expect(loader.takeRecord() == ["load a"])
-    }
-
-    @Test(
-        "a failure in the page ahead is forgotten as its row comes on the screen, also while the list moves")
-    func failureAhead() async throws {
-        let loader = HeldLoader()
-        let clock = HandClock()
-        let model = ImageListModel(
-            loader: loader, rows: try requests("a b c"), pauses: ScrollPauses(afterFailure: .seconds(5)),
-            clock: clock)
-        var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<1)
-        loader.fail("a", .httpStatus(url: "a", status: 404))
-        _ = await read(&updates, until: "0 failed http-status")
-        await model.setVisible(2..<3)
-        await model.willBeginDragging()
-        await model.setVisible(1..<2)
-        clock.advance(by: .seconds(5))
-        await model.setVisible(0..<1)
-        #expect(text(model.state(of: 0)) == "placeholder")
-    }
-
     @Test("an image that was prefetched is told once, and a retry tells only of what failed")
     func onlyNews() async throws {
         let loader = HeldLoader()
@@ -296,30 +218,5 @@ struct ImageListModelTests {
         await model.didEndDragging(willDecelerate: false)
         #expect(loader.takeRecord().count == 20)
         #expect(model.counters.started == 20)
-    }
-}
-
-/// Rows with these names, `-` for a row without an image.
-func requests(_ names: String) throws -> [ImageRequest?] {
-    try names.split(separator: " ").map { $0 == "-" ? nil : try request(String($0)) }
-}
-
-func request(_ name: String) throws -> ImageRequest { try ImageRequest("https://example.org/\(name)") }
-
-/// Reads updates until all of `texts` have come, and returns what was read.
-func read(_ updates: inout RowUpdates<String>.Iterator, until texts: String...) async -> [String] {
-    var seen: [String] = []
-    while !texts.allSatisfy(seen.contains), let update = await updates.next() {
-        seen.append("\(update.row) \(text(update.state))")
-    }
-    return seen
-}
-
-func text(_ state: RowState<String>) -> String {
-    switch state {
-    case .placeholder: "placeholder"
-    case .loading(let progress): "loading \(progress.received)"
-    case .loaded(let image): image
-    case .failed(let reason, let isRetryable): "failed \(reason.code)\(isRetryable ? ", retryable" : "")"
     }
 }

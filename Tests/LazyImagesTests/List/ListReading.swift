@@ -1,0 +1,26 @@
+import LazyImages
+
+/// Rows with these names, `-` for a row without an image.
+func requests(_ names: String) throws -> [ImageRequest?] {
+    try names.split(separator: " ").map { $0 == "-" ? nil : try request(String($0)) }
+}
+
+func request(_ name: String) throws -> ImageRequest { try ImageRequest("https://example.org/\(name)") }
+
+/// Reads updates until all of `texts` have come, and returns what was read.
+func read(_ updates: inout RowUpdates<String>.Iterator, until texts: String...) async -> [String] {
+    var seen: [String] = []
+    while !texts.allSatisfy(seen.contains), let update = await updates.next() {
+        seen.append("\(update.row) \(text(update.state))")
+    }
+    return seen
+}
+
+func text(_ state: RowState<String>) -> String {
+    switch state {
+    case .placeholder: "placeholder"
+    case .loading(let progress): "loading \(progress.received)"
+    case .loaded(let image): image
+    case .failed(let reason, let isRetryable): "failed \(reason.code)\(isRetryable ? ", retryable" : "")"
+    }
+}
