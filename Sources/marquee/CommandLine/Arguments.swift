@@ -69,13 +69,11 @@ struct Arguments: Sendable {
     private static func command(
         in words: [String], of commands: [CommandSpecification]
     ) throws(UsageError) -> (command: CommandSpecification, index: Int?) {
-        let valued = Set(commands.flatMap(\.options).filter { $0.value != nil }.map(\.name))
-            .union(CommandSpecification.global.filter { $0.value != nil }.map(\.name))
+        let valued = (commands.flatMap(\.options) + CommandSpecification.global).filter { $0.value != nil }
         var index = 0
         while index < words.count, words[index].hasPrefix("-"), words[index] != "-", words[index] != "--" {
             // An option before the command may have a value of its own, which is not the command.
-            let takesNext = words[index].hasPrefix("--") && valued.contains(String(words[index].dropFirst(2)))
-            index += takesNext ? 2 : 1
+            index += takesNext(words[index], valued) ? 2 : 1
         }
         guard index < words.count, words[index] != "--" else { return (commands[0], nil) }
         let word = words[index]
@@ -84,6 +82,14 @@ struct Arguments: Sendable {
         throw UsageError(
             "there is no command \"\(word)\""
                 + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; see marquee --help"))
+    }
+
+    /// Whether the value of the option `word` is the word after it: `--output DIR`, `-o DIR`, but not `-oDIR`.
+    private static func takesNext(_ word: String, _ valued: [Option]) -> Bool {
+        if word.hasPrefix("--") { return valued.contains { "--" + $0.name == word } }
+        let letters = word.dropFirst()
+        let first = letters.firstIndex { letter in valued.contains { $0.letter == letter } }
+        return first.map { letters.index(after: $0) == letters.endIndex } ?? false
     }
 
     private mutating func read(_ words: [String], skipping commandIndex: Int?) throws(UsageError) {
