@@ -11,8 +11,7 @@ struct Marquee {
         let interruption = Interruption()
         let work = Task { await run(Array(CommandLine.arguments.dropFirst())) }
         interruption.watch { work.cancel() }
-        let status = await work.value
-        exit(interruption.exitStatus ?? status.rawValue)
+        exit(interruption.exitCode(after: await work.value))
     }
 
     static func run(_ words: [String]) async -> ExitStatus {

@@ -10,28 +10,29 @@ final class Interruption: Sendable {
     }
 
     private let state = Lock(State())
+    private let numbers: [Int32]
 
-    /// Takes the signals over, for the threads that are started from here on too: call it before any.
+    /// Takes the signals over, for the threads that are started from here on too: call it before any. One that the parent
+    /// has this program ignore, as `nohup` does, stays ignored.
     init() {
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        for signal in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&signals, signal) }
+        numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
+        var signals = Self.set(of: numbers)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-        signal(SIGPIPE, SIG_IGN)
+        // Writing past the end of a pipe or of what `ulimit -f` allows is an error to report, not a reason to die.
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     }
 
     /// Waits for signals from now on, and does `cancel` at the first.
     func watch(cancel: @escaping @Sendable () -> Void) {
         state.withLock { $0.cancel = cancel }
+        if numbers.isEmpty { return }
         BlockingThreads.startThread { [self] in
-            var signals = sigset_t()
-            unsafe sigemptyset(&signals)
-            for signal in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&signals, signal) }
+            var signals = Self.set(of: numbers)
             while true {
                 var number: Int32 = 0
                 guard unsafe sigwait(&signals, &number) == 0 else { continue }
                 let cancel = state.withLock { state in
-                    if state.signal != nil { _exit(Self.status(ofSignal: number)) }
+                    if state.signal != nil { _exit(Self.code(ofSignal: number)) }
                     state.signal = number
                     return state.cancel
                 }
@@ -40,8 +41,27 @@ final class Interruption: Sendable {
         }
     }
 
-    /// The exit status that tells the shell which signal came: 128 and its number; nil if none has.
-    var exitStatus: Int32? { state.withLock { $0.signal }.map(Self.status) }
+    /// What the program ends with after its work ended with `status`. A signal shows: 128 and its number; but SIGTERM is
+    /// how a service is meant to end.
+    func exitCode(after status: ExitStatus) -> Int32 {
+        guard let number = state.withLock({ $0.signal }) else { return status.code }
+        return status == .stopped && number == SIGTERM ? status.code : Self.code(ofSignal: number)
+    }
 
-    private static func status(ofSignal number: Int32) -> Int32 { 128 + number }
+    private static func code(ofSignal number: Int32) -> Int32 { 128 + number }
+
+    private static func set(of numbers: [Int32]) -> sigset_t {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for number in numbers { unsafe sigaddset(&signals, number) }
+        return signals
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+        // Handlers are functions, which Swift does not compare; SIG_IGN is one by its address.
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
 }

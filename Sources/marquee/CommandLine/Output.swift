@@ -65,7 +65,8 @@ struct Output: Sendable {
         return TerminalText.harmless(json: String(decoding: data, as: UTF8.self))
     }
 
-    /// Writes all of `text`. A closed pipe ends the program quietly: the reader has what it wanted.
+    /// Writes all of `text`. A closed pipe on standard output ends the program quietly: the reader has what it wanted.
+    /// Data that cannot be written otherwise ends it with a word; a message that cannot is lost, and the work goes on.
     static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -74,12 +75,22 @@ struct Output: Sendable {
             }
             if written > 0 {
                 rest = rest.dropFirst(written)
-            } else if errno == EPIPE {
-                exit(descriptor == STDOUT_FILENO ? ExitStatus.done.rawValue : ExitStatus.someFailed.rawValue)
+            } else if errno == EAGAIN {
+                // The reader has made the pipe one that does not block: wait until there is room.
+                var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&ready, 1, -1)
             } else if errno != EINTR {
+                if descriptor == STDOUT_FILENO { endWithoutReader(errno) }
                 return
             }
         }
+    }
+
+    /// Not `exit`: other threads are in the middle of transfers, and what `exit` tears down is in use by them.
+    private static func endWithoutReader(_ code: Int32) -> Never {
+        if code == EPIPE { _exit(ExitStatus.done.code) }
+        write("marquee: standard output cannot be written: \(SystemError.text(code))\n", to: STDERR_FILENO)
+        _exit(ExitStatus.someFailed.code)
     }
 }
 
@@ -108,11 +119,19 @@ private final class OutputBuffer: Sendable {
 }
 
 /// How the program ended, for the shell.
-enum ExitStatus: Int32 {
-    case done = 0
-    case someFailed = 1
+enum ExitStatus {
+    case done
+    case someFailed
     /// A command line that cannot be obeyed, or nothing was done.
-    case nothingDone = 2
-    case interrupted = 130
-    case terminated = 143
+    case nothingDone
+    /// A service, which ends only when it is told to, has ended in order.
+    case stopped
+
+    var code: Int32 {
+        switch self {
+        case .done, .stopped: 0
+        case .someFailed: 1
+        case .nothingDone: 2
+        }
+    }
 }

@@ -41,10 +41,10 @@ enum ServeCommand: Command {
         session.output.line("http://\(host):\(service.port)/")
         session.output.flush()
         await untilCancelled()
-        service.stop()
+        await BlockingThreads(count: 1).run { service.stop() }
         let statistics = service.statistics
         session.output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
-        return .done
+        return .stopped
     }
 
     private static func folder(_ session: Session) throws(Failure) -> String {
