@@ -1,10 +1,13 @@
 import Glibc
 import LazyImages
+import TerminalGraphics
 
 /// A bar on standard error that shows how far a job is, redrawn in place at most thirty times a second.
 final class ProgressBar: Sendable {
     private static let interval = Duration.milliseconds(33)
-    private static let cells = 24
+    private static let mostCells = 24
+    /// What the numbers beside the bar take, more or less.
+    private static let noteCells = 30
     private let lastDrawn = Lock<ContinuousClock.Instant?>(nil)
 
     /// Draws the bar; `note` stands behind it.
@@ -16,25 +19,15 @@ final class ProgressBar: Sendable {
             return true
         }
         guard isDue, total > 0 else { return }
-        let filled = done * Self.cells / total
-        let bar = String(repeating: "━", count: filled) + String(repeating: "─", count: Self.cells - filled)
-        Output.write("\r\(bar)  \(done)/\(total)  \(note)\u{1B}[K", to: STDERR_FILENO)
+        // The last column stays free: a cursor beyond it would make the next drawing begin a line further down.
+        let width = (Terminal.width(of: STDERR_FILENO) ?? 80) - 1
+        let cells = min(Self.mostCells, max(0, width - Self.noteCells))
+        let filled = done * cells / total
+        let bar = String(repeating: "━", count: filled) + String(repeating: "─", count: cells - filled)
+        let line = (bar.isEmpty ? "" : bar + "  ") + "\(done)/\(total)  \(note)"
+        Output.write("\r\(TerminalText.truncated(line, toWidth: width))\u{1B}[K", to: STDERR_FILENO)
     }
 
     /// Clears the line, for other messages or for good.
     func clear() { Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
-}
-
-/// Sizes as people read them.
-enum ByteCount {
-    /// `834 bytes`, `41.3 KB`, `1.2 GB`, in powers of 1000.
-    static func text(_ count: Int) -> String {
-        if count < 1000 { return "\(count) bytes" }
-        var value = Double(count)
-        for unit in ["KB", "MB", "GB", "TB"] {
-            value /= 1000
-            if value < 999.95 { return "\(value.formatted(decimals: 1)) \(unit)" }
-        }
-        return "\((value / 1000).formatted(decimals: 1)) PB"
-    }
 }

@@ -32,9 +32,9 @@ enum CacheCommand: Command {
         case "info": await info(disk, session)
         case "verify":
             let report = await disk.verify()
-            session.reportFaults()
             show(report, session, verb: "removed as wrong")
-            return report.removedEntries == 0 ? .done : .someFailed
+            let hasFaults = session.reportFaults()
+            return report.removedEntries == 0 && !hasFaults ? .done : .someFailed
         case "clear":
             let host = session.arguments.value("host")?.lowercased()
             let report = await disk.removeAll { host == nil || CacheHost.name(ofURL: $0.url) == host }
@@ -47,11 +47,10 @@ enum CacheCommand: Command {
             let left = await disk.forEachEntry { _ in }
             if session.settings.wantsJSON {
                 session.output.json(
-                    ScanRecord(entries: left.entries, bytes: left.bytes, removedBytes: removed))
+                    ScanRecord(entries: left.entries, bytes: left.bytes, removedEntries: removed))
             } else {
                 session.output.line(
-                    "\(ByteCount.text(removed)) removed, \(left.entries) entries left, \(ByteCount.text(left.bytes))"
-                )
+                    "\(left.entries) entries, \(ByteCount.text(left.bytes)); \(removed) removed")
             }
         default: throw UsageError("cache knows info, verify, trim, clear and path, not \"\(action)\"")
         }
@@ -127,17 +126,17 @@ private struct InfoRecord: Encodable {
 private struct ScanRecord: Encodable {
     let entries: Int
     let bytes: Int
-    var removedEntries: Int?
-    let removedBytes: Int
+    let removedEntries: Int
+    var removedBytes: Int?
 
-    init(entries: Int, bytes: Int, removedBytes: Int) {
+    init(entries: Int, bytes: Int, removedEntries: Int) {
         self.entries = entries
         self.bytes = bytes
-        self.removedBytes = removedBytes
+        self.removedEntries = removedEntries
     }
 
     init(_ report: DiskCache.ScanReport) {
-        self.init(entries: report.entries, bytes: report.bytes, removedBytes: report.removedBytes)
-        removedEntries = report.removedEntries
+        self.init(entries: report.entries, bytes: report.bytes, removedEntries: report.removedEntries)
+        removedBytes = report.removedBytes
     }
 }

@@ -50,33 +50,56 @@ enum ListCommand: Command {
 
     private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> ListRow {
         // A poster whose address is none is not cached; `show` says why.
-        let request = movie.poster.flatMap { try? session.request(for: $0, relativeTo: open.base) }
+        let request = movie.poster.flatMap { try? session.request(for: $0, at: open.place) }
         return ListRow(movie, poster: request, isCached: request.map { session.hasCached($0) } ?? false)
     }
 
     private static func table(_ rows: [ListRow], _ output: Output) {
-        let titleWidth = min(44, rows.map { TerminalText.width(TerminalText.visible($0.title)) }.max() ?? 0)
+        let widths = columnWidths(rows, in: Terminal.width)
         for row in rows {
             let score = row.score.map { $0.formatted(decimals: 1) } ?? ""
             let columns = [
                 row.cached ? "●" : "○",
                 TerminalText.padded(score, toWidth: 4, alignment: .trailing),
                 TerminalText.padded("\(row.year)", toWidth: 4, alignment: .trailing),
-                TerminalText.padded(
-                    TerminalText.truncated(TerminalText.visible(row.title), toWidth: titleWidth),
-                    toWidth: titleWidth,
-                    alignment: .leading),
-                TerminalText.visible(row.director),
+                TerminalText.padded(TerminalText.visible(row.title), toWidth: widths.title),
+                TerminalText.truncated(TerminalText.visible(row.director), toWidth: widths.director),
             ]
-            output.line(columns.joined(separator: "  "))
+            let line = columns.joined(separator: "  ")
+            output.line(Terminal.width.map { TerminalText.truncated(line, toWidth: $0) } ?? line)
         }
-        let cached = rows.count { $0.cached }
-        output.line("\(rows.count) films, \(cached) posters cached (●); marquee prewarm fetches the rest")
+        // For a person's eyes; what is piped holds films and nothing else.
+        if Output.isTerminal { output.line(summary(rows)) }
+    }
+
+    /// Room for titles and directors: what they need where there is no terminal or a wide one, else what it has, and
+    /// three fifths of that for the titles.
+    static func columnWidths(_ rows: [ListRow], in width: Int?) -> (title: Int, director: Int) {
+        let title = min(44, rows.map { TerminalText.width(TerminalText.visible($0.title)) }.max() ?? 0)
+        guard let width else { return (title, .max) }
+        let room = max(0, width - columnsBeforeTitle - 2)
+        let director = rows.map { TerminalText.width(TerminalText.visible($0.director)) }.max() ?? 0
+        if title + director <= room { return (title, director) }
+        let narrowTitle = min(title, max(room * 3 / 5, room - director))
+        return (narrowTitle, room - narrowTitle)
+    }
+
+    /// `●  8.6  1902  `
+    private static let columnsBeforeTitle = 15
+
+    private static func summary(_ rows: [ListRow]) -> String {
+        let films = rows.count == 1 ? "1 film" : "\(rows.count) films"
+        let posters = rows.filter { $0.poster != nil }
+        let cached = posters.count { $0.cached }
+        if posters.isEmpty { return films }
+        return cached == posters.count
+            ? "\(films), every poster cached (●)"
+            : "\(films), \(cached) of \(posters.count) posters cached (●); marquee prewarm fetches the rest"
     }
 }
 
 /// One film as `list` shows it.
-private struct ListRow: Encodable {
+struct ListRow: Encodable {
     let id: String
     let title: String
     let originalTitle: String?

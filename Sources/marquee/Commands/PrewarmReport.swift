@@ -19,7 +19,7 @@ final class PrewarmReport: Sendable {
         self.total = total
         state = Lock(State(failures: FailureReport(session.output)))
         let isForPeople = !session.settings.wantsJSON && !session.output.isQuiet
-        bar = isForPeople && Terminal.showsMessages && Output.isTerminal ? ProgressBar() : nil
+        bar = isForPeople && Terminal.showsProgress && Output.isTerminal ? ProgressBar() : nil
         bar?.draw(done: 0, of: total, note: "")
     }
 
