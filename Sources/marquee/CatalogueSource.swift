@@ -30,67 +30,49 @@ enum CatalogueSource: Sendable {
         switch self {
         case .sample(let folder): folder + "/movies.json"
         case .file(let path): path
-        case .url(let text): text
+        // Credentials in an address are nobody's to read on a screen.
+        case .url(let text): (try? URL(typed: text))?.displayText ?? text
         case .missing: "the sample catalogue"
         }
     }
 
-    /// What the addresses in it are relative to.
-    var base: URL {
-        switch self {
-        case .file(let path): URL(filePath: path)
-        // An address that is none fails when it is read, before anything is relative to it.
-        case .url(let text): (try? URL(typed: text)) ?? URL(filePath: text)
-        case .sample, .missing: Self.sampleBase
-        }
-    }
-
-    /// What the addresses in the manifest at `path` are relative to: its own place, which for a file of the sample data is
-    /// at the embedded origin.
-    func base(ofFile path: String) -> URL {
+    /// Where the addresses in the manifest at `path` stand: where it is itself, which for a file of the sample data is at
+    /// the embedded origin.
+    func place(ofFile path: String) -> Place {
         let file = URL(filePath: path)
         guard case .sample(let folder) = self,
             file.deletingLastPathComponent().resolvingSymlinksInPath().path
                 == URL(filePath: folder).resolvingSymlinksInPath().path
-        else { return file }
-        return Self.sampleBase
+        else { return Place(file) }
+        return Place(Self.sampleBase)
     }
 
     /// The address of the embedded origin.
     static let sampleBase = URL(string: "http://\(sampleHost)/") ?? URL(filePath: "/")
 
-    /// The file's content.
-    func read(with session: Session) async throws -> [UInt8] {
+    /// The file's content, and where its addresses stand.
+    func read(with session: Session) async throws -> (bytes: [UInt8], place: Place) {
         switch self {
         case .missing:
             throw Failure(
                 "the sample catalogue is neither in the working folder nor beside the program; "
                     + "name a catalogue with --catalogue FILE or --catalogue URL")
-        case .sample: return try Self.read(path: name)
-        case .file(let path): return try Self.read(path: path)
+        case .sample: return (try await Input.file(name), Place(Self.sampleBase))
+        case .file(let path): return (try await Input.file(path), Place(URL(filePath: path)))
         case .url(let text): return try await Self.read(url: text, with: session)
         }
     }
 
     /// What the network has, or offline what is left of the last time.
-    static func read(url: String, with session: Session) async throws -> [UInt8] {
-        var request = try session.request(for: url, relativeTo: nil)
+    static func read(url: String, with session: Session) async throws -> (bytes: [UInt8], place: Place) {
+        var request = try session.request(for: url, at: nil)
         if !session.settings.isOffline { request.cachePolicy = .reload }
         var configuration = session.settings.downloads
         configuration.acceptsAnyContent = true
         let loader = ImageLoader(disk: session.disk, configuration: configuration)
-        let image = try await loader.image(for: request)
+        let file = try await loader.image(for: request)
         await loader.flush()
-        return image.bytes.array
-    }
-
-    static func read(path: String) throws(Failure) -> [UInt8] {
-        do {
-            return try [UInt8](Data(contentsOf: URL(filePath: path)))
-        } catch {
-            let reason = unsafe access(path, F_OK) == 0 ? "it cannot be read" : "there is no such file"
-            throw Failure("\(path): \(reason); check the path")
-        }
+        return (file.bytes.array, Place(origin: try URL(typed: url), redirectedTo: file.url))
     }
 
     /// The folder `sample-data` in the working folder, or beside the program, or beside a folder that the program is in:

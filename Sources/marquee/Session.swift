@@ -37,15 +37,15 @@ struct Session: Sendable {
         return OpenLoader(loader: loader, origin: origin)
     }
 
-    /// The request for what `text` names, relative to `base`. The user's own fields go along unless the address leaves the
-    /// place where `base` is.
+    /// The request for what `text` names at `place`, or anywhere. The user's own fields go along unless the address leads
+    /// away from where the user pointed.
     func request(
-        for text: String, relativeTo base: URL?, checksum: String? = nil
+        for text: String, at place: Place?, checksum: String? = nil
     ) throws(ImageLoadingError) -> ImageRequest {
-        let url = try URL(typed: text, relativeTo: base)
-        let isElsewhere = base.map { !$0.isFileURL && !SecurityPolicy.haveSameOrigin($0, url) } ?? false
+        let url = try URL(typed: text, relativeTo: place?.base)
+        let takesFields = place?.sharesFields(with: url) ?? true
         var request = ImageRequest(
-            url: url, fields: isElsewhere ? HTTPFields() : settings.fields, checksum: checksum)
+            url: url, fields: takesFields ? settings.fields : HTTPFields(), checksum: checksum)
         if settings.isOffline { request.cachePolicy = .cacheOnly }
         return request
     }
@@ -67,9 +67,9 @@ struct Session: Sendable {
 
     /// The catalogue the settings name.
     func catalogue() async throws -> OpenCatalogue {
-        let bytes = try await source.read(with: self)
+        let (bytes, place) = try await source.read(with: self)
         do {
-            return OpenCatalogue(catalogue: try Catalogue(parsing: bytes), base: source.base)
+            return OpenCatalogue(catalogue: try Catalogue(parsing: bytes), place: place)
         } catch {
             throw Failure("\(source.name): \(error)")
         }
@@ -85,11 +85,13 @@ struct Session: Sendable {
         switch catalogue.match(text) {
         case .one(let movie): return movie
         case .several(let movies):
-            throw Failure("\"\(text)\" names several films: \(list(movies)); give an id")
+            throw Failure(
+                "\"\(text)\" names several films: \(list(movies)); give an id", code: "ambiguous-film")
         case .none(let suggestions) where suggestions.isEmpty:
-            throw Failure("no film is called \"\(text)\"; marquee list shows them all")
+            throw Failure("no film is called \"\(text)\"; marquee list shows them all", code: "no-such-film")
         case .none(let suggestions):
-            throw Failure("no film is called \"\(text)\"; did you mean \(list(suggestions))?")
+            throw Failure(
+                "no film is called \"\(text)\"; did you mean \(list(suggestions))?", code: "no-such-film")
         }
     }
 }
@@ -102,19 +104,25 @@ struct OpenLoader: Sendable {
     /// Waits until everything is on disk and stops the origin.
     func close() async {
         await loader.flush()
-        origin?.stop()
+        guard let origin else { return }
+        await BlockingThreads(count: 1).run { origin.stop() }
     }
 }
 
-/// A catalogue and what its posters' addresses are relative to.
+/// A catalogue and where its posters' addresses stand.
 struct OpenCatalogue: Sendable {
     let catalogue: Catalogue
-    let base: URL
+    let place: Place
 }
 
 /// Why a command cannot do what it is asked to, in one line that says what to do.
 struct Failure: Error, CustomStringConvertible {
     let description: String
+    /// A short, stable name for programs, as `ImageLoadingError` has one.
+    let code: String
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, code: String = "failure") {
+        self.description = description
+        self.code = code
+    }
 }

@@ -22,10 +22,17 @@ enum FetchCommand: Command {
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let folder = try session.arguments.value("output").map { try OutputFolder($0) }
-        let targets = try await targets(session)
-        if targets.isEmpty { throw Failure("nothing to fetch: standard input names no address") }
-        let opened = try session.makeLoader()
+        let (targets, strangers) = try await targets(session)
         var failures = FailureReport(session.output)
+        for record in strangers {
+            show(record, session)
+            if let message = record.error?.message { failures.add(message) }
+        }
+        if targets.isEmpty {
+            if strangers.isEmpty { throw Failure("nothing to fetch: standard input names no address") }
+            return .nothingDone
+        }
+        let opened = try session.makeLoader()
         await withTaskGroup(of: (FetchRecord, Failure?).self) { group in
             var rest = targets[...]
             func begin() {
@@ -45,34 +52,49 @@ enum FetchCommand: Command {
         return failures.isEmpty ? .done : .someFailed
     }
 
-    /// Something to fetch: an address and what it is relative to.
+    /// Something to fetch: an address and where it stands.
     private struct Target {
         let address: String
-        let base: URL?
-        /// What the file is called if the address says nothing, or nil.
+        var place: Place?
+        /// What the file is called, for a film; nil if its address says.
         var name: String?
     }
 
-    private static func targets(_ session: Session) async throws -> [Target] {
+    /// What the operands name; those that name no film, or one without a poster, as failures of their own, so that they
+    /// do not stop the others.
+    private static func targets(_ session: Session) async throws -> ([Target], strangers: [FetchRecord]) {
         var targets: [Target] = []
+        var strangers: [FetchRecord] = []
         var open: OpenCatalogue?
         for operand in session.arguments.operands {
             if operand == "-" {
-                targets += try StandardInput.lines().map { Target(address: $0, base: nil) }
+                targets += try await Input.standardLines().map { Target(address: $0) }
             } else if isAddress(operand) {
-                targets.append(Target(address: operand, base: nil))
+                targets.append(Target(address: operand))
             } else {
                 let catalogue: OpenCatalogue
                 if let open { catalogue = open } else { catalogue = try await session.catalogue() }
                 open = catalogue
-                let movie = try session.film(operand, in: catalogue.catalogue)
-                guard let poster = movie.poster else {
-                    throw Failure("\(movie.title) has no poster in the catalogue")
+                do throws(Failure) {
+                    targets.append(try target(of: operand, in: catalogue, session))
+                } catch {
+                    strangers.append(FetchRecord(error, of: operand))
                 }
-                targets.append(Target(address: poster, base: catalogue.base, name: movie.id))
             }
         }
-        return targets
+        return (targets, strangers)
+    }
+
+    private static func target(
+        of film: String, in open: OpenCatalogue, _ session: Session
+    ) throws(Failure) -> Target {
+        let movie = try session.film(film, in: open.catalogue)
+        guard let poster = movie.poster else {
+            throw Failure(
+                "\(movie.title) has no poster in the catalogue; add the address of one there",
+                code: "no-poster")
+        }
+        return Target(address: poster, place: open.place, name: movie.id)
     }
 
     /// Whether a word is an address and not a film: it has a scheme that is followed by `//`, or is a data URL.
@@ -84,7 +106,7 @@ enum FetchCommand: Command {
         _ target: Target, _ loader: ImageLoader, _ folder: OutputFolder?, _ session: Session
     ) async -> (FetchRecord, Failure?) {
         let (record, image) = await FetchRecord.fetching(
-            target.address, relativeTo: target.base, with: loader, session)
+            target.address, at: target.place, with: loader, session)
         guard let folder, let image else { return (record, nil) }
         do {
             try await folder.write(image, name: target.name)

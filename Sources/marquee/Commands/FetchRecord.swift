@@ -39,15 +39,23 @@ struct FetchRecord: Encodable, Sendable {
         error = ErrorRecord(code: failure.code, message: failure.description)
     }
 
+    /// What was asked for is not in the catalogue: there is no address, only the user's own word for it.
+    init(_ failure: Failure, of word: String) {
+        url = word
+        outcome = "failed"
+        milliseconds = 0
+        error = ErrorRecord(code: failure.code, message: failure.description)
+    }
+
     /// Loads what `text` names and records how that went; the image too, if there is one.
     static func fetching(
-        _ text: String, relativeTo base: URL?, with loader: ImageLoader, _ session: Session
+        _ text: String, at place: Place?, with loader: ImageLoader, _ session: Session
     ) async -> (record: FetchRecord, image: LoadedImage?) {
         let clock = ContinuousClock()
         let start = clock.now
         var shown = text
         do throws(ImageLoadingError) {
-            let request = try session.request(for: text, relativeTo: base)
+            let request = try session.request(for: text, at: place)
             shown = request.url.displayText
             let image = try await loader.image(for: request)
             let duration = clock.now - start

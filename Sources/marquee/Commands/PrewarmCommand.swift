@@ -24,7 +24,7 @@ enum PrewarmCommand: Command {
         guard session.disk != nil else {
             throw UsageError("prewarm fills the disk cache: leave out --no-disk-cache")
         }
-        let (manifest, base) = try await manifest(session)
+        let (manifest, place) = try await manifest(session)
         var failures = FailureReport(session.output)
         var unreadable = 0
         for problem in manifest.problems {
@@ -37,7 +37,7 @@ enum PrewarmCommand: Command {
         for entry in manifest.entries {
             do throws(ImageLoadingError) {
                 requests.append(
-                    try session.request(for: entry.address, relativeTo: base, checksum: entry.checksum))
+                    try session.request(for: entry.address, at: place, checksum: entry.checksum))
             } catch {
                 failures.add((entry.line.map { "line \($0): " } ?? "") + error.description)
                 unreadable += 1
@@ -57,29 +57,23 @@ enum PrewarmCommand: Command {
         return unreadable + summary.failed > 0 || hasFaults ? .someFailed : .done
     }
 
-    /// The manifest the command line names, and what its addresses are relative to.
-    private static func manifest(_ session: Session) async throws -> (Manifest, base: URL?) {
+    /// The manifest the command line names, and where its addresses stand.
+    private static func manifest(_ session: Session) async throws -> (Manifest, Place?) {
         let name = session.arguments.operands.first
         let bytes: [UInt8]
-        let base: URL?
+        let place: Place?
         switch name {
-        case nil:
-            bytes = try await session.source.read(with: session)
-            base = session.source.base
-        case "-":
-            bytes = try StandardInput.bytes()
-            base = nil
+        case nil: (bytes, place) = try await session.source.read(with: session)
+        case "-": (bytes, place) = (try await Input.standard(), nil)
         case .some(let name) where name.contains("://"):
-            bytes = try await CatalogueSource.read(url: name, with: session)
-            base = try URL(typed: name)
+            (bytes, place) = try await CatalogueSource.read(url: name, with: session)
         case .some(let name):
-            bytes = try CatalogueSource.read(path: name)
-            base = session.source.base(ofFile: name)
+            (bytes, place) = (try await Input.file(name), session.source.place(ofFile: name))
         }
         do {
-            return (try Manifest(parsing: bytes), base)
+            return (try Manifest(parsing: bytes), place)
         } catch {
-            throw Failure("\(name ?? session.source.name): \(error)")
+            throw Failure("\(name == "-" ? "standard input" : name ?? session.source.name): \(error)")
         }
     }
 }

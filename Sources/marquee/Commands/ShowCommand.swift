@@ -16,6 +16,7 @@ enum ShowCommand: Command {
         let open = try await session.catalogue()
         let movie = try session.film(session.arguments.operands[0], in: open.catalogue)
         let poster = try await fetchPoster(of: movie, open, session)
+        if Task.isCancelled { return .nothingDone }
         if session.settings.wantsJSON {
             session.output.json(ShownFilm(movie, poster: poster))
         } else {
@@ -31,11 +32,11 @@ enum ShowCommand: Command {
         of movie: Movie, _ open: OpenCatalogue, _ session: Session
     ) async throws -> FetchRecord? {
         guard let address = movie.poster else {
-            session.output.note("\(movie.title) has no poster in the catalogue")
+            session.output.note("\(movie.title) has no poster in the catalogue; add the address of one there")
             return nil
         }
         let opened = try session.makeLoader()
-        let record = await FetchRecord.fetching(address, relativeTo: open.base, with: opened.loader, session)
+        let record = await FetchRecord.fetching(address, at: open.place, with: opened.loader, session)
         await opened.close()
         session.reportFaults()
         return record.record
