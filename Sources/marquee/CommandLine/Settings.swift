@@ -16,6 +16,7 @@ struct Settings: Sendable {
     init(_ arguments: Arguments, environment: [String: String]) throws(UsageError) {
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         catalogue = arguments.value("catalogue") ?? variable("MARQUEE_CATALOGUE")
+        if catalogue?.isEmpty == true { throw UsageError("--catalogue wants a file or an address") }
         cacheFolder =
             arguments.value("cache-dir") ?? variable("MARQUEE_CACHE_DIR") ?? DiskCache.standardFolder
         if cacheFolder.isEmpty { throw UsageError("--cache-dir wants a folder") }
@@ -32,12 +33,24 @@ struct Settings: Sendable {
         downloads.transfersPerHost =
             try arguments.number("per-host", in: 1...256) ?? downloads.transfersPerHost
         downloads.acceptsAnyContent = arguments.has("any-content")
-        downloads.security = SecurityPolicy(insecureHosts: Set(arguments.values("insecure-http")))
+        downloads.security = SecurityPolicy(
+            insecureHosts: try Self.hosts(arguments.values("insecure-http")))
         if let seconds = try arguments.seconds("timeout") {
             // The limit for standing still in any phase; a transfer that moves may take as long as it needs.
             downloads.timeouts = Timeouts(each: .seconds(seconds))
             downloads.timeouts.total = .seconds(max(seconds, 86_400))
         }
+    }
+
+    /// Host names only: an address or a port in their place would never match and leave the user wondering.
+    private static func hosts(_ texts: [String]) throws(UsageError) -> Set<String> {
+        for text in texts where text.isEmpty || text.contains(where: { "/:@ ".contains($0) }) {
+            let isAddress = text.hasPrefix("[") && text.hasSuffix("]")
+            if !isAddress {
+                throw UsageError("--insecure-http wants a host name such as example.org, not \"\(text)\"")
+            }
+        }
+        return Set(texts)
     }
 
     private static func fields(_ texts: [String]) throws(UsageError) -> HTTPFields {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import ImageCodecs
 import LazyImages
 
 /// The folder that `fetch -o` writes to. Each file appears whole or not at all.
@@ -38,7 +39,7 @@ final class OutputFolder: Sendable {
 
     /// A name nobody else in this run has: `poster.jpg`, `poster-2.jpg`, …
     private func claimName(for image: LoadedImage, name: String?) -> String {
-        let (stem, ending) = Self.fileName(for: image, name: name)
+        let (stem, ending) = Self.fileName(of: image.url, format: image.header?.format, name: name)
         return names.withLock { names in
             var candidate = stem + ending
             var number = 2
@@ -52,23 +53,35 @@ final class OutputFolder: Sendable {
 
     /// The last part of the address, without anything that means something to a file system, and the ending that fits what
     /// the bytes are.
-    static func fileName(for image: LoadedImage, name: String?) -> (stem: String, ending: String) {
-        let isNamed = image.url.scheme?.lowercased() != "data"
-        let last = name ?? (isNamed ? image.url.lastPathComponent : "")
+    static func fileName(
+        of url: URL, format: ImageFormat?, name: String?
+    ) -> (stem: String, ending: String) {
+        let isNamed = url.scheme?.lowercased() != "data" && url.lastPathComponent != "/"
+        let last = name ?? (isNamed ? url.lastPathComponent : "")
         var safe = ""
-        for scalar in last.unicodeScalars {
-            let isUsable = scalar != "/" && scalar.value >= 0x20 && scalar.value != 0x7F
-            safe.unicodeScalars.append(isUsable ? scalar : "_")
+        for scalar in last.unicodeScalars.drop(while: { $0 == "." }) {
+            guard safe.utf8.count < longestStem else { break }
+            safe.unicodeScalars.append(isUsable(scalar) ? scalar : "_")
         }
-        safe = String(safe.drop { $0 == "." }.prefix(100))
         var ending = ""
         if let dot = safe.lastIndex(of: "."), dot > safe.startIndex, name == nil {
             ending = String(safe[dot...])
             safe = String(safe[..<dot])
         }
-        if let format = image.header?.format, !(format == .jpeg && ending.lowercased() == ".jpeg") {
+        if let format, !(format == .jpeg && ending.lowercased() == ".jpeg") {
             ending = "." + format.fileExtension
         }
         return (safe.isEmpty ? "image" : safe, ending)
+    }
+
+    /// In bytes; file systems take 255 for the whole name, which has an ending and perhaps a number.
+    private static let longestStem = 200
+
+    /// What neither separates folders nor misleads who lists the folder.
+    private static func isUsable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
+        default: scalar != "/" && !scalar.properties.isDefaultIgnorableCodePoint
+        }
     }
 }
