@@ -7,11 +7,12 @@ import LazyImages
 struct Marquee {
     static let version = "0.1.0"
 
-    static func main() async {
+    static func main() {
         let interruption = Interruption()
-        let work = Task { await run(Array(CommandLine.arguments.dropFirst())) }
+        // Detached, because `main` belongs to the main actor, whose thread is about to wait for signals.
+        let work = Task.detached { await run(Array(CommandLine.arguments.dropFirst())) }
+        Task.detached { exit(interruption.exitCode(after: await work.value)) }
         interruption.watch { work.cancel() }
-        exit(interruption.exitCode(after: await work.value))
     }
 
     static func run(_ words: [String]) async -> ExitStatus {

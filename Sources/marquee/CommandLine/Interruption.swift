@@ -4,12 +4,7 @@ import LazyImages
 /// Ctrl-C and the signals that ask a program to end: the first cancels what runs, so that it can end in order; the second
 /// ends the program at once, which loses nothing either, because nothing half-written is ever in place.
 final class Interruption: Sendable {
-    private struct State {
-        var signal: Int32?
-        var cancel: (@Sendable () -> Void)?
-    }
-
-    private let state = Lock(State())
+    private let signal = Lock<Int32?>(nil)
     private let numbers: [Int32]
 
     /// Takes the signals over, for the threads that are started from here on too: call it before any. One that the parent
@@ -19,32 +14,34 @@ final class Interruption: Sendable {
         var signals = Self.set(of: numbers)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         // Writing past the end of a pipe or of what `ulimit -f` allows is an error to report, not a reason to die.
-        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
+        for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
     }
 
-    /// Waits for signals from now on, and does `cancel` at the first.
-    func watch(cancel: @escaping @Sendable () -> Void) {
-        state.withLock { $0.cancel = cancel }
-        if numbers.isEmpty { return }
-        BlockingThreads.startThread { [self] in
-            var signals = Self.set(of: numbers)
-            while true {
-                var number: Int32 = 0
-                guard unsafe sigwait(&signals, &number) == 0 else { continue }
-                let cancel = state.withLock { state in
-                    if state.signal != nil { _exit(Self.code(ofSignal: number)) }
-                    state.signal = number
-                    return state.cancel
-                }
-                cancel?()
+    /// Waits for signals from now on, and does `cancel` at the first. Never returns; the main thread's place is here.
+    ///
+    /// An asynchronous `main` would hand the main thread to Dispatch, which starts a thread that blocks no signal at all:
+    /// there the first one would end the program.
+    func watch(cancel: () -> Void) -> Never {
+        var signals = Self.set(of: numbers)
+        while true {
+            if numbers.isEmpty {
+                pause()
+                continue
             }
+            var number: Int32 = 0
+            guard unsafe sigwait(&signals, &number) == 0 else { continue }
+            signal.withLock { signal in
+                if signal != nil { _exit(Self.code(ofSignal: number)) }
+                signal = number
+            }
+            cancel()
         }
     }
 
     /// What the program ends with after its work ended with `status`. A signal shows: 128 and its number; but SIGTERM is
     /// how a service is meant to end.
     func exitCode(after status: ExitStatus) -> Int32 {
-        guard let number = state.withLock({ $0.signal }) else { return status.code }
+        guard let number = signal.withLock({ $0 }) else { return status.code }
         return status == .stopped && number == SIGTERM ? status.code : Self.code(ofSignal: number)
     }
 
