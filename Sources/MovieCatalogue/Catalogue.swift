@@ -22,7 +22,7 @@ public struct Catalogue: Sendable, Hashable {
     ///       <director>F. W. Murnau</director><genres><genre>Horror</genre></genres></movie></catalogue>
     ///
     /// In JSON a bare array of films does as well. Required are id, title, year and director; what else a film
-    /// has and is not named above is ignored. Throws what is wrong and on which line.
+    /// has and is not named above is ignored. Throws what is wrong, and in XML on which line.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         let source = try CatalogueSource(try Document(parsing: bytes))
         name = source.name
@@ -53,22 +53,22 @@ struct CatalogueSource {
         }
     }
 
-    init(_ root: JSONValue) throws(CatalogueError) {
-        let list = root["movies"] ?? root
-        guard case .array(let elements) = list.content else {
+    init(_ root: JSONDocument) throws(CatalogueError) {
+        guard let entries = root.movies ?? root.elements else {
             throw .wrongShape(
-                expected: "an object with an array \"movies\", or an array of films", line: list.line)
+                expected: "an object with an array \"movies\", or an array of films", line: nil)
         }
         var movies: [MovieFields] = []
-        movies.reserveCapacity(elements.count)
-        for element in elements {
-            guard case .object = element.content else {
-                throw .wrongShape(expected: "an object for film \(movies.count + 1)", line: element.line)
+        movies.reserveCapacity(entries.count)
+        for entry in entries {
+            let position = movies.count + 1
+            guard case .object(let values) = entry else {
+                throw .wrongShape(expected: "an object for film \(position)", line: nil)
             }
-            movies.append(MovieFields(element, position: movies.count + 1))
+            movies.append(MovieFields(position: position, line: nil, values: values))
         }
         self.movies = movies
-        name = root["name"]?.string?.trimmed
+        name = root.name?.trimmed
     }
 
     init(_ root: XMLElement) throws(CatalogueError) {

@@ -1,4 +1,5 @@
-/// Why bytes are not a catalogue or a manifest. Lines and columns count from 1; columns count bytes.
+/// Why bytes are not a catalogue or a manifest. Lines count from 1; of JSON, where a value stands is not known, and
+/// films go by their number instead.
 public enum CatalogueError: Error, Sendable, Hashable {
     /// There is nothing in it but white space.
     case empty
@@ -10,20 +11,20 @@ public enum CatalogueError: Error, Sendable, Hashable {
     case unsupportedEncoding(name: String, line: Int)
     /// It begins like none of the forms that are read.
     case unrecognised
-    /// The JSON breaks the grammar here.
-    case malformedJSON(reason: String, line: Int, column: Int)
+    /// The JSON breaks the grammar, at about this line if it can be told.
+    case malformedJSON(reason: String, line: Int?)
     /// The XML breaks the grammar here.
     case malformedXML(reason: String, line: Int)
     /// A document type declaration, whose entities can make any size out of a few bytes.
     case doctypeRefused(line: Int)
     /// Well formed, but not the shape of a catalogue or a manifest.
-    case wrongShape(expected: String, line: Int)
+    case wrongShape(expected: String, line: Int?)
     /// A film lacks what every film has.
-    case missingField(movie: String, field: String, line: Int)
+    case missingField(movie: String, field: String, line: Int?)
     /// A film's field holds something else than it must.
-    case wrongType(movie: String, field: String, expected: String, line: Int)
+    case wrongType(movie: String, field: String, expected: String, line: Int?)
     /// Two films with one id.
-    case duplicateIdentifier(id: String, line: Int)
+    case duplicateIdentifier(id: String, line: Int?)
 }
 
 extension CatalogueError: CustomStringConvertible {
@@ -35,19 +36,20 @@ extension CatalogueError: CustomStringConvertible {
         case .tooLarge(let limit, let unit): "it is too large: at most \(limit) \(unit) are read; split it"
         case .notUTF8(let offset): "byte \(offset) is not UTF-8; save it as UTF-8"
         case .unsupportedEncoding(let name, let line):
-            "line \(line): the encoding \(name) is not read; save it as UTF-8"
+            at(line) + "the encoding \(name) is not read; save it as UTF-8"
         case .unrecognised: "it is neither JSON nor XML; a catalogue begins with {, [ or <"
-        case .malformedJSON(let reason, let line, let column):
-            "line \(line), column \(column): not JSON: \(reason)"
-        case .malformedXML(let reason, let line): "line \(line): not well-formed XML: \(reason)"
-        case .doctypeRefused(let line): "line \(line): a DOCTYPE is not accepted; remove it"
-        case .wrongShape(let expected, let line): "line \(line): expected \(expected)"
+        case .malformedJSON(let reason, let line): at(line) + "not JSON: \(reason)"
+        case .malformedXML(let reason, let line): at(line) + "not well-formed XML: \(reason)"
+        case .doctypeRefused(let line): at(line) + "a DOCTYPE is not accepted; remove it"
+        case .wrongShape(let expected, let line): at(line) + "expected \(expected)"
         case .missingField(let movie, let field, let line):
-            "line \(line): \(movie) has no \(field); every film needs one"
+            at(line) + "\(movie) has no \(field); every film needs one"
         case .wrongType(let movie, let field, let expected, let line):
-            "line \(line): the \(field) of \(movie) must be \(expected)"
+            at(line) + "the \(field) of \(movie) must be \(expected)"
         case .duplicateIdentifier(let id, let line):
-            "line \(line): the id \"\(id)\" is used twice; every film needs its own"
+            at(line) + "the id \"\(id)\" is used twice; every film needs its own"
         }
     }
+
+    private func at(_ line: Int?) -> String { line.map { "line \($0): " } ?? "" }
 }

@@ -1,16 +1,15 @@
 /// The bytes of a file, with its form told by what it holds and never by what it is called.
 enum Document {
-    case json(JSONValue)
+    case json(JSONDocument)
     case xml(XMLElement)
     /// Neither: lines of text, valid UTF-8 or not. The offset is past a byte order mark.
     case lines(from: Int)
 
     /// Bytes of a catalogue or manifest that are read at most: 10,000 films are about 10 MiB.
     static let maximumBytes = 64 << 20
-    /// Values (JSON) or elements (XML) that are kept at most, since two bytes can make one.
+    /// Values (JSON) or elements (XML) that are read at most, since two bytes can make one. Foundation takes 90
+    /// bytes for each value of JSON.
     static let maximumValues = 2_000_000
-    /// How deep values nest at most; a catalogue needs four.
-    static let maximumDepth = 64
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -18,17 +17,17 @@ enum Document {
         guard bytes.count <= Self.maximumBytes else {
             throw .tooLarge(limit: Self.maximumBytes, unit: "bytes")
         }
-        var scanner = ByteScanner(bytes, from: bytes.starts(with: Self.byteOrderMark) ? 3 : 0)
-        let start = scanner.offset
-        scanner.skipWhitespace()
-        switch scanner.next {
-        case nil: throw .empty
+        let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
+        guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
+        // No text has a NUL; JSON and XML parsers take it for a sign of UTF-16, which nothing here has checked.
+        guard !bytes.contains(0) else { throw .unrecognised }
+        switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             try Self.requireUTF8(bytes)
-            self = .json(try JSONReader.read(scanner))
+            self = .json(try JSONDocument(parsing: bytes[start...]))
         case UInt8(ascii: "<"):
             try Self.requireUTF8(bytes)
-            self = .xml(try XMLReader.read(scanner))
+            self = .xml(try XMLReader.read(bytes[start...]))
         default: self = .lines(from: start)
         }
     }

@@ -6,7 +6,7 @@ public struct Manifest: Sendable, Hashable {
         public let address: String
         /// The SHA-256 of the image's bytes as 64 lowercase hexadecimal digits, if given.
         public let checksum: String?
-        /// The line of the manifest it stands on, from 1.
+        /// The line of the manifest it stands on, from 1; nil in JSON.
         public let line: Int?
 
         /// Makes an entry; nothing is checked.
@@ -19,7 +19,7 @@ public struct Manifest: Sendable, Hashable {
 
     /// One line or entry that names no image. The others are unharmed.
     public struct Problem: Sendable, Hashable {
-        /// The line of the manifest, from 1.
+        /// The line of the manifest, from 1; nil in JSON.
         public let line: Int?
         /// The entry as written, or what it is about; never safe for a terminal as it is.
         public let text: String

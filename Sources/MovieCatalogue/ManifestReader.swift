@@ -8,35 +8,40 @@ struct ManifestReader {
     /// Addresses beyond this are a file that is no manifest; servers refuse them too.
     private static let maximumAddress = 8192
 
-    /// The values of a JSON manifest, or nil if the document is a catalogue.
-    static func images(of root: JSONValue) throws(CatalogueError) -> [JSONValue]? {
-        switch root.content {
-        case .array(let elements):
-            let isCatalogue =
-                !elements.isEmpty && elements.allSatisfy { $0["url"] == nil && $0["title"] != nil }
-            return isCatalogue ? nil : elements
-        case .object where root["movies"] != nil: return nil
-        default:
-            guard let images = root["images"], case .array(let elements) = images.content else {
-                throw .wrongShape(
-                    expected: "an array of images, or an object with \"images\" or \"movies\"",
-                    line: root.line)
-            }
-            return elements
+    /// The entries of a JSON manifest, or nil if the document is a catalogue.
+    static func images(of root: JSONDocument) throws(CatalogueError) -> [JSONDocument.Entry]? {
+        if let elements = root.elements {
+            return !elements.isEmpty && elements.allSatisfy(\.isFilm) ? nil : elements
         }
+        if root.movies != nil { return nil }
+        guard let images = root.images else {
+            throw .wrongShape(
+                expected: "an array of images, or an object with \"images\" or \"movies\"", line: nil)
+        }
+        return images
     }
 
     /// An entry of a JSON manifest: an address, or an object with `url` and perhaps `sha256`.
-    mutating func add(_ image: JSONValue) {
-        if let address = image.string { return add(address: address, checksum: nil, line: image.line) }
-        guard let address = image["url"]?.string else {
-            return report(image.line, "entry \(entries.count + problems.count + 1)", "has no \"url\"")
+    mutating func add(_ image: JSONDocument.Entry) {
+        switch image {
+        case .text(let address): add(address: address, checksum: nil, line: nil)
+        case .object(let values): add(values)
+        case .other: reportWithoutAddress()
         }
-        guard let checksum = image["sha256"] else {
-            return add(address: address, checksum: nil, line: image.line)
-        }
+    }
+
+    private mutating func add(_ image: [MovieFields.Field: MovieFields.Value]) {
+        guard case .text(let address) = image[.url] else { return reportWithoutAddress() }
+        switch image[.sha256] {
+        case nil: add(address: address, checksum: nil, line: nil)
+        case .text(let digits): add(address: address, checksum: digits, line: nil)
         // A number has no digits of its own to check, so it fails as an empty checksum does.
-        add(address: address, checksum: checksum.string ?? "", line: image.line)
+        case .number, .texts, .other: add(address: address, checksum: "", line: nil)
+        }
+    }
+
+    private mutating func reportWithoutAddress() {
+        report(nil, "entry \(entries.count + problems.count + 1)", "has no \"url\"")
     }
 
     /// The posters of a catalogue. Only what concerns the poster must be right.
@@ -78,7 +83,7 @@ struct ManifestReader {
             line: number)
     }
 
-    private mutating func add(address: String, checksum: String?, line: Int) {
+    private mutating func add(address: String, checksum: String?, line: Int?) {
         let address = address.trimmed
         guard !address.isEmpty else { return report(line, address, "is an empty address") }
         guard address.utf8.count <= Self.maximumAddress else {
@@ -89,7 +94,8 @@ struct ManifestReader {
             return report(line, address, "has a control character in its address")
         }
         if let checksum,
-            checksum.utf8.count != Self.checksumDigits || !checksum.utf8.allSatisfy({ $0.hexValue != nil })
+            checksum.utf8.count != Self.checksumDigits
+                || !checksum.allSatisfy({ $0.isASCII && $0.isHexDigit })
         {
             return report(
                 line, address, "has a checksum that is not \(Self.checksumDigits) hexadecimal digits")
@@ -97,7 +103,7 @@ struct ManifestReader {
         entries.append(Manifest.Entry(address: address, checksum: checksum?.lowercased(), line: line))
     }
 
-    private mutating func report(_ line: Int, _ text: String, _ reason: String) {
+    private mutating func report(_ line: Int?, _ text: String, _ reason: String) {
         problems.append(Manifest.Problem(line: line, text: text, reason: reason))
     }
 }

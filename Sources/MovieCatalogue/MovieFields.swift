@@ -1,22 +1,24 @@
 /// What a catalogue says of one film, before it is known to be right. JSON and XML both come to this, so that
 /// both are checked by one set of rules and named alike in errors.
 struct MovieFields {
-    enum Field: String, CaseIterable {
+    enum Field: String, CaseIterable, CodingKey {
         case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
+        /// What an image of a manifest has instead.
+        case url, sha256
     }
 
-    enum Value {
+    enum Value: Equatable {
         case text(String)
         case number(Double)
         case texts([String])
-        /// A form that no field has.
+        /// A form that the field does not have.
         case other
     }
 
     /// Its place among the films, from 1.
     let position: Int
-    /// The line it begins on, from 1.
-    let line: Int
+    /// The line it begins on, from 1, if that is known.
+    let line: Int?
     var values: [Field: Value] = [:]
 
     /// How errors call it: its place, and its title or id where it has one.
@@ -96,22 +98,6 @@ struct MovieFields {
 }
 
 extension MovieFields {
-    /// An object of a catalogue's array. Members it does not know are ignored.
-    init(_ object: JSONValue, position: Int) {
-        self.init(position: position, line: object.line)
-        for field in Field.allCases {
-            switch object[field.rawValue]?.content {
-            case nil, .null: continue
-            case .string(let text): values[field] = .text(text)
-            case .number(let number): values[field] = .number(number)
-            case .array(let elements):
-                let texts = elements.compactMap(\.string)
-                values[field] = texts.count == elements.count ? .texts(texts) : .other
-            case .bool, .object: values[field] = .other
-            }
-        }
-    }
-
     /// A `<movie>` element. Text may be laid out over lines; children it does not know are ignored.
     init(_ element: XMLElement, position: Int) {
         self.init(position: position, line: element.line)
@@ -123,12 +109,17 @@ extension MovieFields {
                 values[field] = .texts(child.children.filter { $0.name == "genre" }.map(\.text.collapsed))
             case .year, .minutes, .score:
                 // An empty element says no more than an absent one.
-                if !text.isEmpty { values[field] = Double(text).map(Value.number) ?? .text(text) }
+                if !text.isEmpty { values[field] = Double(text).map(Value.number) ?? .other }
             default: values[field] = child.children.isEmpty ? .text(text) : .other
             }
         }
         values[.id] = (element.attributes["id"] ?? element.child("id")?.text).map { .text($0.trimmed) }
     }
+}
+
+extension UInt8 {
+    /// Space, tab, line feed or carriage return: the white space of JSON and of XML.
+    var isWhitespace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }
 
 extension String {
