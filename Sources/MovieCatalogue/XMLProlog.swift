@@ -4,16 +4,12 @@ enum XMLProlog {
     /// where they are.
     static func checked(_ bytes: ArraySlice<UInt8>) throws(CatalogueError) -> [UInt8] {
         let text = try withoutDeclaration(bytes)
-        // Wherever it stands: to know a comment from a declaration would take the parser it is kept from.
-        if let doctype = text.firstRange(of: Array("<!DOCTYPE".utf8)) {
-            throw .doctypeRefused(line: line(of: doctype.lowerBound, in: text))
-        }
-        try limitAttributes(text)
+        try checkTags(text)
         return text
     }
 
     /// The declaration (XML 1.0, clause 2.8) as white space. It could name an encoding, and the parser would read
-    /// by it what was checked as UTF-8: in UTF-7 a DOCTYPE needs no `<`.
+    /// by it what was checked as UTF-8: HZ drops a tilde and a line end from the middle of a DOCTYPE.
     private static func withoutDeclaration(_ bytes: ArraySlice<UInt8>) throws(CatalogueError) -> [UInt8] {
         var text = Array(bytes)
         guard let start = text.firstIndex(where: { !$0.isWhitespace }),
@@ -34,14 +30,24 @@ enum XMLProlog {
         return text
     }
 
+    /// A DOCTYPE is refused wherever it stands: to tell one in a comment would take the parser it is kept from.
     /// A tag ends before the next `<`, so it has no more attributes than there are `=` before that.
-    private static func limitAttributes(_ text: [UInt8]) throws(CatalogueError) {
-        var count = 0
-        for byte in text {
-            if byte == UInt8(ascii: "<") { count = 0 }
-            if byte == UInt8(ascii: "=") { count += 1 }
-            guard count <= XMLReader.maximumAttributes else {
-                throw .tooLarge(limit: XMLReader.maximumAttributes, unit: "attributes of an element")
+    private static func checkTags(_ text: [UInt8]) throws(CatalogueError) {
+        let doctype = Array("<!DOCTYPE".utf8)
+        var attributes = 0
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "<"):
+                attributes = 0
+                if text[index...].starts(with: doctype) {
+                    throw .doctypeRefused(line: line(of: index, in: text))
+                }
+            case UInt8(ascii: "="):
+                attributes += 1
+                guard attributes <= XMLReader.maximumAttributes else {
+                    throw .tooLarge(limit: XMLReader.maximumAttributes, unit: "attributes of an element")
+                }
+            default: break
             }
         }
     }

@@ -15,7 +15,8 @@ struct XMLElement: Sendable {
 }
 
 /// Builds elements from what Foundation's parser finds. That parser has returned true for documents that are cut
-/// or whose tags do not match, so only an error it never reported and tags that were seen to match are trusted.
+/// and for tags that do not match, so its result alone is not believed: the errors it reports on the way count,
+/// and so do the tags that are still open.
 final class XMLReader: XMLParserDelegate {
     /// How deep elements nest at most; a catalogue needs four.
     static let maximumDepth = 64
@@ -36,7 +37,8 @@ final class XMLReader: XMLParserDelegate {
     ) throws(CatalogueError) -> XMLElement {
         let text = try XMLProlog.checked(bytes)
         let reader = XMLReader(maximumElements: maximumElements)
-        let parser = XMLParser(data: Data(text))
+        // Given in one piece, a document above 10 MB is an internal error of libxml2.
+        let parser = XMLParser(stream: InputStream(data: Data(text)))
         parser.delegate = reader
         let isParsed = parser.parse()
         if let failure = reader.failure { throw failure }
