@@ -6,7 +6,7 @@ final class Event: Sendable {
     let descriptor: Int32
 
     init() throws(CatalogueServiceError) {
-        descriptor = csystem_event()
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard descriptor >= 0 else { throw .system(call: "eventfd", errno: errno) }
     }
 

@@ -23,7 +23,12 @@ extension ImageHeader {
         while true {
             let segment = try segments.next(in: bytes)
             if segment.marker == .endOfImage { return }
-            if segment.marker == .startOfScan { segments.skipEntropyCodedData(in: bytes) }
+            if segment.marker == .startOfScan {
+                // No entropy-coded data holds an EOI, so a file that ends in one after a scan began is whole. Only what
+                // has other bytes behind it must be searched.
+                if bytes.hasBytes([0xFF, 0xD9], at: bytes.count - 2) { return }
+                segments.skipEntropyCodedData(in: bytes)
+            }
         }
     }
 

@@ -1,62 +1,81 @@
 import FoundationEssentials
-import ImageCodecs
+public import ImageCodecs
 
-/// Loads images: from memory, else from disk, else over the network, one flight per image however many callers wait.
+/// Loads images: decoded ones from memory, else their files from disk, else over the network; one flight per image and
+/// size however many callers wait, and one file for all sizes.
 ///
 ///     let loader = ImageLoader()
 ///     let image = try await loader.image(for: ImageRequest("https://example.org/posters/1.jpg"))
 ///
-/// What the network brings goes to the disk tier, whole or not at all, and to the memory tier. `file:` and `data:` URLs
-/// are read directly and only kept in memory.
+/// Decoding happens on threads of the loader's own, straight to about the size the request wants.
 public actor ImageLoader: SingleFlight {
-    /// Callers share a flight when they want the same image by the same policy, and expect the same bytes.
+    /// Callers share a flight when they want the same image at the same size by the same policy, and expect the same
+    /// bytes.
     struct Key: Hashable {
         let image: CacheKey
+        let size: ImageSize?
         let policy: ImageRequest.CachePolicy
         let checksum: String?
 
         init(_ request: ImageRequest) {
             image = request.key
+            size = request.targetSize
             policy = request.cachePolicy
             checksum = request.checksum
         }
     }
     typealias Value = LoadedImage
 
-    /// The memory tier; its cost is the bytes of the images' files.
+    /// The memory tier; its cost is the bytes of the images' pixels.
     public nonisolated let memory: MemoryCache<CachedImage>
+    /// What brings the files.
+    public nonisolated let files: FileLoader
     /// The disk tier; nil for a loader that keeps nothing on disk.
-    public nonisolated let disk: DiskCache?
-    /// What fetches.
-    public nonisolated let downloader: ImageDownloader
+    public nonisolated var disk: DiskCache? { files.disk }
 
     var flights = FlightTable<Key, LoadedImage>()
-    /// What each flight that downloads is known by to the downloader.
-    private var downloads: [Int: LoadTicket] = [:]
-    private let files = BlockingThreads(count: 2)
-    private let limits: ImageDownloader.Configuration
+    /// What each flight is known by to the loader of files.
+    private var tickets: [Int: LoadTicket] = [:]
+    private let decoders: ImageDecoders
+    private let decodingLimits: DecodingLimits
+    private let threads = BlockingThreads(count: max(1, ProcessInfo.processInfo.activeProcessorCount))
 
-    /// A loader with its own downloader.
+    /// A loader with a downloader of its own.
     /// - Parameters:
-    ///   - memory: the memory tier. Default: up to 64 MiB.
+    ///   - memory: the memory tier. Default: up to 64 MiB of pixels.
     ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
     ///   - configuration: limits of the downloads.
+    ///   - decoders: what is decoded, and by what. Default: JPEG and PNG.
+    ///   - decodingLimits: how large images may be.
     ///   - transport: the network. Default: libcurl.
     public init(
         memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024),
         disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
+        decoders: ImageDecoders = .standard, decodingLimits: DecodingLimits = .standard,
         transport: any Transport = CurlTransport()
     ) {
+        // Without a disk tier files stay in memory for a while, so that another size needs no other download.
+        let fileMemory = disk == nil ? MemoryCache<CachedFile>(limit: 16 * 1024 * 1024) : nil
+        let files = FileLoader(
+            memory: fileMemory, disk: disk, configuration: configuration, transport: transport)
+        self.init(memory: memory, files: files, decoders: decoders, decodingLimits: decodingLimits)
+    }
+
+    /// A loader over a loader of files that others may use too.
+    public init(
+        memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024), files: FileLoader,
+        decoders: ImageDecoders = .standard, decodingLimits: DecodingLimits = .standard
+    ) {
         self.memory = memory
-        self.disk = disk
-        limits = configuration
-        downloader = ImageDownloader(transport: transport, configuration: configuration)
+        self.files = files
+        self.decoders = decoders
+        self.decodingLimits = decodingLimits
     }
 
     /// What the memory tier has, at once.
     public nonisolated func cachedImage(for request: ImageRequest) -> LoadedImage? {
-        memory.value(for: request.key).map { LoadedImage(image: $0, source: .memory) }
+        memory.value(for: request.imageKey).map { LoadedImage(image: $0, source: .memory) }
     }
 
     /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
@@ -65,12 +84,11 @@ public actor ImageLoader: SingleFlight {
     ///   - ticket: stands for this caller in `setPriority`.
     ///   - progress: is told how far a download is and finishes with the load.
     /// - Throws: whatever stands between the URL and its image; `.cancelled` when the calling task is.
-    public nonisolated func image(
+    public nonisolated(nonsending) func image(
         for request: ImageRequest, ticket: LoadTicket = LoadTicket(),
         progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedImage {
-        if request.cachePolicy != .reload, let image = cachedImage(for: request), request.accepts(image.bytes)
-        {
+        if request.allowsMemory, let image = cachedImage(for: request) {
             progress?.finish()
             return image
         }
@@ -82,8 +100,13 @@ public actor ImageLoader: SingleFlight {
         changePriority(of: ticket, to: priority)
     }
 
+    /// Whether the image is on the screen, so that the memory tier keeps it. Calls come in pairs: true, then false.
+    public nonisolated func setPinned(_ isPinned: Bool, for request: ImageRequest) {
+        if isPinned { memory.pin(request.imageKey) } else { memory.unpin(request.imageKey) }
+    }
+
     /// Returns when everything stored so far is on disk.
-    public nonisolated func flush() async { await disk?.flush() }
+    public nonisolated func flush() async { await files.flush() }
 
     // MARK: One flight
 
@@ -91,15 +114,19 @@ public actor ImageLoader: SingleFlight {
         _ request: ImageRequest, _ ticket: LoadTicket, _ progress: ProgressListener?
     ) async throws(ImageLoadingError) -> LoadedImage {
         try await share(Key(request), of: request, ticket: ticket, progress: progress) { flight, relay in
-            let task = Task { @concurrent in await fly(flight, request, relay) }
+            let file = LoadTicket()
+            tickets[flight] = file
+            let task = Task { @concurrent in await fly(flight, request, file, relay) }
             flights.setTask(task, of: Key(request), flight: flight)
         }
     }
 
-    private nonisolated func fly(_ flight: Int, _ request: ImageRequest, _ relay: ProgressRelay) async {
+    private nonisolated func fly(
+        _ flight: Int, _ request: ImageRequest, _ ticket: LoadTicket, _ relay: ProgressRelay
+    ) async {
         let outcome: Result<LoadedImage, ImageLoadingError>
         do {
-            outcome = .success(try await find(request, flight: flight, relay))
+            outcome = .success(try await find(request, ticket, relay))
         } catch {
             outcome = .failure(error)
         }
@@ -109,100 +136,76 @@ public actor ImageLoader: SingleFlight {
     private func finish(
         _ flight: Int, _ request: ImageRequest, _ outcome: Result<LoadedImage, ImageLoadingError>
     ) {
-        downloads[flight] = nil
+        tickets[flight] = nil
         land(Key(request), flight: flight, outcome)
     }
 
-    func wasAbandoned(flight: Int) { downloads[flight] = nil }
+    func wasAbandoned(flight: Int) { tickets[flight] = nil }
 
     private nonisolated func find(
-        _ request: ImageRequest, flight: Int, _ relay: ProgressRelay
+        _ request: ImageRequest, _ ticket: LoadTicket, _ relay: ProgressRelay
     ) async throws(ImageLoadingError) -> LoadedImage {
-        if request.cachePolicy != .reload {
-            // A flight may have ended between the caller's own look and this one.
-            if let image = cachedImage(for: request), request.accepts(image.bytes) { return image }
-            if let image = await storedImage(for: request) {
-                return remember(image, from: .disk, for: request)
+        // A flight may have ended between the caller's own look and this one.
+        if request.allowsMemory, let image = cachedImage(for: request) { return image }
+        let file = try await files.file(for: request, ticket: ticket, listener: ProgressListener(relay))
+        if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
+        let image = try await decode(file, for: request)
+        memory.store(image, for: request.imageKey, cost: image.bitmap.cost)
+        return LoadedImage(image: image, source: file.source)
+    }
+
+    /// Decodes on a thread that may take its time. A file that is found to be damaged does not stay in the disk tier.
+    private nonisolated func decode(
+        _ file: LoadedFile, for request: ImageRequest
+    ) async throws(ImageLoadingError) -> CachedImage {
+        let outcome = await threads.run {
+            [decoders, decodingLimits] () -> Result<CachedImage, ImageDecodingError> in
+            file.bytes.withBytes { bytes in
+                do throws(ImageDecodingError) {
+                    let bitmap = try decoders.decode(
+                        bytes, fitting: request.targetSize, limits: decodingLimits)
+                    // Known already, unless any content is accepted.
+                    if let header = file.header {
+                        return .success(CachedImage(bitmap: bitmap, header: header))
+                    }
+                    return .success(CachedImage(bitmap: bitmap, header: try ImageHeader(parsing: bytes)))
+                } catch {
+                    return .failure(error)
+                }
             }
         }
-        if LocalContent.answers(request.url) { return try await readLocal(request) }
-        if request.cachePolicy == .cacheOnly { throw .notCached(url: request.url.displayText) }
-        return try await fetch(request, flight: flight, relay)
-    }
-
-    private nonisolated func fetch(
-        _ request: ImageRequest, flight: Int, _ relay: ProgressRelay
-    ) async throws(ImageLoadingError) -> LoadedImage {
-        let ticket = LoadTicket()
-        let urgent = await willDownload(request, flight: flight, as: ticket)
-        let downloaded = try await downloader.download(
-            urgent, ticket: ticket, listener: ProgressListener(relay))
-        try request.check(downloaded.bytes)
-        if let disk {
-            let response = StoredResponse(downloaded.head, url: downloaded.url, received: Date())
-            await disk.store(downloaded.bytes.source, metadata: response.encoded, for: request.key)
+        switch outcome {
+        case .success(let image): return image
+        case .failure(let error):
+            if error.isDamage { await disk?.remove(request.key) }
+            throw .undecodable(url: request.url.displayText, reason: error)
         }
-        let image = CachedImage(
-            bytes: downloaded.bytes, header: downloaded.header, status: downloaded.head.status,
-            url: downloaded.url)
-        return remember(image, from: .network, for: request)
-    }
-
-    /// Notes what the downloader knows the flight by; the request with the priority the flight has by now.
-    private func willDownload(_ request: ImageRequest, flight: Int, as ticket: LoadTicket) -> ImageRequest {
-        guard let priority = flights.priority(ofFlight: Key(request)) else { return request }
-        downloads[flight] = ticket
-        var urgent = request
-        urgent.priority = priority
-        return urgent
-    }
-
-    /// What the disk tier has, if it is what the request wants.
-    private nonisolated func storedImage(for request: ImageRequest) async -> CachedImage? {
-        guard !LocalContent.answers(request.url), let entry = await disk?.entry(for: request.key),
-            request.accepts(entry.body),
-            let response = StoredResponse(decoding: entry.metadata)
-        else { return nil }
-        // Losing the reason is right: an entry that is no whole image is a miss, and the network says what it is.
-        let header = try? entry.body.wholeImageHeader()
-        guard header != nil || limits.acceptsAnyContent, let url = URL(string: response.url) else {
-            return nil
-        }
-        return CachedImage(bytes: entry.body, header: header, status: response.status, url: url)
-    }
-
-    private nonisolated func readLocal(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedImage
-    {
-        let limit = limits.maximumBytes
-        let outcome = await files.run { () -> Result<[UInt8], ImageLoadingError> in
-            do throws(ImageLoadingError) {
-                return .success(try LocalContent.read(request.url, limit: limit))
-            } catch {
-                return .failure(error)
-            }
-        }
-        let bytes = ImageBytes(try outcome.get())
-        try request.check(bytes)
-        let checked = try DownloadedImage(
-            checking: bytes, head: ResponseHead(status: 200), url: request.url,
-            acceptsAnyContent: limits.acceptsAnyContent)
-        let image = CachedImage(bytes: bytes, header: checked.header, status: nil, url: request.url)
-        return remember(image, from: .local, for: request)
-    }
-
-    private nonisolated func remember(
-        _ image: CachedImage, from source: LoadedImage.Source, for request: ImageRequest
-    ) -> LoadedImage {
-        memory.store(image, for: request.key, cost: image.bytes.count)
-        return LoadedImage(image: image, source: source)
     }
 
     func priorityMayHaveChanged(of key: Key, flight: Int) {
-        guard let ticket = downloads[flight] else { return }
-        // The priority is read when the downloader is asked, so that of two changes the later one stands.
+        guard let ticket = tickets[flight] else { return }
+        // The priority is read when the files' loader is asked, so that of two changes the later one stands.
         Task {
             guard let priority = flights.priority(ofFlight: key) else { return }
-            await downloader.setPriority(priority, of: ticket)
+            await files.setPriority(priority, of: ticket)
+        }
+    }
+}
+
+extension ImageRequest {
+    /// What the decoded image is cached under: the file's key and the size.
+    var imageKey: CacheKey { targetSize.map { key.variant("\($0.width)x\($0.height)") } ?? key }
+
+    /// Whether the memory tier may answer: not where the bytes are to be checked or fetched anew.
+    var allowsMemory: Bool { cachePolicy != .reload && checksum == nil }
+}
+
+extension ImageDecodingError {
+    /// Whether the file itself is at fault, and not what we can or may decode.
+    fileprivate var isDamage: Bool {
+        switch self {
+        case .truncated, .corrupt: true
+        case .unsupported, .tooLarge, .unrecognised: false
         }
     }
 }

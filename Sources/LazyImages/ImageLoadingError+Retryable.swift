@@ -8,7 +8,7 @@ extension ImageLoadingError {
         case .httpStatus(_, let status): [408, 425, 429].contains(status) || (500...599).contains(status)
         case .cancelled, .invalidURL, .unsupportedScheme, .insecureConnection, .secureConnectionFailed,
             .malformedResponse, .tooManyRedirects, .redirectRefused, .encodedContent, .empty, .tooLarge,
-            .notAnImage, .checksumMismatch, .notCached, .storageFailed, .transportUnavailable,
+            .notAnImage, .undecodable, .checksumMismatch, .notCached, .storageFailed, .transportUnavailable,
             .unreadableFile:
             false
         }

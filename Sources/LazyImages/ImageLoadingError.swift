@@ -1,3 +1,5 @@
+public import ImageCodecs
+
 /// Everything that can go wrong between a request and its image. Each case names the URL (without credentials) and
 /// what a user needs in order to act; `code` is stable for programs, `description` is one line for people.
 public enum ImageLoadingError: Error, Sendable, Hashable {
@@ -37,6 +39,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case tooLarge(url: String, limit: Int)
     /// The bytes are no image of a format we know; `reason` says what they look like.
     case notAnImage(url: String, reason: String)
+    /// The file is an image that is not decoded here, or is damaged.
+    case undecodable(url: String, reason: ImageDecodingError)
     /// The bytes' SHA-256 is not the one that was expected.
     case checksumMismatch(url: String, expected: String, found: String)
     /// Nothing is cached and the network may not be asked.
@@ -69,6 +73,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
         case .truncated: "truncated"
         case .tooLarge: "too-large"
         case .notAnImage: "not-an-image"
+        case .undecodable: "undecodable"
         case .checksumMismatch: "checksum-mismatch"
         case .notCached: "not-cached"
         case .storageFailed: "storage-failed"
@@ -112,6 +117,7 @@ extension ImageLoadingError: CustomStringConvertible {
             "\(url): cut short: the image does not end within its \(received) bytes"
         case .tooLarge(let url, let limit): "\(url): larger than \(limit) bytes; allow more with --max-bytes"
         case .notAnImage(let url, let reason): "\(url): not an image: \(reason)"
+        case .undecodable(let url, let reason): "\(url): cannot be shown: \(reason)"
         case .checksumMismatch(let url, let expected, let found):
             "\(url): the SHA-256 is \(found), not \(expected)"
         case .notCached(let url): "\(url): not in the cache, and the network is not to be asked"

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import ImageCodecs
 
 /// What to load: a URL and what belongs to it. The cache keys are computed once, here: make a request once and keep it.
 public struct ImageRequest: Sendable, Hashable {
@@ -31,6 +32,8 @@ public struct ImageRequest: Sendable, Hashable {
     /// Whether the caches or the network answer. Default `.returnCacheElseLoad`.
     public var cachePolicy = CachePolicy.returnCacheElseLoad
 
+    /// The pixels that are wanted: the image is made to fit into them, never enlarged. Nil, the default, for its own size.
+    public var targetSize: ImageSize?
     /// The SHA-256 the bytes must have, 64 lower-case hexadecimal digits; nil for any. Callers who expect different ones
     /// share a transfer, and each has its own checked.
     public let checksum: String?

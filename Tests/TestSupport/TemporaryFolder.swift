@@ -23,6 +23,7 @@ public final class TemporaryFolder: Sendable {
 
 private enum SystemTemporaryFolder {
     static var base: String {
-        ProcessInfo.processInfo.environment["TMPDIR"].map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? "/tmp"
+        ProcessInfo.processInfo.environment["TMPDIR"].map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+            ?? "/tmp"
     }
 }

@@ -17,9 +17,9 @@ extension CacheFolder {
     ///   - touchInterval: by how many seconds the access time may be late.
     func read(_ key: CacheKey, maximum: Int, touchInterval: Int) throws(FileFault) -> Lookup {
         let file: Descriptor
-        do { file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor) } catch
-            where error.code == ENOENT
-        {
+        do {
+            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
+        } catch let error where error.code == ENOENT {
             return .absent
         }
         let status = try calls.status(of: file)
@@ -27,9 +27,7 @@ extension CacheFolder {
         switch try EntryFile.read(file, size: status.size, calls: calls) {
         case .newer: return .newer
         case .entry(let entry) where entry.hasKey(key.text):
-            if FileTime.coarseNow.nanoseconds &- status.accessTime.nanoseconds >= touchInterval
-                * 1_000_000_000
-            {
+            if FileTime.coarseNow.seconds(since: status.accessTime) >= touchInterval {
                 // Losing the error is right: on a disk that cannot be written nothing is evicted either.
                 try? calls.touch(file)
             }
@@ -41,9 +39,9 @@ extension CacheFolder {
     /// Whether there is a file for the key that says it is its entry, by its header alone: no checksum.
     func contains(_ key: CacheKey) throws(FileFault) -> Bool {
         let file: Descriptor
-        do { file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor) } catch
-            where error.code == ENOENT
-        {
+        do {
+            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
+        } catch let error where error.code == ENOENT {
             return false
         }
         let status = try calls.status(of: file)
@@ -101,7 +99,9 @@ extension CacheFolder {
     }
 
     private func place(_ temporary: String, as name: String) throws(FileFault) {
-        do { try calls.rename(temporary, to: name, in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            try calls.rename(temporary, to: name, in: descriptor)
+        } catch let error where error.code == ENOENT {
             try calls.makeFolder(String(name.prefix(2)), in: descriptor)
             try calls.rename(temporary, to: name, in: descriptor)
         }
@@ -121,21 +121,26 @@ extension CacheFolder {
     /// 2. another process, which is just opening the cache, finds it unlocked and locks it;
     /// 3. our lock fails, or comes after the other has removed the name and closed the file.
     ///
-    /// Either way the file is given up and another made. A sweep happens once for each opening of a cache.
+    /// In the first case another file is made; in the second the rename finds no such name, and the whole store is
+    /// made once more.
     private func openTemporary() throws(FileFault) -> TemporaryFile {
         while true {
             let name = newTemporaryName()
             let file = try openInTemporaryFolder(name)
-            if try calls.tryLock(file), try calls.status(of: file).links > 0 {
-                return TemporaryFile(file: file, name: name)
+            do throws(FileFault) {
+                if try calls.tryLock(file) { return TemporaryFile(file: file, name: name) }
+            } catch {
+                // Losing the error is right: the first one tells more, and the next sweep finds what stays.
+                try? calls.remove(name, in: descriptor)
+                throw error
             }
         }
     }
 
     private func openInTemporaryFolder(_ name: String) throws(FileFault) -> Descriptor {
-        do { return try calls.openForWriting(name, in: descriptor, mustBeNew: true) } catch
-            where error.code == ENOENT
-        {
+        do {
+            return try calls.openForWriting(name, in: descriptor, mustBeNew: true)
+        } catch let error where error.code == ENOENT {
             try calls.makeFolder("tmp", in: descriptor)
             return try calls.openForWriting(name, in: descriptor, mustBeNew: true)
         }
@@ -144,17 +149,26 @@ extension CacheFolder {
     /// Removes what a crash left in `tmp`: whatever nobody holds locked.
     func sweep() throws(FileFault) {
         let folder: Descriptor
-        do { folder = try calls.openFolder("tmp", in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            folder = try calls.openFolder("tmp", in: descriptor)
+        } catch let error where error.code == ENOENT {
             return
         }
         for name in try calls.names(in: folder) {
-            // Losing the error is right: what cannot be opened or removed now is there for the next sweep.
-            guard let file = try? calls.openForReading(name, in: folder), (try? calls.tryLock(file)) == true
-            else {
-                continue
-            }
+            // Losing the errors is right, here and below: what cannot be locked or removed now is left for the next
+            // sweep.
+            guard isNobodys(name, in: folder) else { continue }
             // The name may have gone into its place since it was listed; then there is nothing here to remove.
             try? calls.remove(name, in: folder)
+        }
+    }
+
+    private func isNobodys(_ name: String, in folder: borrowing Descriptor) -> Bool {
+        do {
+            return try calls.tryLock(calls.openForReading(name, in: folder))
+        } catch {
+            // A symbolic link is never ours.
+            return error.code == ELOOP
         }
     }
 }

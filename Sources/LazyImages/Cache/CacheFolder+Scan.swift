@@ -17,15 +17,16 @@ extension CacheFolder {
     func scan(_ index: Int) throws(FileFault) -> [ScannedEntry] {
         let folderName = Self.name(ofIndex: index)
         let folder: Descriptor
-        do { folder = try calls.openFolder(folderName, in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            folder = try calls.openFolder(folderName, in: descriptor)
+        } catch let error where error.code == ENOENT {
             usage?.correct(index, to: UsageFile.Amount())
             return []
         }
         var entries: [ScannedEntry] = []
         var amount = UsageFile.Amount()
         for name in try calls.names(in: folder) where Self.isEntryName(name, inFolder: folderName) {
-            // Losing the error is right: mostly somebody else removed it since it was listed.
-            guard let status = try? calls.status(of: name, in: folder), status.isFile else { continue }
+            guard let status = try statusUnlessGone(name, in: folder), status.isFile else { continue }
             entries.append(
                 ScannedEntry(
                     index: index, name: "\(folderName)/\(name)", size: status.size,
@@ -35,6 +36,18 @@ extension CacheFolder {
         }
         usage?.correct(index, to: amount)
         return entries
+    }
+
+    /// Nil where somebody else removed the file since it was listed. Any other failure is one: a scan that passes over
+    /// what is there would make the counts too low.
+    private func statusUnlessGone(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
+        -> FileStatus?
+    {
+        do {
+            return try calls.status(of: name, in: folder)
+        } catch let error where error.code == ENOENT {
+            return nil
+        }
     }
 
     private static func isEntryName(_ name: String, inFolder folder: String) -> Bool {
@@ -47,7 +60,9 @@ extension CacheFolder {
     /// Reads and verifies an entry by its file alone: its name must be that of the key it holds.
     func read(_ entry: ScannedEntry, maximum: Int) throws(FileFault) -> Lookup {
         let file: Descriptor
-        do { file = try calls.openForReading(entry.name, in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            file = try calls.openForReading(entry.name, in: descriptor)
+        } catch let error where error.code == ENOENT {
             return .absent
         }
         let status = try calls.status(of: file)
@@ -60,21 +75,35 @@ extension CacheFolder {
         }
     }
 
-    /// The text of an entry's key, read from its header alone; nil where the file is gone or no entry.
-    func keyText(of entry: ScannedEntry) throws(FileFault) -> String? {
+    /// What the beginning of an entry's file says it is.
+    enum Label {
+        /// The text of its key.
+        case key(String)
+        /// Of a later version of the format.
+        case newer
+        /// No entry, whatever its name.
+        case unreadable
+        /// Removed since it was listed.
+        case gone
+    }
+
+    /// Reads an entry's header and key, and no more of it.
+    func label(of entry: ScannedEntry) throws(FileFault) -> Label {
         let file: Descriptor
-        do { file = try calls.openForReading(entry.name, in: descriptor) } catch  where error.code == ENOENT {
-            return nil
+        do {
+            file = try calls.openForReading(entry.name, in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return .gone
         }
         var beginning = [UInt8](repeating: 0, count: min(entry.size, 16 * 1024))
         let count = try calls.read(file, into: &beginning)
-        guard
-            case .header(let header) = EntryHeader.read(
-                beginning.span.extracting(first: count), fileSize: entry.size)
-        else { return nil }
-        return String(
-            decoding: beginning[..<count].dropFirst(EntryHeader.byteCount).prefix(header.keyLength),
-            as: UTF8.self)
+        switch EntryHeader.read(beginning.span.extracting(first: count), fileSize: entry.size) {
+        case .header(let header):
+            let text = beginning[..<count].dropFirst(EntryHeader.byteCount).prefix(header.keyLength)
+            return .key(String(decoding: text, as: UTF8.self))
+        case .newer: return .newer
+        case .corrupt: return .unreadable
+        }
     }
 
     /// Removes an entry, but never a newer one that has taken its name:
@@ -88,17 +117,23 @@ extension CacheFolder {
     /// - Returns: whether the file that was judged is gone by our hand.
     func remove(_ name: String, ifStill identity: FileIdentity) throws(FileFault) -> Bool {
         let aside = newTemporaryName()
-        do { try moveAside(name, to: aside) } catch  where error.code == ENOENT { return false }
+        do {
+            try moveAside(name, to: aside)
+        } catch let error where error.code == ENOENT { return false }
         let isSame = try calls.status(of: aside, in: descriptor).identity == identity
         if !isSame {
-            do { try calls.link(aside, to: name, in: descriptor) } catch  where error.code == EEXIST {}
+            do {
+                try calls.link(aside, to: name, in: descriptor)
+            } catch let error where error.code == EEXIST {}
         }
         try calls.remove(aside, in: descriptor)
         return isSame
     }
 
     private func moveAside(_ name: String, to aside: String) throws(FileFault) {
-        do { try calls.rename(name, to: aside, in: descriptor) } catch  where error.code == ENOENT {
+        do {
+            try calls.rename(name, to: aside, in: descriptor)
+        } catch let error where error.code == ENOENT {
             try calls.makeFolder("tmp", in: descriptor)
             try calls.rename(name, to: aside, in: descriptor)
         }
@@ -111,6 +146,6 @@ extension CacheFolder {
             let size = try calls.status(of: name, in: descriptor).size
             try calls.remove(name, in: descriptor)
             return size
-        } catch  where error.code == ENOENT { return nil }
+        } catch let error where error.code == ENOENT { return nil }
     }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 internal import Glibc
 internal import Synchronization
 
@@ -19,7 +18,8 @@ final class CacheFolder: Sendable {
     let descriptor: Descriptor
     /// Nil only for a folder that was opened for reading and that cannot be written.
     let usage: UsageFile?
-    private let status: FileStatus
+    /// Made by this opening: nothing can be left in it.
+    let isNew: Bool
     /// Makes names in `tmp` that no other process makes.
     private let temporaryPrefix = String(UInt64.random(in: .min ... .max), radix: 16)
     private let temporaryCount = Atomic(0)
@@ -31,11 +31,19 @@ final class CacheFolder: Sendable {
     ///   - isForWriting: makes it, and its parents, if there is none, and insists on being able to write.
     /// - Throws: what failed. A symbolic link, a file or another user's folder in its place is refused.
     init(path: String, calls: FileCalls, isForWriting: Bool) throws(FileFault) {
-        let folder = try Self.open(path, calls, isForWriting: isForWriting)
-        let status = try calls.status(of: folder)
-        guard status.owner == geteuid() else {
+        let folder: Descriptor
+        do {
+            folder = try Self.open(path, calls)
+            isNew = false
+        } catch let error where error.code == ENOENT && isForWriting {
+            try Self.makeWithParents(path, calls)
+            folder = try Self.open(path, calls)
+            isNew = true
+        }
+        let owner = try calls.status(of: folder).owner
+        guard owner == geteuid() else {
             throw FileFault(
-                kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(status.owner))")
+                kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(owner))")
         }
         if isForWriting {
             usage = try UsageFile(in: folder, calls: calls)
@@ -46,7 +54,6 @@ final class CacheFolder: Sendable {
         }
         self.path = path
         self.calls = calls
-        self.status = status
         descriptor = folder
     }
 
@@ -92,26 +99,19 @@ final class CacheFolder: Sendable {
         evictionIndex.wrappingAdd(1, ordering: .relaxed).newValue & (UsageFile.folderCount - 1)
     }
 
-    private static func open(_ path: String, _ calls: FileCalls, isForWriting: Bool) throws(FileFault)
-        -> Descriptor
-    {
+    private static func open(_ path: String, _ calls: FileCalls) throws(FileFault) -> Descriptor {
         do {
-            return try openExisting(path, calls)
-        } catch  where error.code == ENOENT && isForWriting {
-            try makeWithParents(path, calls)
-            return try openExisting(path, calls)
-        }
-    }
-
-    private static func openExisting(_ path: String, _ calls: FileCalls) throws(FileFault) -> Descriptor {
-        do { return try calls.openFolder(path) } catch  where error.code == ENOTDIR || error.code == ELOOP {
+            return try calls.openFolder(path)
+        } catch let error where error.code == ENOTDIR || error.code == ELOOP {
             let detail = "it is a symbolic link or a file, not a folder"
             throw FileFault(kind: .open, name: path, code: error.code, detail: detail)
         }
     }
 
     private static func makeWithParents(_ path: String, _ calls: FileCalls) throws(FileFault) {
-        do { try calls.makeFolder(path) } catch  where error.code == ENOENT {
+        do {
+            try calls.makeFolder(path)
+        } catch let error where error.code == ENOENT {
             guard let end = path.lastIndex(of: "/"), end != path.startIndex else { throw error }
             try makeWithParents(String(path[..<end]), calls)
             try calls.makeFolder(path)
@@ -125,9 +125,9 @@ final class CacheFolder: Sendable {
 
             """
         let file: Descriptor
-        do { file = try calls.openForWriting("CACHEDIR.TAG", in: folder, mustBeNew: true) } catch
-            where error.code == EEXIST
-        {
+        do {
+            file = try calls.openForWriting("CACHEDIR.TAG", in: folder, mustBeNew: true)
+        } catch let error where error.code == EEXIST {
             return
         }
         try calls.write(file, Array(tag.utf8), at: 0)

@@ -61,6 +61,9 @@ struct FileTime: Hashable, Comparable, Sendable {
         return FileTime(time)
     }
 
+    /// Whole seconds from another time to this one; any number where a file claims an absurd time.
+    func seconds(since other: FileTime) -> Int { Int((nanoseconds &- other.nanoseconds) / 1_000_000_000) }
+
     static func < (one: FileTime, other: FileTime) -> Bool { one.nanoseconds < other.nanoseconds }
 }
 
@@ -86,8 +89,7 @@ package struct FileFault: Error, Sendable {
 
     /// One line for people: what was tried, on what, and why it failed.
     package var explanation: String {
-        let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-        return name.isEmpty
-            ? "cannot \(kind.rawValue) a file: \(reason)" : "cannot \(kind.rawValue) \(name): \(reason)"
+        let reason = detail ?? (unsafe strerror(code).map { unsafe String(cString: $0) }) ?? "error \(code)"
+        return "cannot \(kind.rawValue) \(name.isEmpty ? "a file" : name): \(reason)"
     }
 }

@@ -5,9 +5,14 @@ extension DiskCache {
     func currentFolder() -> CacheFolder? {
         if let folder = state.withLock({ $0.folder }) { return folder }
         do throws(FileFault) {
-            let (folder, isNew) = adopt(try CacheFolder(path: path, calls: calls, isForWriting: false))
-            if isNew { writer.enqueue { [weak self] in self?.tidy(folder) } }
-            return folder
+            let folder = try CacheFolder(path: path, calls: calls, isForWriting: false)
+            let current = state.withLock { state in
+                // Another thread may have been first.
+                if state.folder == nil { state.folder = folder }
+                return state.folder
+            }
+            if current === folder { writer.enqueue { [weak self] in self?.tidy(folder) } }
+            return current
         } catch {
             // A folder that nobody has made yet is an empty cache.
             if error.code != ENOENT { note(error, writing: false) }
@@ -22,19 +27,11 @@ extension DiskCache {
             if folder.isCurrent { return folder }
             forget(folder)
         }
-        let (folder, isNew) = adopt(try CacheFolder(path: path, calls: calls, isForWriting: true))
-        if isNew { tidy(folder) }
+        let folder = try CacheFolder(path: path, calls: calls, isForWriting: true)
+        // In the place even of one that a reader has opened meanwhile, which need not be fit for writing.
+        state.withLock { $0.folder = folder }
+        if !folder.isNew { tidy(folder) }
         return folder
-    }
-
-    /// Makes an open folder the current one, unless another thread was first; says which is current now, and whether
-    /// it is so since this call.
-    private func adopt(_ folder: CacheFolder) -> (CacheFolder, isNew: Bool) {
-        state.withLock { state in
-            if let current = state.folder { return (current, false) }
-            state.folder = folder
-            return (folder, true)
-        }
     }
 
     /// Gives up a folder that is gone or no longer the path's; the next use opens it anew.

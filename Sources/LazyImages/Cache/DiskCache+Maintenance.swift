@@ -5,6 +5,11 @@ extension DiskCache {
         public let url: String
         /// The length of its file.
         public let bytes: Int
+
+        init(keyText: String, bytes: Int) {
+            url = String(keyText.prefix { $0 != "\n" })
+            self.bytes = bytes
+        }
     }
 
     /// What a scan of the whole cache found or did.
@@ -42,27 +47,32 @@ extension DiskCache {
     public func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
         await writer.run { [self] in
             scanAll { folder, entry, report throws(FileFault) in
-                guard let text = try folder.keyText(of: entry) else { return }
-                visit(EntrySummary(url: String(text.prefix { $0 != "\n" }), bytes: entry.size))
-                report.keep(entry)
+                switch try folder.label(of: entry) {
+                case .key(let text):
+                    visit(EntrySummary(keyText: text, bytes: entry.size))
+                    report.keep(entry)
+                case .newer: report.newerEntries += 1
+                case .unreadable, .gone: break
+                }
             }
         }
     }
 
-    /// Removes every entry for which `isUnwanted` says so, and what is no entry at all.
+    /// Removes every entry for which `isUnwanted` says so, and what is no entry at all; those of a later version of
+    /// the format stay.
     @discardableResult
     public func removeAll(
         where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
     ) async -> ScanReport {
         await writer.run { [self] in
             scanAll { folder, entry, report throws(FileFault) in
-                let text = try folder.keyText(of: entry)
-                if let text,
-                    !isUnwanted(EntrySummary(url: String(text.prefix { $0 != "\n" }), bytes: entry.size))
-                {
+                switch try folder.label(of: entry) {
+                case .key(let text) where !isUnwanted(EntrySummary(keyText: text, bytes: entry.size)):
                     report.keep(entry)
-                } else if try folder.remove(entry.name, ifStill: entry.identity) {
-                    report.removed(entry)
+                case .key, .unreadable:
+                    if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
+                case .newer: report.newerEntries += 1
+                case .gone: break
                 }
             }
         }

@@ -1,7 +1,7 @@
 extension DiskCache {
     /// Stores a value: it can be read from the moment this returns and is written by the cache's own thread. Waits
-    /// only while too many bytes are staged already. Not cut short by cancellation. What is larger than the limit,
-    /// or what the disk refuses, is not kept.
+    /// only while too many bytes are staged already. Not cut short by cancellation. What is larger than the limit
+    /// is not kept, nor what it would have replaced; what the disk refuses is lost.
     /// - Parameters:
     ///   - metadata: the caller's own bytes, given back with the value.
     public func store(_ body: [UInt8], metadata: [UInt8] = [], for key: CacheKey) async {
@@ -11,7 +11,7 @@ extension DiskCache {
     /// As above, from bytes that somebody owns already; they are held, and lent to the disk, until they are on it.
     package func store(_ body: any ByteSource, metadata: [UInt8], for key: CacheKey) async {
         let entry = StagingArea.Entry(body: body, metadata: metadata)
-        guard let size = entry.fileSize(for: key), size <= limit else { return }
+        guard let size = entry.fileSize(for: key), size <= limit else { return await remove(key) }
         if state.withLock({ $0.staging.admit(entry, for: key) }) {
             enqueueWrite(key)
             return
@@ -80,11 +80,12 @@ extension DiskCache {
         }
     }
 
-    /// Makes room and writes; returns how many entries made room. A folder wiped in between is made anew, once.
+    /// Makes room and writes; returns how many entries made room. Once more if something was not there: a folder wiped
+    /// in between, or a temporary file that another process has swept.
     private func write(_ entry: StagingArea.Entry, for key: CacheKey) -> Result<Int, FileFault> {
         do throws(FileFault) {
             return .success(try writeOnce(entry, for: key))
-        } catch  where error.isAbsence {
+        } catch let error where error.isAbsence {
             do throws(FileFault) { return .success(try writeOnce(entry, for: key)) } catch {
                 return .failure(error)
             }
@@ -97,21 +98,34 @@ extension DiskCache {
         guard let usage = folder.usage, let size = entry.fileSize(for: key) else { return 0 }
         let index = CacheFolder.index(of: key.digest)
         let amount = UsageFile.Amount(bytes: size, entries: 1)
-        let eviction = Eviction(folder: folder, usage: usage, largeCount: largeCount)
-        let evicted = try eviction.run(limit: limit, incoming: size)
         // Counted before it is there: a crash in between makes the counts too high, which the next eviction's scan
-        // puts right, and never too low.
+        // puts right, and never too low. Folded at once, so that what others have stored counts as well.
         usage.add(amount, to: index)
         usage.fold()
         do throws(FileFault) {
+            let evicted = try makeRoom(for: amount, at: index, in: folder, usage)
             if let old = try folder.write(entry, for: key) {
                 usage.add(.init(bytes: -old, entries: -1), to: index)
             }
+            return evicted
         } catch {
             usage.add(.init() - amount, to: index)
             throw error
         }
-        return evicted
+    }
+
+    private func makeRoom(
+        for incoming: UsageFile.Amount, at index: Int, in folder: CacheFolder, _ usage: UsageFile
+    ) throws(FileFault) -> Int {
+        guard usage.total.bytes > limit else { return 0 }
+        // What is still to come is no part of what a scan finds.
+        usage.add(.init() - incoming, to: index)
+        defer {
+            usage.add(incoming, to: index)
+            usage.fold()
+        }
+        return try Eviction(folder: folder, usage: usage, largeCount: largeCount)
+            .run(limit: limit, incoming: incoming.bytes)
     }
 }
 

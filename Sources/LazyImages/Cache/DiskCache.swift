@@ -105,7 +105,11 @@ public final class DiskCache: Sendable {
     }
 
     /// How often what happened in this instance, and what the folder holds by the last count.
-    public var counters: Counters { state.withLock { $0.currentCounters } }
+    public var counters: Counters {
+        var counters = state.withLock { $0.currentCounters }
+        counters.lastFault = counters.lastFault.map { "cache folder \(path): \($0)" }
+        return counters
+    }
 
     private func lookUp(_ key: CacheKey) -> EntryFile? {
         guard let folder = currentFolder() else { return nil }
@@ -119,8 +123,9 @@ public final class DiskCache: Sendable {
                 return nil
             case .absent:
                 guard folder.isGone else { return nil }
+                // Another may have been made in its place.
                 forget(folder)
-                return nil
+                return lookUp(key)
             }
         } catch {
             note(error, writing: false)

@@ -9,7 +9,7 @@
 ///     16      01 00 00 00                  length of the metadata
 ///     20      00 00 00 00                  zero
 ///     24      05 00 00 00 00 00 00 00      length of the body
-///     32      b0 07 27 07 8b 9e a1 4e      XXH64 of all other bytes, in their order
+///     32      9a 29 14 4e 42 19 ed 75      XXH64 of all other bytes, in their order
 ///     40      68 74 74 70 3a 2f 2f 61      the key's text: http://a/b
 ///             2f 62
 ///     50      6d                           the metadata: m

@@ -8,7 +8,7 @@
 /// in the middle of it. Two at once would remove the same entries, and each counts only what went by its own hand.
 struct Eviction {
     /// By how much of the limit the cache may be over it before we no longer leave it to another process.
-    private static let patience = 0.05
+    private static let patience = 0.02
     /// The part of the limit that is full afterwards.
     private static let target = 0.9
 

@@ -23,8 +23,8 @@ extension FileCalls {
         return done
     }
 
-    /// Writes all of the pieces one behind the other, in one call where the system takes them so. The file is given by its
-    /// number, since closures that lend bytes cannot take a descriptor along.
+    /// Writes all of the pieces one behind the other, in one call where the system takes them so. The file is given by
+    /// its number, since closures that lend bytes cannot take a descriptor along.
     func write(_ number: Int32, _ pieces: [UnsafeRawBufferPointer]) throws(FileFault) {
         var pieces = unsafe pieces.filter { $0.count > 0 }
         while let first = unsafe pieces.first {

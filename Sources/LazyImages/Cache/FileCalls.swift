@@ -136,7 +136,9 @@ extension FileCalls {
     func makeFolder(_ path: String) throws(FileFault) { try makeFolder(path) { unsafe mkdir(path, 0o700) } }
 
     private func makeFolder(_ name: String, _ body: () -> Int32) throws(FileFault) {
-        do { try call(.makeFolder, name, body) } catch  where error.code == EEXIST { return }
+        do {
+            try call(.makeFolder, name, body)
+        } catch let error where error.code == EEXIST { return }
     }
 
     func rename(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault) {
@@ -159,8 +161,9 @@ extension FileCalls {
     /// however it ends.
     func tryLock(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
         let number = file.number
-        do { try call(.lock, "") { flock(number, LOCK_EX | LOCK_NB) } } catch  where error.code == EWOULDBLOCK
-        {
+        do {
+            try call(.lock, "") { flock(number, LOCK_EX | LOCK_NB) }
+        } catch let error where error.code == EWOULDBLOCK {
             return false
         }
         return true

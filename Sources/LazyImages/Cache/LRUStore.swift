@@ -6,6 +6,8 @@
 /// that their bits serve as a hash as they are. Values are plain object references, whatever their class, so that the
 /// compiled code is the same for all.
 ///
+/// A pinned value is not let go of for want of room: its node stands outside the ring, linked to itself.
+///
 /// Not safe for concurrent use: `MemoryCache` holds it under its lock.
 struct LRUStore {
     typealias Value = any (AnyObject & Sendable)
@@ -55,10 +57,15 @@ struct LRUStore {
     private var slots = [Slot](repeating: .empty, count: 64)
     private var nodes = [ringOfNone]
     private var values: [Value?] = [nil]
+    /// How often each pinned node is pinned.
+    private var pins: [Int32: Int] = [:]
     /// Nodes that hold nothing, linked by `older`.
     private var firstFree = none
 
     init(limit: Int) { self.limit = limit }
+
+    /// How many values there is memory for.
+    var capacity: Int { nodes.count }
 
     /// The value of a key, which is the most recently used one from now on.
     mutating func value(for digest: SHA256.Digest) -> Value? {
@@ -77,6 +84,7 @@ struct LRUStore {
     mutating func insert(_ value: consuming Value, for digest: SHA256.Digest, cost: Int) -> Removed {
         var removed = Removed()
         let known = node(of: digest)
+        let pinCount = pins[known]
         if known != Self.none { removed.add(remove(known)) }
         guard cost <= limit else {
             removed.add(value)
@@ -85,10 +93,32 @@ struct LRUStore {
         let evicted = count
         trim(to: limit - cost, &removed)
         evictions &+= evicted - count
+        // What is pinned may leave no room.
+        guard self.cost + cost <= limit else {
+            removed.add(value)
+            return removed
+        }
         if 2 * (count + 1) > slots.count { growTable() }
         add(value, for: digest, cost: cost)
         stores &+= 1
+        if let pinCount { pin(node(of: digest), count: pinCount) }
         return removed
+    }
+
+    /// Keeps a key's value from being let go of for want of room, until it is unpinned as often. Nothing where there is no
+    /// value.
+    mutating func pin(_ digest: SHA256.Digest) {
+        let node = node(of: digest)
+        guard node != Self.none else { return }
+        if let count = pins[node] { pins[node] = count + 1 } else { pin(node, count: 1) }
+    }
+
+    /// Undoes one `pin`; the value is the most recently used one when that was the last.
+    mutating func unpin(_ digest: SHA256.Digest) {
+        let node = node(of: digest)
+        guard let count = pins[node] else { return }
+        pins[node] = count > 1 ? count - 1 : nil
+        if count == 1 { linkAsNewest(node) }
     }
 
     /// Lets go of a key's value.
@@ -115,11 +145,12 @@ struct LRUStore {
         slots = [Slot](repeating: .empty, count: 64)
         (nodes, values) = ([Self.ringOfNone], [nil])
         (cost, count, firstFree) = (0, 0, Self.none)
+        pins = [:]
         return removed
     }
 
     private mutating func trim(to bound: Int, _ removed: inout Removed) {
-        while cost > bound, count > 0 {
+        while cost > bound, nodes[0].newer != Self.none {
             removed.add(remove(nodes[0].newer))
         }
     }
@@ -149,8 +180,18 @@ extension LRUStore {
         return Int32(nodes.count - 1)
     }
 
+    /// Takes a node out of the ring and links it to itself.
+    private mutating func pin(_ index: Int32, count: Int) {
+        pins[index] = count
+        var nodes = nodes.mutableSpan
+        Self.unlink(index, &nodes)
+        nodes[Int(index)].newer = index
+        nodes[Int(index)].older = index
+    }
+
     /// Takes a node out of use.
     private mutating func remove(_ index: Int32) -> Value {
+        if !pins.isEmpty { pins[index] = nil }
         let node = free(index)
         leave(index, hash: Self.hash(of: node.digest))
         firstFree = index
@@ -165,7 +206,8 @@ extension LRUStore {
 
     private mutating func makeNewest(_ index: Int32) {
         var nodes = nodes.mutableSpan
-        guard nodes[0].older != index else { return }
+        // The newest already, or pinned.
+        guard nodes[0].older != index, nodes[Int(index)].newer != index else { return }
         Self.unlink(index, &nodes)
         Self.linkAsNewest(index, &nodes)
     }

@@ -31,6 +31,12 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
             })
     }
 
+    /// Keeps a key's value, if there is one, from being let go of for want of room, until it is unpinned as often.
+    public func pin(_ key: CacheKey) { store.withLock { $0.pin(key.digest) } }
+
+    /// Undoes one `pin`.
+    public func unpin(_ key: CacheKey) { store.withLock { $0.unpin(key.digest) } }
+
     /// Lets go of a key's value.
     public func remove(_ key: CacheKey) { letGo(store.withLock { $0.remove(key.digest) }) }
 

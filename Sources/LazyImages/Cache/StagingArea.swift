@@ -24,7 +24,7 @@ struct StagingArea {
     private let limit: Int
     private var entries: [CacheKey: Entry] = [:]
     private(set) var byteCount = 0
-    private var waiting: [Waiter] = []
+    private(set) var waiting: [Waiter] = []
 
     init(limit: Int) { self.limit = limit }
 

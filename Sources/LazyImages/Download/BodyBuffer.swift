@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// Takes the body of one answer, within the limits: in memory as long as the budget has room, then in a file. What it
@@ -20,20 +21,23 @@ final class BodyBuffer: BodyReceiver {
         var failure: ImageLoadingError?
     }
 
-    private let url: String
+    private let source: URL
     private let maximumBytes: Int
     private let spillFolder: String
     private let reservation: BodyBudget.Reservation
     private let progress: ProgressRelay
     private let state = Lock(State())
 
-    init(url: String, maximumBytes: Int, budget: BodyBudget, spillFolder: String, progress: ProgressRelay) {
-        self.url = url
+    init(url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String, progress: ProgressRelay) {
+        source = url
         self.maximumBytes = maximumBytes
         self.spillFolder = spillFolder
         reservation = BodyBudget.Reservation(of: budget)
         self.progress = progress
     }
+
+    /// The URL for messages. Made when it is needed: most transfers need none.
+    private var url: String { source.displayText }
 
     func receive(_ head: ResponseHead) -> Bool {
         let expected = head.contentLength

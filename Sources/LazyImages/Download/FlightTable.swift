@@ -38,7 +38,7 @@ struct FlightTable<Key: Hashable & Sendable, Value: Sendable> {
         var task: Task<Void, Never>?
         let progress = ProgressRelay()
         /// How many callers there are of each priority: the highest is found without looking at all of them.
-        var count = [Int](repeating: 0, count: ImageRequest.Priority.allCases.count)
+        var count = SIMD8<Int32>()
 
         var priority: ImageRequest.Priority {
             ImageRequest.Priority.allCases.last { count[$0.rawValue] > 0 } ?? .veryLow

@@ -35,7 +35,11 @@ public struct HTTPFields: Sendable, Hashable {
     }
 
     /// Adds a field and keeps those that are there.
-    public mutating func append(_ field: Field) { fields.append(field) }
+    public mutating func append(_ field: Field) {
+        // Room for what most answers have, at once.
+        if fields.isEmpty { fields.reserveCapacity(16) }
+        fields.append(field)
+    }
 
     /// Whether there are none.
     public var isEmpty: Bool { fields.isEmpty }

@@ -46,8 +46,19 @@ public actor ImageDownloader: SingleFlight {
         let url: URL
         let redirects: Int
         let progress: ProgressRelay
+        /// The host and port it goes to.
+        let place: String
 
-        var place: String { SecurityPolicy.place(of: url) }
+        init(request: ImageRequest, url: URL, redirects: Int, progress: ProgressRelay) {
+            self.request = request
+            self.url = url
+            self.redirects = redirects
+            self.progress = progress
+            place = SecurityPolicy.place(of: url)
+        }
+
+        /// Whether the caller's own fields go along.
+        var isAtOrigin: Bool { redirects == 0 || SecurityPolicy.haveSameOrigin(url, request.url) }
     }
 
     var flights = FlightTable<CacheKey, DownloadedImage>()
@@ -177,7 +188,7 @@ public actor ImageDownloader: SingleFlight {
 
     private nonisolated func fetch(_ hop: Hop) async throws(ImageLoadingError) -> Arrival {
         let body = BodyBuffer(
-            url: hop.url.displayText, maximumBytes: configuration.maximumBytes, budget: budget,
+            url: hop.url, maximumBytes: configuration.maximumBytes, budget: budget,
             spillFolder: configuration.temporaryFolder, progress: hop.progress)
         let request = TransportRequest(
             url: hop.url, fields: fields(for: hop), timeouts: configuration.timeouts)
@@ -198,7 +209,7 @@ public actor ImageDownloader: SingleFlight {
             "Accept-Encoding": "identity",
             "User-Agent": configuration.userAgent,
         ]
-        guard SecurityPolicy.haveSameOrigin(hop.url, hop.request.url) else { return fields }
+        guard hop.isAtOrigin else { return fields }
         for field in hop.request.fields.fields { fields[field.name] = nil }
         for field in hop.request.fields.fields { fields.append(field) }
         return fields

@@ -71,7 +71,8 @@ public struct SecurityPolicy: Sendable, Hashable {
         if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host == "[::1]" {
             return true
         }
+        guard host.hasPrefix("127.") else { return false }
         let octets = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-        return octets.count == 4 && octets[0] == 127 && octets.allSatisfy { $0 != nil }
+        return octets.count == 4 && octets.allSatisfy { $0 != nil }
     }
 }

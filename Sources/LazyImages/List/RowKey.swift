@@ -1,12 +1,16 @@
-/// What two rows have in common when one load serves both: image, policy and expected bytes. Their priorities may
+import ImageCodecs
+
+/// What two rows have in common when one load serves both: image, size, policy and expected bytes. Their priorities may
 /// differ.
 struct RowKey: Hashable {
     let image: CacheKey
+    let size: ImageSize?
     let policy: ImageRequest.CachePolicy
     let checksum: String?
 
     init(_ request: ImageRequest) {
         image = request.key
+        size = request.targetSize
         policy = request.cachePolicy
         checksum = request.checksum
     }

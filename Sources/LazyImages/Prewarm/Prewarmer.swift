@@ -4,9 +4,9 @@ public struct Prewarmer: Sendable {
     /// What became of one image.
     public enum Outcome: Sendable {
         /// A tier has it already, or it is local.
-        case alreadyCached(LoadedImage)
+        case alreadyCached(LoadedFile)
         /// It was fetched and stored.
-        case fetched(LoadedImage)
+        case fetched(LoadedFile)
         /// It could not be had.
         case failed(ImageLoadingError)
     }
@@ -37,12 +37,12 @@ public struct Prewarmer: Sendable {
         public var bytesFetched = 0
     }
 
-    private let loader: ImageLoader
+    private let loader: FileLoader
     private let concurrency: Int
 
     /// A prewarmer that fills `loader`'s disk tier.
     /// - Parameter concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
-    public init(_ loader: ImageLoader, concurrency: Int = 32) {
+    public init(_ loader: FileLoader, concurrency: Int = 32) {
         self.loader = loader
         self.concurrency = max(1, concurrency)
     }
@@ -78,7 +78,7 @@ public struct Prewarmer: Sendable {
         let start = clock.now
         let outcome: Outcome
         do throws(ImageLoadingError) {
-            let image = try await loader.image(for: request)
+            let image = try await loader.file(for: request)
             outcome = image.source == .network ? .fetched(image) : .alreadyCached(image)
         } catch {
             outcome = .failed(error)

@@ -30,6 +30,53 @@ struct LRUStoreTests {
         #expect(store.hits > 500 && store.evictions > 100)
     }
 
+    @Test("a pinned value stays however much is stored, and goes in its turn once it is unpinned as often")
+    func pinning() {
+        var store = LRUStore(limit: 4)
+        for number in 0..<4 { _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1) }
+        store.pin(digest(0))
+        store.pin(digest(0))
+        for number in 10..<20 {
+            _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
+        }
+        #expect(store.value(for: digest(0)) != nil)
+        #expect(store.count == 4)
+        store.unpin(digest(0))
+        for number in 20..<30 {
+            _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
+        }
+        #expect(store.value(for: digest(0)) != nil)
+        store.unpin(digest(0))
+        for number in 30..<34 {
+            _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
+        }
+        #expect(store.value(for: digest(0)) == nil)
+        #expect(store.cost == 4)
+    }
+
+    @Test("what is pinned leaves no room for more than the limit, and trimming spares it")
+    func pinnedRoom() {
+        var store = LRUStore(limit: 3)
+        for number in 0..<3 {
+            _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
+            store.pin(digest(UInt64(number)))
+        }
+        let refused = Value(9)
+        #expect(store.insert(refused, for: digest(9), cost: 1).first === refused)
+        _ = store.trim(to: 0)
+        #expect(store.count == 3)
+        // A value that takes a pinned one's place is pinned as that was.
+        _ = store.insert(Value(100), for: digest(1), cost: 1)
+        _ = store.trim(to: 0)
+        #expect((store.value(for: digest(1)) as? Value)?.number == 100)
+        _ = store.remove(digest(0))
+        #expect(store.count == 2)
+        store.unpin(digest(0))
+        store.unpin(digest(7))
+        #expect(store.removeAll().others.count == 1)
+        #expect(store.count == 0)
+    }
+
     @Test("what leaves the store is handed out, every value once")
     func removedValues() {
         var store = LRUStore(limit: 3)

@@ -11,7 +11,7 @@ struct BodyBufferTests {
 
     @Test("a body comes back as it was sent")
     func plain() throws {
-        let buffer = buffer()
+        let buffer = try buffer()
         #expect(buffer.receive(ResponseHead(status: 200, fields: ["Content-Length": "6"])))
         #expect(buffer.take([1, 2, 3]))
         #expect(buffer.take([4, 5, 6]))
@@ -19,16 +19,16 @@ struct BodyBufferTests {
     }
 
     @Test("a length over the limit is refused before the body")
-    func promisedTooMuch() {
-        let buffer = buffer(maximum: 10)
+    func promisedTooMuch() throws {
+        let buffer = try buffer(maximum: 10)
         #expect(!buffer.receive(ResponseHead(status: 200, fields: ["Content-Length": "11"])))
         #expect(throws: ImageLoadingError.tooLarge(url: url, limit: 10)) { _ = try buffer.finish() }
     }
 
     @Test(
         "a body over the limit is refused as its bytes arrive, whatever was promised", arguments: [nil, "5"])
-    func tooMuch(promised: String?) {
-        let buffer = buffer(maximum: 10)
+    func tooMuch(promised: String?) throws {
+        let buffer = try buffer(maximum: 10)
         var fields = HTTPFields()
         fields["Content-Length"] = promised
         #expect(buffer.receive(ResponseHead(status: 200, fields: fields)))
@@ -40,7 +40,7 @@ struct BodyBufferTests {
     @Test("what the budget has no room for goes to a file and comes back byte for byte")
     func spill() throws {
         let bytes = SampleImages.png(bytes: 5000)
-        let buffer = buffer()
+        let buffer = try buffer()
         #expect(buffer.receive(ResponseHead(status: 200)))
         for start in stride(from: 0, to: bytes.count, by: 700) {
             let part = Array(bytes[start..<min(start + 700, bytes.count)])
@@ -55,7 +55,7 @@ struct BodyBufferTests {
     @Test("a body that is spilt leaves nothing in the folder")
     func namelessFile() throws {
         let folder = try TemporaryFolder()
-        let buffer = buffer(spillFolder: folder.path)
+        let buffer = try buffer(spillFolder: folder.path)
         #expect(buffer.receive(ResponseHead(status: 200)))
         #expect(buffer.take([UInt8](repeating: 7, count: 2000)))
         let body = try buffer.finish()
@@ -64,8 +64,8 @@ struct BodyBufferTests {
     }
 
     @Test("without room anywhere the body is refused, with the system's reason")
-    func noRoom() {
-        let buffer = buffer(spillFolder: "/nowhere")
+    func noRoom() throws {
+        let buffer = try buffer(spillFolder: "/nowhere")
         #expect(buffer.receive(ResponseHead(status: 200)))
         #expect(!buffer.take([UInt8](repeating: 7, count: 2000)))
         let error = ImageLoadingError.storageFailed(url: url, reason: "No such file or directory")
@@ -73,9 +73,9 @@ struct BodyBufferTests {
     }
 
     @Test("the budget has its bytes back when the buffer goes")
-    func budgetGivenBack() {
+    func budgetGivenBack() throws {
         do {
-            let buffer = buffer()
+            let buffer = try buffer()
             #expect(buffer.receive(ResponseHead(status: 200)))
             #expect(buffer.take([UInt8](repeating: 7, count: 600)))
             #expect(budget.bytesInUse == 600)
@@ -85,7 +85,7 @@ struct BodyBufferTests {
 
     @Test("several bodies share one budget: the one that finds it used up is spilt, the other stays")
     func sharedBudget() throws {
-        let (first, second) = (buffer(), buffer())
+        let (first, second) = (try buffer(), try buffer())
         for buffer in [first, second] { #expect(buffer.receive(ResponseHead(status: 200))) }
         #expect(first.take([UInt8](repeating: 1, count: 600)))
         #expect(second.take([UInt8](repeating: 2, count: 600)))
@@ -95,8 +95,8 @@ struct BodyBufferTests {
     }
 
     @Test("an empty body is an error", arguments: [nil, "0"])
-    func empty(promised: String?) {
-        let buffer = buffer()
+    func empty(promised: String?) throws {
+        let buffer = try buffer()
         var fields = HTTPFields()
         fields["Content-Length"] = promised
         #expect(buffer.receive(ResponseHead(status: 200, fields: fields)))
@@ -104,8 +104,8 @@ struct BodyBufferTests {
     }
 
     @Test("a body shorter than promised is an error")
-    func short() {
-        let buffer = buffer()
+    func short() throws {
+        let buffer = try buffer()
         #expect(buffer.receive(ResponseHead(status: 200, fields: ["Content-Length": "3"])))
         #expect(buffer.take([1, 2]))
         #expect(throws: ImageLoadingError.truncated(url: url, received: 2, expected: 3)) {
@@ -114,8 +114,8 @@ struct BodyBufferTests {
     }
 
     @Test("a compressed body is refused before it comes", arguments: ["gzip", "br", "GZIP, identity"])
-    func encoded(encoding: String) {
-        let buffer = buffer()
+    func encoded(encoding: String) throws {
+        let buffer = try buffer()
         #expect(!buffer.receive(ResponseHead(status: 200, fields: ["Content-Encoding": encoding])))
         #expect(throws: ImageLoadingError.encodedContent(url: url, encoding: encoding)) {
             _ = try buffer.finish()
@@ -123,30 +123,30 @@ struct BodyBufferTests {
     }
 
     @Test("the encoding that is none is accepted", arguments: ["identity", "Identity", ""])
-    func identity(encoding: String) {
-        #expect(buffer().receive(ResponseHead(status: 200, fields: ["Content-Encoding": encoding])))
+    func identity(encoding: String) throws {
+        #expect(try buffer().receive(ResponseHead(status: 200, fields: ["Content-Encoding": encoding])))
     }
 
     @Test("of a body that nobody wants, a little is read so that the connection can be kept")
-    func discarded() {
-        let buffer = buffer()
+    func discarded() throws {
+        let buffer = try buffer()
         #expect(buffer.receive(ResponseHead(status: 404)))
         #expect(buffer.take([UInt8](repeating: 7, count: 64 * 1024)))
         #expect(!buffer.take([1]))
         #expect(budget.bytesInUse == 0)
-        #expect(!self.buffer().receive(ResponseHead(status: 302, fields: ["Content-Length": "65537"])))
+        #expect(try !self.buffer().receive(ResponseHead(status: 302, fields: ["Content-Length": "65537"])))
     }
 
     @Test("progress counts the bytes of a body that is kept, from none on")
-    func progress() async {
+    func progress() async throws {
         let relay = ProgressRelay()
         let log = ProgressLog()
         relay.add(log.listener, for: LoadTicket())
-        let kept = buffer(progress: relay)
+        let kept = try buffer(progress: relay)
         _ = kept.receive(ResponseHead(status: 200, fields: ["Content-Length": "3"]))
         _ = kept.take([1, 2])
         _ = kept.take([3])
-        let discarded = buffer(progress: relay)
+        let discarded = try buffer(progress: relay)
         _ = discarded.receive(ResponseHead(status: 301))
         _ = discarded.take([1, 2])
         #expect(
@@ -155,9 +155,10 @@ struct BodyBufferTests {
 
     private func buffer(
         maximum: Int = 10_000, spillFolder: String = "/tmp", progress: ProgressRelay = ProgressRelay()
-    ) -> BodyBuffer {
+    ) throws -> BodyBuffer {
         BodyBuffer(
-            url: url, maximumBytes: maximum, budget: budget, spillFolder: spillFolder, progress: progress)
+            url: try #require(URL(string: url)), maximumBytes: maximum, budget: budget,
+            spillFolder: spillFolder, progress: progress)
     }
 }
 

@@ -82,12 +82,11 @@ extension ImageDownloader {
     }
 }
 
-extension ImageLoader {
+extension FileLoader {
     /// So many callers of one request. They all wait for it when this returns.
-    nonisolated func callers(_ count: Int = 1, of request: ImageRequest) async throws -> Callers<LoadedImage>
-    {
+    nonisolated func callers(_ count: Int = 1, of request: ImageRequest) async throws -> Callers<LoadedFile> {
         let callers = Callers(count) { ticket throws(ImageLoadingError) in
-            try await self.image(for: request, ticket: ticket)
+            try await self.file(for: request, ticket: ticket)
         }
         try await haveJoined(callers.tickets)
         return callers

@@ -124,7 +124,7 @@ struct SingleFlightTests {
     @Test("cancellation is not taken for failure")
     func cancellationIsNoFailure() async throws {
         let request = try ImageRequest(address)
-        let loader = ImageLoader(disk: nil, transport: transport)
+        let loader = FileLoader(disk: nil, transport: transport)
         let callers = try await loader.callers(1, of: request)
         let transfer = try await transport.transfer()
         callers.tasks[0].cancel()
@@ -137,7 +137,7 @@ struct SingleFlightTests {
             #expect(await next.outcomes[0].error == nil)
         }
         #expect(transport.requests.map(\.url.lastPathComponent) == ["a.png"] + (1...10).map { "\($0)" })
-        #expect(loader.memory.counters.stores == 10)
+        #expect(loader.memory?.counters.stores == 10)
     }
 
     @Test("a transfer that throws leaves its key free")

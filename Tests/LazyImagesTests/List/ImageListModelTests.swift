@@ -189,8 +189,10 @@ struct ImageListModelTests {
 
     @Test("the real loader's images reach their rows")
     func realLoader() async throws {
-        // A GIF of one pixel.
-        let pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+        // A PNG of one pixel.
+        let pixel =
+            "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAY"
+            + "AAAAfFcSJAAAAC0lEQVR4nGNgAAIAAAUAAXpeqz8AAAAASUVORK5CYII="
         let loader = ImageLoader(disk: nil)
         let model = ImageListModel(loader: loader, rows: [try ImageRequest(pixel), nil])
         var updates = model.updates.makeAsyncIterator()

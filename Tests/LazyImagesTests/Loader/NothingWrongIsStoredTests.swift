@@ -35,7 +35,7 @@ struct NothingWrongIsStoredTests {
         let request = try ImageRequest(address, checksum: ImageBytes(SampleImages.png).checksum)
         #expect(await error(loader, request)?.code == code)
         await loader.flush()
-        #expect(loader.memory.counters.stores == 0)
+        #expect(loader.memory?.counters.stores == 0)
         #expect(loader.disk?.counters.stores == 0)
         #expect(await DiskCache(folder: folder.file("cache")).verify().entries == 0)
         // The next one is asked anew.
@@ -68,7 +68,7 @@ struct NothingWrongIsStoredTests {
         await disk.store(bytes, metadata: response.encoded, for: request.key)
         await disk.flush()
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
-        #expect(try await loader.image(for: request).source == .network)
+        #expect(try await loader.file(for: request).source == .network)
         await loader.flush()
         #expect(await disk.entry(for: request.key)?.body.array == SampleImages.png)
     }
@@ -80,7 +80,7 @@ struct NothingWrongIsStoredTests {
         await disk.store(SampleImages.png, for: request.key)
         await disk.flush()
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
-        #expect(try await loader.image(for: request).source == .network)
+        #expect(try await loader.file(for: request).source == .network)
     }
 
     @Test("with the network not to be asked, a stored entry that is no image is not handed out")
@@ -101,12 +101,12 @@ struct NothingWrongIsStoredTests {
         let text = Array("text".utf8)
         let disk = DiskCache(folder: folder.file("cache"))
         let transport = HeldTransport { _ in HeldTransport.Answer(text) }
-        let loader = ImageLoader(disk: disk, configuration: configuration, transport: transport)
+        let loader = FileLoader(disk: disk, configuration: configuration, transport: transport)
         let request = try ImageRequest(address)
-        let image = try await loader.image(for: request)
+        let image = try await loader.file(for: request)
         #expect(image.bytes.array == text && image.header == nil)
-        loader.memory.removeAll()
-        #expect(try await loader.image(for: request).source == .disk)
+        loader.memory?.removeAll()
+        #expect(try await loader.file(for: request).source == .disk)
         await loader.flush()
         #expect(await error(self.loader(transport), request)?.code == "not-an-image")
     }
@@ -116,14 +116,14 @@ struct NothingWrongIsStoredTests {
         let transport = HeldTransport { _ in HeldTransport.Answer(SampleImages.png) }
         let loader = loader(transport)
         let request = try ImageRequest(address)
-        _ = try await loader.image(for: request)
+        _ = try await loader.file(for: request)
         await loader.flush()
         try FileManager.default.removeItem(atPath: folder.file("cache"))
-        loader.memory.removeAll()
-        #expect(try await loader.image(for: request).source == .network)
+        loader.memory?.removeAll()
+        #expect(try await loader.file(for: request).source == .network)
         await loader.flush()
-        loader.memory.removeAll()
-        #expect(try await loader.image(for: request).source == .disk)
+        loader.memory?.removeAll()
+        #expect(try await loader.file(for: request).source == .disk)
         #expect(transport.started.count == 2)
     }
 
@@ -131,22 +131,22 @@ struct NothingWrongIsStoredTests {
     func unwritableDisk() async throws {
         try Data("a file where the folder should be".utf8).write(to: URL(filePath: folder.file("cache")))
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
-        #expect(try await loader.image(for: try ImageRequest(address)).source == .network)
+        #expect(try await loader.file(for: try ImageRequest(address)).source == .network)
         await loader.flush()
         #expect(loader.disk?.counters.stores == 0)
         #expect(loader.disk?.counters.lastFault != nil)
     }
 
-    private func loader(_ transport: any Transport) -> ImageLoader {
+    private func loader(_ transport: any Transport) -> FileLoader {
         var configuration = ImageDownloader.Configuration()
         configuration.maximumBytes = 1000
-        return ImageLoader(
+        return FileLoader(
             disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
     }
 
-    private func error(_ loader: ImageLoader, _ request: ImageRequest) async -> ImageLoadingError? {
+    private func error(_ loader: FileLoader, _ request: ImageRequest) async -> ImageLoadingError? {
         do throws(ImageLoadingError) {
-            _ = try await loader.image(for: request)
+            _ = try await loader.file(for: request)
             return nil
         } catch {
             return error

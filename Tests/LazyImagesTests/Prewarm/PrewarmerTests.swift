@@ -116,7 +116,7 @@ struct PrewarmerTests {
         try (0..<count).map { try ImageRequest("http://localhost/\($0)") }
     }
 
-    private func loader(_ transport: HeldTransport) -> ImageLoader {
-        ImageLoader(disk: DiskCache(folder: folder.path), transport: transport)
+    private func loader(_ transport: HeldTransport) -> FileLoader {
+        FileLoader(disk: DiskCache(folder: folder.path), transport: transport)
     }
 }

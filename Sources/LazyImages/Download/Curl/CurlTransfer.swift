@@ -12,7 +12,6 @@ import Glibc
 
     let order: CurlOrder
     let handle: OpaquePointer
-    let urlText: String
     private let started: Int64
     private var lastArrival: Int64
     private var requestFields: OpaquePointer?
@@ -27,12 +26,14 @@ import Glibc
 
     var number: Int { order.number }
 
+    /// The URL for messages. Made when it is needed: most transfers need none.
+    var urlText: String { order.request.url.displayText }
+
     init(order: CurlOrder, handle: OpaquePointer, started: Int64, connectTo hosts: [String: String]) {
         self.order = order
         unsafe self.handle = handle
         self.started = started
         lastArrival = started
-        urlText = order.request.url.displayText
 
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe setPointer(CCURLOPT_PRIVATE, context)
@@ -223,8 +224,9 @@ import Glibc
         _ = unsafe ccurl_easy_set_pointer(handle, Int32(option), pointer)
     }
 
-    /// The bytes as text; Latin-1 where they are no UTF-8, as old servers write.
+    /// The bytes as text; Latin-1 where they are no UTF-8, as old servers write. Nearly always they are ASCII.
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        if unsafe bytes.allSatisfy({ $0 < 0x80 }) { return unsafe String(decoding: bytes, as: UTF8.self) }
         if let text = unsafe String(validating: bytes, as: UTF8.self) { return text }
         return unsafe String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

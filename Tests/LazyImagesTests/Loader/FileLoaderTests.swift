@@ -4,8 +4,8 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("ImageLoader", .timeLimit(.minutes(1)))
-struct ImageLoaderTests {
+@Suite("FileLoader", .timeLimit(.minutes(1)))
+struct FileLoaderTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest
     private let answering = HeldTransport { _ in
@@ -20,26 +20,26 @@ struct ImageLoaderTests {
     @Test("memory answers before the disk, the disk before the network")
     func tiers() async throws {
         let loader = loader(answering)
-        #expect(loader.cachedImage(for: request) == nil)
-        #expect(try await loader.image(for: request).source == .network)
-        #expect(loader.cachedImage(for: request)?.source == .memory)
-        #expect(try await loader.image(for: request).source == .memory)
-        loader.memory.removeAll()
-        let stored = try await loader.image(for: request)
+        #expect(loader.cachedFile(for: request) == nil)
+        #expect(try await loader.file(for: request).source == .network)
+        #expect(loader.cachedFile(for: request)?.source == .memory)
+        #expect(try await loader.file(for: request).source == .memory)
+        loader.memory?.removeAll()
+        let stored = try await loader.file(for: request)
         #expect(stored.source == .disk)
         #expect(stored.bytes.array == SampleImages.png)
         #expect(stored.header?.format == .png && stored.status == 200 && stored.url == request.url)
-        #expect(try await loader.image(for: request).source == .memory)
+        #expect(try await loader.file(for: request).source == .memory)
         #expect(answering.started.count == 1)
     }
 
     @Test("another instance on the same folder answers from disk, with no request")
     func secondInstance() async throws {
         let first = loader(answering)
-        _ = try await first.image(for: request)
+        _ = try await first.file(for: request)
         await first.flush()
         let silent = HeldTransport()
-        #expect(try await loader(silent).image(for: request).source == .disk)
+        #expect(try await loader(silent).file(for: request).source == .disk)
         #expect(silent.started.count == 0)
     }
 
@@ -50,10 +50,10 @@ struct ImageLoaderTests {
         cacheOnly.cachePolicy = .cacheOnly
         #expect(await error(loader, cacheOnly) == .notCached(url: "http://localhost/a.png"))
         #expect(answering.started.count == 0)
-        _ = try await loader.image(for: request)
-        #expect(try await loader.image(for: cacheOnly).source == .memory)
-        loader.memory.removeAll()
-        #expect(try await loader.image(for: cacheOnly).source == .disk)
+        _ = try await loader.file(for: request)
+        #expect(try await loader.file(for: cacheOnly).source == .memory)
+        loader.memory?.removeAll()
+        #expect(try await loader.file(for: cacheOnly).source == .disk)
     }
 
     @Test("reload asks the network and replaces what the tiers have")
@@ -68,21 +68,21 @@ struct ImageLoaderTests {
         let second = try await loader.callers(1, of: reload)
         try await held.transfer(1).answer(SampleImages.jpeg)
         #expect(try await second.outcomes[0].get().source == .network)
-        #expect(loader.cachedImage(for: request)?.bytes.array == SampleImages.jpeg)
-        loader.memory.removeAll()
+        #expect(loader.cachedFile(for: request)?.bytes.array == SampleImages.jpeg)
+        loader.memory?.removeAll()
         await loader.flush()
-        #expect(try await loader.image(for: request).bytes.array == SampleImages.jpeg)
+        #expect(try await loader.file(for: request).bytes.array == SampleImages.jpeg)
         #expect(await entryCount() == 1)
     }
 
     @Test("a failed reload leaves what the tiers have")
     func failedReload() async throws {
-        _ = try await loader(answering).image(for: request)
+        _ = try await loader(answering).file(for: request)
         let failing = loader(HeldTransport { _ in HeldTransport.Answer([], status: 503) })
         var reload = request
         reload.cachePolicy = .reload
         #expect(await error(failing, reload)?.code == "http-status")
-        #expect(try await failing.image(for: request).source == .disk)
+        #expect(try await failing.file(for: request).source == .disk)
     }
 
     @Test("callers of one image share one load, and different images do not")
@@ -130,11 +130,11 @@ struct ImageLoaderTests {
     @Test("what the tiers have is not taken for a request with another checksum")
     func checksumOfTheCached() async throws {
         let loader = loader(answering)
-        _ = try await loader.image(for: request)
+        _ = try await loader.file(for: request)
         let wrong = try ImageRequest("http://localhost/a.png", checksum: "00")
         #expect(await error(loader, wrong)?.code == "checksum-mismatch")
         #expect(answering.started.count == 2)
-        #expect(try await loader.image(for: request).source == .memory)
+        #expect(try await loader.file(for: request).source == .memory)
     }
 
     @Test("the download is as urgent as the load, from its start and when it changes")
@@ -142,8 +142,8 @@ struct ImageLoaderTests {
         let held = HeldTransport()
         var configuration = ImageDownloader.Configuration()
         configuration.transfers = 1
-        let loader = ImageLoader(disk: nil, configuration: configuration, transport: held)
-        var all: [Callers<LoadedImage>] = []
+        let loader = FileLoader(disk: nil, configuration: configuration, transport: held)
+        var all: [Callers<LoadedFile>] = []
         for (index, priority) in [ImageRequest.Priority.normal, .low, .high, .low].enumerated() {
             let request = try ImageRequest("http://localhost/\(index)", priority: priority)
             all.append(try await loader.callers(1, of: request))
@@ -161,10 +161,10 @@ struct ImageLoaderTests {
         let held = HeldTransport()
         let loader = loader(held)
         let (first, second) = (ProgressLog(), ProgressLog())
-        async let one = loader.image(for: request, progress: first.continuation)
+        async let one = loader.file(for: request, progress: first.continuation)
         let transfer = try await held.transfer()
         transfer.respond(200, ["Content-Length": "70"])
-        async let two = loader.image(for: request, progress: second.continuation)
+        async let two = loader.file(for: request, progress: second.continuation)
         #expect(await second.first() == TransferProgress(received: 0, expected: 70))
         transfer.send(SampleImages.png)
         transfer.finish()
@@ -172,7 +172,7 @@ struct ImageLoaderTests {
         #expect(await first.untilFinished().map(\.received) == [0, 70])
         #expect(await second.untilFinished().map(\.received) == [70])
         let third = ProgressLog()
-        _ = try await loader.image(for: request, progress: third.continuation)
+        _ = try await loader.file(for: request, progress: third.continuation)
         #expect(await third.untilFinished().isEmpty)
     }
 
@@ -183,10 +183,10 @@ struct ImageLoaderTests {
         let loader = loader(HeldTransport())
         let data = "data:image/png;base64," + Data(SampleImages.png).base64EncodedString()
         for request in [ImageRequest(url: URL(filePath: path)), try ImageRequest(data)] {
-            let image = try await loader.image(for: request)
+            let image = try await loader.file(for: request)
             #expect(image.source == .local && image.status == nil)
             #expect(image.bytes.array == SampleImages.png)
-            #expect(try await loader.image(for: request).source == .memory)
+            #expect(try await loader.file(for: request).source == .memory)
         }
         await loader.flush()
         #expect(await entryCount() == 0)
@@ -200,15 +200,15 @@ struct ImageLoaderTests {
         let loader = loader(answering)
         let requests = try (0..<10_000).map { try ImageRequest("http://localhost/\($0).png") }
         for request in requests {
-            let image = CachedImage(
+            let image = CachedFile(
                 bytes: ImageBytes(SampleImages.png), header: nil, status: 200, url: request.url)
-            loader.memory.store(image, for: request.key, cost: 70)
+            loader.memory?.store(image, for: request.key, cost: 70)
         }
         let clock = ContinuousClock()
         func time(_ count: Int) async throws -> Duration {
             let start = clock.now
             for request in requests[..<count] {
-                let image = try await loader.image(for: request)
+                let image = try await loader.file(for: request)
                 #expect(image.source == .memory)
             }
             return clock.now - start
@@ -218,23 +218,24 @@ struct ImageLoaderTests {
         for _ in 0..<5 where best > 30 { best = min(best, try await time(10_000) / time(1_000)) }
         #expect(best < 30)
         // And each asks the memory once, and nobody else.
-        let before = loader.memory.counters
+        let memory = try #require(loader.memory)
+        let before = memory.counters
         _ = try await time(10_000)
-        #expect(loader.memory.counters.hits - before.hits == 10_000)
-        #expect(loader.memory.counters.misses == before.misses)
+        #expect(memory.counters.hits - before.hits == 10_000)
+        #expect(memory.counters.misses == before.misses)
         #expect(loader.disk?.counters.misses == 0 && answering.started.count == 0)
     }
 
-    private func loader(_ transport: HeldTransport) -> ImageLoader {
-        ImageLoader(disk: DiskCache(folder: folder.file("cache")), transport: transport)
+    private func loader(_ transport: HeldTransport) -> FileLoader {
+        FileLoader(disk: DiskCache(folder: folder.file("cache")), transport: transport)
     }
 
     private func error(
-        _ loader: ImageLoader, _ request: ImageRequest,
+        _ loader: FileLoader, _ request: ImageRequest,
         progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async -> ImageLoadingError? {
         do throws(ImageLoadingError) {
-            _ = try await loader.image(for: request, progress: progress)
+            _ = try await loader.file(for: request, progress: progress)
             return nil
         } catch {
             return error
