@@ -27,6 +27,11 @@ struct Marquee {
             }
             let settings = try Settings(arguments, environment: ProcessInfo.processInfo.environment)
             let session = Session(arguments: arguments, settings: settings, output: output)
+            if !arguments.isCommandNamed, !arguments.hasOwnOption, !settings.wantsJSON,
+                BrowseCommand.isPossible
+            {
+                return try await BrowseCommand.run(session)
+            }
             guard let command = commands.first(where: { $0.specification.name == arguments.command.name })
             else {
                 return .nothingDone

@@ -4,6 +4,8 @@ import MovieCatalogue
 /// `-o DIR` and `-oDIR` too, and after `--` everything is an operand.
 struct Arguments: Sendable {
     private(set) var command: CommandSpecification
+    /// Whether the command was named, or is the default.
+    let isCommandNamed: Bool
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
 
@@ -11,12 +13,16 @@ struct Arguments: Sendable {
     init(_ words: [String], commands: [CommandSpecification]) throws(UsageError) {
         let chosen = try Self.command(in: words, of: commands)
         command = chosen.command
+        isCommandNamed = chosen.index != nil
         try read(words, skipping: chosen.index)
         if !has("help"), !has("version") { try checkOperands() }
     }
 
     /// Whether the option was given.
     func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// Whether an option of the command's own was given.
+    var hasOwnOption: Bool { command.options.contains { has($0.name) } }
 
     /// The option's value; the last one if it was given more than once.
     func value(_ name: String) -> String? { values[name]?.last }

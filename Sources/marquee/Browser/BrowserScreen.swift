@@ -1,0 +1,216 @@
+import MovieCatalogue
+import TerminalGraphics
+
+/// What a row's poster looks like at the moment.
+enum PosterView {
+    case placeholder
+    /// On its way: how much of it is there, 0 to 1, where that is known.
+    case loading(Double?)
+    case picture(CellGrid)
+    case failed
+}
+
+/// Draws the browser's state as cells: a title line, the films or one film or the help, a status line.
+struct BrowserScreen {
+    let state: BrowserState
+    let status: BrowserStatus
+    /// What a row's poster looks like, drawn in so many cells.
+    let poster: (_ row: Int, _ size: CellSize) -> PosterView
+    /// Why a row's poster could not be had; nil if it could.
+    let failure: (_ row: Int) -> String?
+
+    static let dim = CellStyle(attributes: .dim)
+    static let bold = CellStyle(attributes: .bold)
+    static let bar = CellStyle(attributes: .reversed)
+
+    private var size: CellSize { state.layout.size }
+    private var list: FilmList { state.list }
+
+    func draw() -> CellGrid {
+        var grid = CellGrid(size: size)
+        if state.isTooSmall {
+            drawTooSmall(&grid)
+            return grid
+        }
+        switch state.page {
+        case .films: drawFilms(&grid)
+        case .film: drawFilm(&grid)
+        case .help: HelpPage.draw(on: &grid, in: state.layout.body)
+        }
+        drawTitleLine(&grid)
+        drawStatusLine(&grid)
+        return grid
+    }
+
+    // MARK: The edges
+
+    private func drawTooSmall(_ grid: inout CellGrid) {
+        let minimum = BrowserLayout.minimum
+        let lines = ["Marquee wants a window", "of \(minimum.columns) x \(minimum.rows) or more"]
+        for (row, line) in lines.enumerated() { grid.put(line, at: CellPosition(column: 0, row: row)) }
+    }
+
+    private func drawTitleLine(_ grid: inout CellGrid) {
+        grid.fill(CellRectangle(size: CellSize(columns: size.columns, rows: 1)), style: Self.bar)
+        let count = list.rows.count
+        let name = TerminalText.visible(list.catalogue.name ?? "Films")
+        var text = " \(name)  \(count == 0 ? 0 : list.selected + 1)/\(count)  \(list.order.name)"
+        if state.isFiltering || !list.filter.isEmpty {
+            text += "  /\(TerminalText.visible(list.filter))" + (state.isFiltering ? "▏" : "")
+        }
+        grid.put(
+            TerminalText.truncated(text, toWidth: size.columns), at: CellPosition(column: 0, row: 0),
+            style: Self.bar)
+    }
+
+    private func drawStatusLine(_ grid: inout CellGrid) {
+        let row = size.rows - 1
+        grid.fill(
+            CellRectangle(
+                at: CellPosition(column: 0, row: row), size: CellSize(columns: size.columns, rows: 1)),
+            style: Self.bar)
+        let text = " \(status.activity) " + status.text(width: size.columns - 4)
+        // The last cell stays empty: some terminals scroll when it is written.
+        grid.put(
+            TerminalText.truncated(text, toWidth: size.columns - 1), at: CellPosition(column: 0, row: row),
+            style: Self.bar)
+    }
+
+    // MARK: The films
+
+    private func drawFilms(_ grid: inout CellGrid) {
+        if list.rows.isEmpty {
+            let text = list.filter.isEmpty ? "The catalogue has no films." : "No film matches; Esc shows all."
+            grid.put(text, at: CellPosition(column: 2, row: 2), style: Self.dim)
+            return
+        }
+        for row in state.visible {
+            let area = state.layout.rectangle(ofRow: row, scroll: state.motion.offset)
+            switch state.layout.style {
+            case .list: drawListItem(row, in: area, on: &grid)
+            case .wall: drawTile(row, in: area, on: &grid)
+            }
+        }
+    }
+
+    private func drawListItem(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+        let clip = state.layout.body
+        let movie = list.movie(inRow: row)
+        let isSelected = row == list.selected
+        let top = area.origin.row
+        if isSelected {
+            for line in 0..<state.layout.poster.rows {
+                grid.put("▌", at: CellPosition(column: 0, row: top + line), clip: clip)
+            }
+        }
+        drawPoster(row, at: CellPosition(column: 1, row: top), size: state.layout.poster, on: &grid)
+
+        let column = state.layout.poster.columns + 3
+        let width = size.columns - column - 1
+        guard width > 0 else { return }
+        let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: width)
+        grid.put(
+            title, at: CellPosition(column: column, row: top), style: isSelected ? Self.bar : Self.bold,
+            clip: clip)
+        let facts = TerminalText.truncated(MovieText.facts(movie), toWidth: width)
+        grid.put(facts, at: CellPosition(column: column, row: top + 1), clip: clip)
+        let lines = MovieText.overview(movie, width: min(width, 90), lines: state.layout.poster.rows - 2)
+        for (index, line) in lines.enumerated() {
+            grid.put(
+                line, at: CellPosition(column: column, row: top + 2 + index), style: Self.dim, clip: clip)
+        }
+    }
+
+    private func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+        let movie = list.movie(inRow: row)
+        let poster = state.layout.poster
+        let left = area.origin.column + max(0, (area.size.columns - poster.columns) / 2)
+        drawPoster(row, at: CellPosition(column: left, row: area.origin.row), size: poster, on: &grid)
+        let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: poster.columns)
+        let text = TerminalText.padded(title, toWidth: poster.columns, alignment: .centre)
+        grid.put(
+            text, at: CellPosition(column: left, row: area.origin.row + poster.rows),
+            style: row == list.selected ? Self.bar : Self.dim, clip: state.layout.body)
+    }
+
+    // MARK: One film
+
+    private func drawFilm(_ grid: inout CellGrid) {
+        guard let movie = list.selectedMovie else { return }
+        let body = state.layout.body
+        let room = CellSize(columns: min(size.columns / 2, size.columns - 30), rows: body.size.rows)
+        let poster = state.filmPoster(in: room)
+        drawPoster(list.selected, at: CellPosition(column: 1, row: body.origin.row), size: poster, on: &grid)
+        let column = poster.columns + 3
+        let width = min(size.columns - column - 1, 76)
+        var line = body.origin.row
+        func put(_ text: String, _ style: CellStyle = CellStyle()) {
+            for part in TerminalText.wrapped(TerminalText.visible(text), toWidth: width) {
+                grid.put(part, at: CellPosition(column: column, row: line), style: style, clip: body)
+                line += 1
+            }
+        }
+        put(movie.title, Self.bold)
+        if let original = movie.originalTitle { put(original, Self.dim) }
+        line += 1
+        for fact in MovieText.allFacts(movie) { put(fact) }
+        if let overview = movie.overview {
+            line += 1
+            put(overview)
+        }
+        if let reason = failure(list.selected) {
+            line += 1
+            put("No poster: " + reason, Self.dim)
+        }
+    }
+
+    // MARK: Posters
+
+    private func drawPoster(_ row: Int, at position: CellPosition, size: CellSize, on grid: inout CellGrid) {
+        let clip = state.layout.body
+        switch poster(row, size) {
+        case .picture(let picture): grid.place(picture, at: position, clip: clip)
+        case .placeholder: drawFrame(at: position, size: size, sign: "·", on: &grid)
+        case .failed: drawFrame(at: position, size: size, sign: "no poster", on: &grid)
+        case .loading(let part):
+            drawFrame(at: position, size: size, sign: "·", on: &grid)
+            guard let part, size.rows > 1, size.columns > 2 else { return }
+            let filled = Int(Double(size.columns - 2) * max(0, min(1, part)))
+            let place = CellPosition(column: position.column + 1, row: position.row + size.rows - 2)
+            grid.put(String(repeating: "━", count: filled), at: place, style: Self.dim, clip: clip)
+        }
+    }
+
+    /// The place a poster will have, or would have.
+    private func drawFrame(at position: CellPosition, size: CellSize, sign: String, on grid: inout CellGrid) {
+        let clip = state.layout.body
+        guard size.columns > 1, size.rows > 1 else { return }
+        func put(_ text: String, _ row: Int, _ column: Int = 0) {
+            let place = CellPosition(column: position.column + column, row: position.row + row)
+            grid.put(text, at: place, style: Self.dim, clip: clip)
+        }
+        let line = String(repeating: "─", count: size.columns - 2)
+        put("╭\(line)╮", 0)
+        for row in 1..<size.rows - 1 {
+            put("│", row)
+            put("│", row, size.columns - 1)
+        }
+        put("╰\(line)╯", size.rows - 1)
+        let words = sign.split(separator: " ")
+        for (index, word) in words.enumerated() {
+            let text = TerminalText.truncated(String(word), toWidth: size.columns - 2)
+            put(
+                text, max(1, (size.rows - words.count) / 2) + index,
+                (size.columns - TerminalText.width(text)) / 2)
+        }
+    }
+}
+
+extension BrowserState {
+    /// The cells of the poster on a film's own page: as large as fits.
+    func filmPoster(in room: CellSize) -> CellSize {
+        let perRow = Double(layout.poster.columns) / Double(max(1, layout.poster.rows))
+        let rows = min(room.rows, Int(Double(room.columns) / perRow))
+        return CellSize(columns: Int((Double(rows) * perRow).rounded()), rows: rows)
+    }
+}

@@ -1,0 +1,230 @@
+import MovieCatalogue
+import TerminalGraphics
+
+/// All that the browser shows and how keys change it: a plain struct without a terminal, a clock or a loader. Times are in
+/// seconds of any clock.
+struct BrowserState {
+    enum Page { case films, film, help }
+
+    /// What the outside has to do about an event.
+    enum Effect: Equatable {
+        case quit
+        case suspend
+        /// What is on the screen is unknown: draw all of it.
+        case redraw
+        /// The rows are others now, or in another order.
+        case rowsChanged
+        case motion(ScrollMotion.Change)
+        case retry
+    }
+
+    private(set) var list: FilmList
+    private(set) var motion = ScrollMotion()
+    private(set) var layout: BrowserLayout
+    private(set) var page = Page.films
+    /// Whether letters go to the filter.
+    private(set) var isFiltering = false
+    private var cellAspect = 2.0
+
+    init(_ catalogue: Catalogue, size: CellSize) {
+        list = FilmList(catalogue)
+        layout = BrowserLayout(size: size, style: .list)
+    }
+
+    /// Whether the window is too small to show anything of use.
+    var isTooSmall: Bool {
+        layout.size.columns < BrowserLayout.minimum.columns || layout.size.rows < BrowserLayout.minimum.rows
+    }
+
+    /// The rows whose posters are wanted.
+    var visible: Range<Int> {
+        switch page {
+        case .films, .help: layout.visible(scroll: motion.offset, count: list.rows.count)
+        case .film: list.rows.isEmpty ? 0..<0 : list.selected..<list.selected + 1
+        }
+    }
+
+    // MARK: Events
+
+    mutating func resize(to size: CellSize, cellAspect: Double) -> [Effect] {
+        self.cellAspect = cellAspect
+        layout = BrowserLayout(size: size, style: layout.style, cellAspect: cellAspect)
+        return showSelection() + [.redraw]
+    }
+
+    mutating func advance(now: Double) -> [Effect] { motion.advance(now: now).map(Effect.motion) }
+
+    mutating func handle(_ event: TerminalEvent, now: Double) -> [Effect] {
+        switch event {
+        case .key(let key): return handle(key, now: now)
+        case .wheel(let direction, _):
+            return page == .films ? scroll(direction == .up ? -1 : 1, now: now) : []
+        case .click(let position): return click(position)
+        case .paste(let text): return isFiltering ? filter(list.filter + text) : []
+        case .stopRequested: return [.suspend]
+        case .continued: return [.redraw]
+        case .closed: return [.quit]
+        case .resized, .answer: return []
+        }
+    }
+
+    private mutating func handle(_ key: TerminalKey, now: Double) -> [Effect] {
+        if key.modifiers == .control {
+            switch key.code {
+            case .character("c"): return [.quit]
+            case .character("z"): return [.suspend]
+            case .character("l"): return [.redraw]
+            default: return []
+            }
+        }
+        if isFiltering, let effects = handleFilterKey(key) { return effects }
+        switch page {
+        case .help:
+            page = .films
+            return key.code == .character("q") ? [.quit] : []
+        case .film: return handleFilmKey(key)
+        case .films: return handleFilmsKey(key, now: now)
+        }
+    }
+
+    /// Keys while a filter is typed; nil for those that move through the films all the same.
+    private mutating func handleFilterKey(_ key: TerminalKey) -> [Effect]? {
+        switch key.code {
+        case .character(let character): return filter(list.filter + String(character))
+        case .backspace:
+            if list.filter.isEmpty { isFiltering = false }
+            return filter(String(list.filter.dropLast()))
+        case .enter:
+            isFiltering = false
+            return []
+        case .escape:
+            isFiltering = false
+            return filter("")
+        default: return nil
+        }
+    }
+
+    private mutating func handleFilmsKey(_ key: TerminalKey, now: Double) -> [Effect] {
+        switch key.code {
+        case .character("q"): return [.quit]
+        case .up, .character("k"): return move(-layout.perLine, now: now)
+        case .down, .character("j"): return move(layout.perLine, now: now)
+        case .left where layout.style == .wall, .character("h") where layout.style == .wall:
+            return move(-1, now: now)
+        case .right where layout.style == .wall, .character("l") where layout.style == .wall:
+            return move(1, now: now)
+        case .character("N"): return move(-1, now: now)
+        case .character("n"): return move(1, now: now)
+        case .pageUp, .character("b"): return jump(to: list.selected - layout.pageRows, now: now)
+        case .pageDown, .character(" "): return jump(to: list.selected + layout.pageRows, now: now)
+        case .home, .character("g"): return jump(to: 0, now: now)
+        case .end, .character("G"): return jump(to: list.rows.count - 1, now: now)
+        case .enter, .right: return open()
+        case .escape: return list.filter.isEmpty ? [] : filter("")
+        case .character(let letter): return handleCommand(letter)
+        default: return []
+        }
+    }
+
+    private mutating func handleFilmKey(_ key: TerminalKey) -> [Effect] {
+        switch key.code {
+        case .character("q"): return [.quit]
+        case .escape, .backspace, .left, .enter:
+            page = .films
+            return showSelection() + [.rowsChanged]
+        case .down, .right, .character("n"), .character("j"), .character(" "), .pageDown: return turn(1)
+        case .up, .character("N"), .character("k"), .character("b"), .pageUp: return turn(-1)
+        case .character("r"): return [.retry]
+        case .character("?"): page = .help
+        default: break
+        }
+        return []
+    }
+
+    private mutating func handleCommand(_ letter: Character) -> [Effect] {
+        switch letter {
+        case "/": isFiltering = true
+        case "?": page = .help
+        case "r": return [.retry]
+        case "s":
+            list.setOrder(list.order.next)
+            return [.rowsChanged] + showSelection()
+        case "v":
+            let style: BrowserLayout.Style = layout.style == .list ? .wall : .list
+            layout = BrowserLayout(size: layout.size, style: style, cellAspect: cellAspect)
+            return [.rowsChanged] + showSelection()
+        default: break
+        }
+        return []
+    }
+
+    // MARK: Moving
+
+    /// Moves the selection, and the films under it as far as needed, at once.
+    private mutating func move(_ rows: Int, now: Double) -> [Effect] {
+        let target = list.selected + rows
+        // On a wall, up and down stay in their column.
+        guard abs(rows) == 1 || list.rows.indices.contains(target) else { return step(now: now) }
+        list.select(target)
+        return step(now: now)
+    }
+
+    private mutating func step(now: Double) -> [Effect] {
+        let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
+        return motion.step(to: target, now: now).map(Effect.motion)
+    }
+
+    /// Sends the selection far away and glides there.
+    private mutating func jump(to row: Int, now: Double) -> [Effect] {
+        list.select(row)
+        let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
+        return motion.glide(to: target, now: now).map(Effect.motion)
+    }
+
+    /// The wheel moves the films; the selection follows where it would leave the screen.
+    private mutating func scroll(_ direction: Int, now: Double) -> [Effect] {
+        let maximum = layout.maximumScroll(count: list.rows.count)
+        let lines = max(1, layout.item.rows / 2)
+        let target = max(0, min(maximum, motion.destination + direction * lines))
+        let changes = motion.step(to: target, now: now)
+        let shown = layout.visible(scroll: target, count: list.rows.count)
+        if !shown.contains(list.selected) {
+            list.select(list.selected < shown.lowerBound ? shown.lowerBound : shown.upperBound - 1)
+        }
+        return changes.map(Effect.motion)
+    }
+
+    private mutating func click(_ position: CellPosition) -> [Effect] {
+        guard page == .films else {
+            page = .films
+            return [.rowsChanged]
+        }
+        guard let row = layout.row(at: position, scroll: motion.offset, count: list.rows.count) else {
+            return []
+        }
+        if row == list.selected { return open() }
+        list.select(row)
+        return []
+    }
+
+    private mutating func open() -> [Effect] {
+        guard list.selectedMovie != nil else { return [] }
+        page = .film
+        return motion.place(at: motion.destination).map(Effect.motion) + [.rowsChanged]
+    }
+
+    private mutating func turn(_ rows: Int) -> [Effect] {
+        list.select(list.selected + rows)
+        return [.rowsChanged]
+    }
+
+    private mutating func filter(_ text: String) -> [Effect] {
+        list.setFilter(text)
+        return [.rowsChanged] + showSelection()
+    }
+
+    private mutating func showSelection() -> [Effect] {
+        let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
+        return motion.place(at: target).map(Effect.motion)
+    }
+}

@@ -1,0 +1,31 @@
+import MovieCatalogue
+import TerminalGraphics
+
+/// A film in words, harmless for a terminal.
+enum MovieText {
+    /// `1927 · Fritz Lang · 8.9 ★`
+    static func facts(_ movie: Movie) -> String {
+        let parts = ["\(movie.year)", movie.director, movie.score.map { $0.formatted(decimals: 1) + " ★" }]
+        return TerminalText.visible(parts.compactMap(\.self).joined(separator: " · "))
+    }
+
+    /// Everything but titles and overview, a line each.
+    static func allFacts(_ movie: Movie) -> [String] {
+        var lines = ["\(movie.year)" + (movie.country.map { ", \($0)" } ?? ""), movie.director]
+        if let minutes = movie.minutes { lines.append("\(minutes) minutes") }
+        if !movie.genres.isEmpty { lines.append(movie.genres.joined(separator: ", ")) }
+        if let score = movie.score { lines.append("\(score.formatted(decimals: 1)) of 10 ★") }
+        return lines
+    }
+
+    /// The beginning of the overview, in so many lines at most; the last one says that there is more.
+    static func overview(_ movie: Movie, width: Int, lines: Int) -> [String] {
+        guard let overview = movie.overview, lines > 0, width > 0 else { return [] }
+        // More than fits is not worth wrapping.
+        let beginning = String(overview.prefix(width * (lines + 1)))
+        let wrapped = TerminalText.wrapped(TerminalText.visible(beginning), toWidth: width)
+        guard wrapped.count > lines else { return wrapped }
+        return wrapped.prefix(lines - 1)
+            + [TerminalText.truncated(wrapped[lines - 1] + " …", toWidth: width)]
+    }
+}

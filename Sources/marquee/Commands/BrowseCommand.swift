@@ -1,0 +1,48 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import TerminalGraphics
+
+/// `marquee browse`, and plain `marquee` on a terminal: the films with their posters, full screen.
+enum BrowseCommand: Command {
+    static let specification = CommandSpecification(
+        name: "browse",
+        summary: "the films and their posters, full screen (what plain marquee does on a terminal)",
+        examples: [
+            ("marquee", "the sample catalogue"),
+            ("marquee --catalogue films.xml", "your own"),
+        ])
+
+    /// Whether there is a terminal to browse on.
+    static var isPossible: Bool {
+        let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
+        return isatty(STDIN_FILENO) == 1 && Output.isTerminal && !term.isEmpty && term != "dumb"
+    }
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        guard isPossible else { throw Failure("browsing wants a terminal; marquee list works without one") }
+        let open = try await session.catalogue()
+        let requests = open.catalogue.movies.map { movie in
+            // An address that is none is a film without a poster; `show` says why.
+            movie.poster.flatMap { try? session.request(for: $0, at: open.place) }
+        }
+        let terminal: TerminalSession
+        do {
+            terminal = try TerminalSession()
+        } catch {
+            throw Failure("the terminal cannot be used: \(error); marquee list works without one")
+        }
+        let opened = try session.makeLoader(keepsFiles: false)
+        let browser = Browser(
+            terminal: terminal, loader: ImageLoader(files: opened.loader), catalogue: open.catalogue,
+            requests: requests, depth: session.settings.colourDepth,
+            graphics: session.settings.graphics)
+        do {
+            try await browser.run()
+        } catch {
+            throw Failure("the terminal cannot be used: \(error); marquee list works without one")
+        }
+        await opened.close()
+        return .done
+    }
+}
