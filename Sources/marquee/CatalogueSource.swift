@@ -69,8 +69,8 @@ enum CatalogueSource: Sendable {
         if !session.settings.isOffline { request.cachePolicy = .reload }
         var configuration = session.settings.downloads
         configuration.acceptsAnyContent = true
-        let loader = ImageLoader(disk: session.disk, configuration: configuration)
-        let file = try await loader.image(for: request)
+        let loader = FileLoader(disk: session.disk, configuration: configuration)
+        let file = try await loader.file(for: request)
         await loader.flush()
         return (file.bytes.array, Place(origin: try URL(typed: url), redirectedTo: file.url))
     }

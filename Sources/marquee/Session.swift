@@ -22,7 +22,8 @@ struct Session: Sendable {
     }
 
     /// A loader over the disk tier, and the network with the embedded origin in it.
-    func makeLoader() throws -> OpenLoader {
+    /// - Parameter keepsFiles: whether memory keeps the files too, for who asks for them again.
+    func makeLoader(keepsFiles: Bool = true) throws -> OpenLoader {
         var transport = CurlTransport.Configuration()
         var origin: CatalogueService?
         if case .sample(let folder) = source, !settings.isOffline {
@@ -32,8 +33,9 @@ struct Session: Sendable {
             transport.connectTo["\(CatalogueSource.sampleHost):80"] = "127.0.0.1:\(service.port)"
             origin = service
         }
-        let loader = ImageLoader(
-            disk: disk, configuration: settings.downloads, transport: CurlTransport(configuration: transport))
+        let loader = FileLoader(
+            memory: keepsFiles || disk == nil ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
+            configuration: settings.downloads, transport: CurlTransport(configuration: transport))
         return OpenLoader(loader: loader, origin: origin)
     }
 
@@ -98,7 +100,7 @@ struct Session: Sendable {
 
 /// A loader and, while it lives, the origin that serves the sample posters to it.
 struct OpenLoader: Sendable {
-    let loader: ImageLoader
+    let loader: FileLoader
     let origin: CatalogueService?
 
     /// Waits until everything is on disk and stops the origin.

@@ -31,7 +31,7 @@ final class Interruption: Sendable {
             var number: Int32 = 0
             guard unsafe sigwait(&signals, &number) == 0 else { continue }
             signal.withLock { signal in
-                if signal != nil { _exit(Self.code(ofSignal: number)) }
+                if signal != nil { Self.end(by: number) }
                 signal = number
             }
             cancel()
@@ -43,6 +43,14 @@ final class Interruption: Sendable {
     func exitCode(after status: ExitStatus) -> Int32 {
         guard let number = signal.withLock({ $0 }) else { return status.code }
         return status == .stopped && number == SIGTERM ? status.code : Self.code(ofSignal: number)
+    }
+
+    /// Ends the program at once as the signal does by default; a terminal that is held is given back on the way.
+    private static func end(by number: Int32) -> Never {
+        var signals = set(of: [number])
+        unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(number)
+        _exit(code(ofSignal: number))
     }
 
     private static func code(ofSignal number: Int32) -> Int32 { 128 + number }

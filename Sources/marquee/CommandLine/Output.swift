@@ -22,6 +22,11 @@ struct Output: Sendable {
     /// One line of data, for people.
     func line(_ text: String) { buffer.append(TerminalText.visible(text) + "\n") }
 
+    /// A picture, or a piece of a screen, with its colours.
+    func picture(_ grid: CellGrid, depth: ColourDepth) {
+        buffer.append(String(decoding: InlineEncoder(depth: depth).lines(of: grid), as: UTF8.self))
+    }
+
     /// One line of data for programs that split at tabs: a tab within a field is made visible, never a separator.
     func line(fields: [String]) {
         buffer.append(fields.map { TerminalText.visible($0) }.joined(separator: "\t") + "\n")

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LazyImages
+import TerminalGraphics
 
 /// What the command line and the environment say, checked: flags win over the environment, which wins over the defaults.
 struct Settings: Sendable {
@@ -11,6 +12,8 @@ struct Settings: Sendable {
     let fields: HTTPFields
     let wantsJSON: Bool
     let wantsChecksum: Bool
+    let colourDepth: ColourDepth
+    let graphics: GraphicsMode
     var downloads = ImageDownloader.Configuration()
 
     init(_ arguments: Arguments, environment: [String: String]) throws(UsageError) {
@@ -26,6 +29,11 @@ struct Settings: Sendable {
         wantsJSON = arguments.has("json")
         wantsChecksum = arguments.has("checksum")
         fields = try Self.fields(arguments.values("header"))
+
+        colourDepth = ColourDepth.decided(
+            by: try Self.choice("color", arguments) ?? ColourChoice.auto, environment: environment,
+            isTerminal: Output.isTerminal)
+        graphics = try Self.choice("graphics", arguments) ?? .blocks
 
         downloads.userAgent = "Marquee/\(Marquee.version)"
         downloads.maximumBytes = try arguments.bytes("max-bytes") ?? downloads.maximumBytes
@@ -51,6 +59,16 @@ struct Settings: Sendable {
             }
         }
         return Set(texts)
+    }
+
+    /// One of the words that an option knows.
+    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ name: String, _ arguments: Arguments
+    ) throws(UsageError) -> Choice? {
+        guard let text = arguments.value(name) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        throw UsageError("--\(name) wants one of \(words), not \"\(text)\"")
     }
 
     private static func fields(_ texts: [String]) throws(UsageError) -> HTTPFields {

@@ -103,7 +103,7 @@ enum FetchCommand: Command {
     }
 
     private static func fetch(
-        _ target: Target, _ loader: ImageLoader, _ folder: OutputFolder?, _ session: Session
+        _ target: Target, _ loader: FileLoader, _ folder: OutputFolder?, _ session: Session
     ) async -> (FetchRecord, Failure?) {
         let (record, image) = await FetchRecord.fetching(
             target.address, at: target.place, with: loader, session)

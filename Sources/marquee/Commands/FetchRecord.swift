@@ -19,7 +19,7 @@ struct FetchRecord: Encodable, Sendable {
     var sha256: String?
     var error: ErrorRecord?
 
-    init(_ image: LoadedImage, of url: String, duration: Duration, wantsChecksum: Bool) {
+    init(_ image: LoadedFile, of url: String, duration: Duration, wantsChecksum: Bool) {
         self.url = url
         outcome = image.source.rawValue
         status = image.status
@@ -49,15 +49,15 @@ struct FetchRecord: Encodable, Sendable {
 
     /// Loads what `text` names and records how that went; the image too, if there is one.
     static func fetching(
-        _ text: String, at place: Place?, with loader: ImageLoader, _ session: Session
-    ) async -> (record: FetchRecord, image: LoadedImage?) {
+        _ text: String, at place: Place?, with loader: FileLoader, _ session: Session
+    ) async -> (record: FetchRecord, image: LoadedFile?) {
         let clock = ContinuousClock()
         let start = clock.now
         var shown = text
         do throws(ImageLoadingError) {
             let request = try session.request(for: text, at: place)
             shown = request.url.displayText
-            let image = try await loader.image(for: request)
+            let image = try await loader.file(for: request)
             let duration = clock.now - start
             session.output.detail("\(shown): \(image.source.rawValue), \(duration.milliseconds) ms")
             return (

@@ -16,6 +16,7 @@ enum ListCommand: Command {
             Option(
                 name: "sort", value: "ORDER",
                 help: "score, year or title (default: the catalogue's own order)"),
+            Option(name: "posters", help: "with their posters, where there is a terminal or --color always"),
             Option(name: "plain", help: "a film a line, columns separated by tabs"),
         ])
 
@@ -33,6 +34,8 @@ enum ListCommand: Command {
             session.output.jsonArray(rows)
         } else if arguments.has("plain") {
             for row in rows { session.output.line(fields: row.plain) }
+        } else if arguments.has("posters"), let inline = InlinePoster(session.settings) {
+            return try await PosterList.print(Array(sorted.prefix(top ?? .max)), open, inline, session)
         } else {
             table(rows, session.output)
         }

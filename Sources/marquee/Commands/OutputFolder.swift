@@ -24,7 +24,7 @@ final class OutputFolder: Sendable {
     }
 
     /// Writes the image's bytes under `name`, or under the last part of its address.
-    func write(_ image: LoadedImage, name: String?) async throws(Failure) {
+    func write(_ image: LoadedFile, name: String?) async throws(Failure) {
         let file = path + "/" + claimName(for: image, name: name)
         let failure = await threads.run { () -> Failure? in
             do {
@@ -38,7 +38,7 @@ final class OutputFolder: Sendable {
     }
 
     /// A name nobody else in this run has: `poster.jpg`, `poster-2.jpg`, …
-    private func claimName(for image: LoadedImage, name: String?) -> String {
+    private func claimName(for image: LoadedFile, name: String?) -> String {
         let (stem, ending) = Self.fileName(of: image.url, format: image.header?.format, name: name)
         return names.withLock { names in
             var candidate = stem + ending

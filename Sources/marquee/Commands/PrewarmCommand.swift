@@ -45,7 +45,7 @@ enum PrewarmCommand: Command {
         }
         if requests.isEmpty { throw Failure("there is nothing to prewarm: the manifest names no image") }
 
-        let opened = try session.makeLoader()
+        let opened = try session.makeLoader(keepsFiles: false)
         let report = PrewarmReport(session, total: requests.count)
         let clock = ContinuousClock()
         let start = clock.now
@@ -73,7 +73,8 @@ enum PrewarmCommand: Command {
         do {
             return (try Manifest(parsing: bytes), place)
         } catch {
-            throw Failure("\(name == "-" ? "standard input" : name ?? session.source.name): \(error)")
+            let source = name.map { $0 == "-" ? "standard input" : CatalogueSource($0).name }
+            throw Failure("\(source ?? session.source.name): \(error)")
         }
     }
 }

@@ -15,12 +15,19 @@ enum ShowCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let open = try await session.catalogue()
         let movie = try session.film(session.arguments.operands[0], in: open.catalogue)
-        let poster = try await fetchPoster(of: movie, open, session)
+        let (poster, file) = try await fetchPoster(of: movie, open, session)
         if Task.isCancelled { return .nothingDone }
         if session.settings.wantsJSON {
             session.output.json(ShownFilm(movie, poster: poster))
         } else {
             facts(movie, session.output)
+            if let file, let inline = InlinePoster(session.settings) {
+                let room = CellSize(columns: min(Terminal.width ?? 80, 60), rows: 30)
+                if let grid = inline.draw(file, within: room, failure: session.output.failure) {
+                    inline.print(grid, to: session.output)
+                    session.output.line("")
+                }
+            }
             if let poster { fact("poster", poster.summary, session.output) }
         }
         guard let error = poster?.error else { return .done }
@@ -30,16 +37,16 @@ enum ShowCommand: Command {
 
     private static func fetchPoster(
         of movie: Movie, _ open: OpenCatalogue, _ session: Session
-    ) async throws -> FetchRecord? {
+    ) async throws -> (FetchRecord?, LoadedFile?) {
         guard let address = movie.poster else {
             session.output.note("\(movie.title) has no poster in the catalogue; add the address of one there")
-            return nil
+            return (nil, nil)
         }
         let opened = try session.makeLoader()
-        let record = await FetchRecord.fetching(address, at: open.place, with: opened.loader, session)
+        let fetched = await FetchRecord.fetching(address, at: open.place, with: opened.loader, session)
         await opened.close()
         session.reportFaults()
-        return record.record
+        return fetched
     }
 
     private static func facts(_ movie: Movie, _ output: Output) {
