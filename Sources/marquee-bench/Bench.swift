@@ -12,6 +12,8 @@ struct Bench {
         marquee-bench dedupe [--callers N]
                                        many callers of one URL: requests the origin saw, time a caller
 
+        marquee-bench kill N           kills prewarms at random moments: entries that read wrong afterwards
+
         Every one takes  --runs N  (default 7), --json  (one object a result) and --no-reference.
         """
 
@@ -23,6 +25,7 @@ struct Bench {
             case "fetch": results = try await fetchBenchmark(options)
             case "memory": results = try await memoryBenchmark(options)
             case "disk": results = try await diskBenchmark(options)
+            case "kill": results = try await killBenchmark(options)
             case "dedupe": results = try await dedupeBenchmark(options)
             default:
                 print(usage)

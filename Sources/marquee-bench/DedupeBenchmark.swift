@@ -17,13 +17,13 @@ func dedupeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     var requests: [Double] = []
     var times: [Double] = []
     for run in 0..<max(1, options.runs) {
-        let loader = ImageLoader(disk: nil)
+        let loader = FileLoader(disk: nil)
         let request = try ImageRequest("http://127.0.0.1:\(origin.port)/pixel.png?run=\(run)")
         let before = origin.statistics.requests
         times.append(
             try await seconds {
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<callers { group.addTask { _ = try await loader.image(for: request) } }
+                    for _ in 0..<callers { group.addTask { _ = try await loader.file(for: request) } }
                     try await group.waitForAll()
                 }
             })

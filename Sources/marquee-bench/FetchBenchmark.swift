@@ -41,16 +41,18 @@ private func loadAll(
     var configuration = ImageDownloader.Configuration()
     configuration.transfers = concurrency
     configuration.transfersPerHost = perHost
-    let loader = ImageLoader(disk: disk, configuration: configuration)
+    // As `prewarm` and `ImageLoader` have it: files stay in memory only where there is no disk tier.
+    let memory = disk == nil ? MemoryCache<CachedFile>(limit: 16 * 1024 * 1024) : nil
+    let loader = FileLoader(memory: memory, disk: disk, configuration: configuration)
     try await withThrowingTaskGroup(of: Void.self) { group in
         var rest = requests[...]
         for request in rest.prefix(concurrency * 2) {
-            group.addTask { _ = try await loader.image(for: request) }
+            group.addTask { _ = try await loader.file(for: request) }
         }
         rest = rest.dropFirst(concurrency * 2)
         while try await group.next() != nil {
             guard let request = rest.popFirst() else { continue }
-            group.addTask { _ = try await loader.image(for: request) }
+            group.addTask { _ = try await loader.file(for: request) }
         }
     }
     await loader.flush()

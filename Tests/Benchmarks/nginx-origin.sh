@@ -1,0 +1,62 @@
+#!/bin/bash
+# A real nginx on loopback that serves COUNT files of 60 KB, for marquee-bench fetch.
+#   Tests/Benchmarks/nginx-origin.sh start [COUNT]   writes urls.txt (at once) and delayed.txt (each answer 20 ms late)
+#   Tests/Benchmarks/nginx-origin.sh stop
+# Needs Debian's nginx-light and libnginx-mod-http-echo. Everything is in $TMPDIR/marquee-origin.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+folder=${TMPDIR:-/tmp}/marquee-origin
+port=${PORT:-8099}
+
+stop() {
+    if [ -f "$folder/nginx.pid" ]; then kill "$(cat "$folder/nginx.pid")" 2>/dev/null || true; fi
+}
+
+case "${1:-}" in
+stop) stop ;;
+start)
+    count=${2:-4000}
+    stop
+    rm -rf "$folder"
+    mkdir -p "$folder/files"
+    # A poster filled up behind its end to 60,000 bytes: every file is a whole image of the same length.
+    cp "$here/../../sample-data/posters/laborers-love.png" "$folder/poster.png"
+    truncate --size=60000 "$folder/poster.png"
+    for number in $(seq "$count"); do
+        cp "$folder/poster.png" "$folder/files/$number.png"
+        echo "http://127.0.0.1:$port/files/$number.png" >>"$folder/urls.txt"
+        echo "http://127.0.0.1:$port/delayed/$number.png" >>"$folder/delayed.txt"
+    done
+    cat >"$folder/nginx.conf" <<CONF
+load_module modules/ngx_http_echo_module.so;
+worker_processes 1;
+pid $folder/nginx.pid;
+error_log $folder/error.log;
+events { worker_connections 1024; }
+http {
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    tcp_nodelay on;
+    keepalive_requests 1000000;
+    open_file_cache max=10000;
+    types { image/png png; }
+    server {
+        listen 127.0.0.1:$port;
+        root $folder;
+        location ~ ^/delayed/(.*)\$ {
+            echo_sleep 0.020;
+            echo_exec /files/\$1;
+        }
+    }
+}
+CONF
+    nginx -p /usr/share/nginx -c "$folder/nginx.conf"
+    echo "$folder/urls.txt"
+    echo "$folder/delayed.txt"
+    ;;
+*)
+    sed -n 2,6p "$0"
+    exit 2
+    ;;
+esac
