@@ -1,0 +1,130 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Bad input has one clear line on standard error", .timeLimit(.minutes(1)))
+struct BadInputTests {
+    /// A command line, what it ends with and what its one line must hold.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let words: [String]
+        let status: Int32
+        let answer: String
+        var file = ""
+        var input = ""
+        var environment: [String: String] = [:]
+
+        var testDescription: String { words.joined(separator: " ") + " " + file.prefix(30) }
+    }
+
+    /// FILE stands for a file with the content of the case.
+    static let cases = [
+        Case(words: ["lst"], status: 2, answer: "did you mean \"list\"?"),
+        Case(words: ["list", "--ofline"], status: 2, answer: "did you mean --offline?"),
+        Case(words: ["list", "--sort", "size"], status: 2, answer: "one of score, year, title"),
+        Case(words: ["list", "--top", "0"], status: 2, answer: "whole number from 1 on"),
+        Case(words: ["list", "--plain", "--json"], status: 2, answer: "exclude each other"),
+        Case(words: ["list", "extra"], status: 2, answer: "does not take \"extra\""),
+        Case(words: ["list", "--catalogue", "FILE"], status: 2, answer: "it is empty"),
+        Case(
+            words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 2: a DOCTYPE is not accepted",
+            file: "<?xml version=\"1.0\"?>\n<!DOCTYPE c [<!ENTITY e \"x\">]>\n<catalogue/>"),
+        Case(
+            words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 3: not well-formed XML",
+            file: "<catalogue>\n<movie>\n</film></catalogue>"),
+        Case(
+            words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 2: not JSON",
+            file: "[{\"id\":\n\"cut\""),
+        Case(
+            words: ["list", "--catalogue", "FILE"], status: 2, answer: "has no title",
+            file: #"[{"id":"a","year":1920,"director":"D"}]"#),
+        Case(
+            words: ["list", "--catalogue", "FILE"], status: 2, answer: "neither JSON nor XML",
+            file: "films, lots of them"),
+        Case(
+            words: ["list", "--catalogue", "/nowhere"], status: 2,
+            answer: "there is no such file; check the path"),
+        Case(words: ["list", "--catalogue", "/"], status: 2, answer: "it is a folder; name a file in it"),
+        Case(words: ["list", "--catalogue", "ftp://h/x"], status: 2, answer: "the scheme ftp is not read"),
+        Case(
+            words: ["list", "--catalogue", "http://example.org/x"], status: 2,
+            answer: "or allow it with --insecure-http example.org"),
+        Case(
+            words: ["fetch", "http://127.0.0.1:1/x"], status: 1, answer: "no connection: Connection refused"),
+        Case(words: ["fetch", "http:///x"], status: 1, answer: "it names no host"),
+        Case(words: ["fetch", "data:,text"], status: 1, answer: "not an image: it is text"),
+        Case(
+            words: ["fetch", "file:///nowhere"], status: 1, answer: "/nowhere: cannot be read: No such file"),
+        Case(words: ["fetch", "-"], status: 2, answer: "standard input names no address"),
+        Case(words: ["fetch", "-"], status: 1, answer: "it has no scheme", input: "garbage"),
+        Case(words: ["fetch", "data:,x", "-o", "/proc/none"], status: 2, answer: "choose another with -o"),
+        Case(
+            words: ["fetch", "data:,x", "-o", "FILE"], status: 2, answer: "choose another with -o", file: "x"),
+        Case(words: ["fetch"], status: 2, answer: "fetch wants FILM|URL...; see marquee fetch --help"),
+        Case(
+            words: ["fetch", "http://127.0.0.1:1/x"], status: 1, answer: "apt-get install libcurl4",
+            environment: ["MARQUEE_LIBCURL": "/nowhere"]),
+        Case(words: ["prewarm", "-"], status: 2, answer: "standard input: it is empty"),
+        Case(words: ["prewarm", "--no-disk-cache"], status: 2, answer: "leave out --no-disk-cache"),
+        Case(words: ["prewarm", "/nowhere"], status: 2, answer: "there is no such file"),
+        Case(
+            words: ["cache", "info", "--cache-dir", "FILE"], status: 1, answer: "choose another folder",
+            file: "x"),
+        Case(words: ["list", "--header", "none"], status: 2, answer: "--header wants 'Name: value'"),
+        Case(words: ["list", "--timeout", "soon"], status: 2, answer: "--timeout wants seconds"),
+        Case(words: ["list", "--max-bytes", "1Q"], status: 2, answer: "a number of bytes such as"),
+        Case(words: ["list", "--insecure-http", "http://h"], status: 2, answer: "wants a host name"),
+    ]
+
+    @Test("case", arguments: cases)
+    func each(bad: Case) async throws {
+        let folder = try TemporaryFolder()
+        try Data(bad.file.utf8).write(to: URL(filePath: folder.file("file")))
+        let words = bad.words.map { $0 == "FILE" ? folder.file("file") : $0 }
+        let environment = ["XDG_CACHE_HOME": folder.path].merging(bad.environment) { _, given in given }
+        let outcome = try await Program.run(words, input: bad.input, environment: environment)
+        #expect(outcome.status == bad.status)
+        #expect(outcome.errorLines.count == 1, "\(outcome.errorText)")
+        #expect(
+            outcome.errorText.hasPrefix("marquee: ") && outcome.errorText.contains(bad.answer),
+            "\(outcome.errorText)")
+        if bad.words[0] != "cache" { #expect(outcome.output.isEmpty) }
+    }
+
+    @Test("a cache folder that cannot be used loses nothing but the cache, and says so once")
+    func unusableCache() async throws {
+        let fixture = try Fixture()
+        let fetched = try await fixture.run("prewarm", "--cache-dir", fixture.folder.file("movies.json"))
+        #expect(fetched.status == 1)
+        #expect(fetched.lines.last?.hasPrefix("6 fetched") == true)
+        #expect(fetched.errorLines.count == 1)
+        #expect(fetched.errorText.contains("choose another folder with --cache-dir"))
+    }
+
+    @Test("a password in an address is never shown")
+    func password() async throws {
+        let fixture = try Fixture()
+        let picture = "http://u:geheim@127.0.0.1:\(fixture.service.port)/posters/1.png"
+        for words in [
+            ["list", "--catalogue", "http://u:geheim@127.0.0.1:1/x"],
+            ["fetch", "http://u:geheim@127.0.0.1:1/x", "--json"],
+            ["prewarm", "http://u:geheim@127.0.0.1:1/x"],
+            ["list", "--catalogue", picture, "--no-disk-cache"],
+            ["prewarm", picture, "--cache-dir", fixture.home.file("cache")],
+        ] {
+            let outcome = try await Program.run(words)
+            #expect(outcome.status != 0)
+            #expect(!(outcome.text + outcome.errorText).contains("geheim"), "\(outcome.errorText)")
+        }
+    }
+
+    @Test("help and version go to standard output and end with 0")
+    func help() async throws {
+        for words in [["--help"], ["-h"], ["fetch", "--help"], ["--version"], ["list", "-V"]] {
+            let outcome = try await Program.run(words)
+            #expect(outcome.status == 0)
+            #expect(!outcome.output.isEmpty && outcome.errors.isEmpty)
+        }
+        #expect(try await Program.run(["serve", "--help"]).text.contains("--bandwidth BYTES"))
+    }
+}

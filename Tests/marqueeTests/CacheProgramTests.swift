@@ -1,0 +1,82 @@
+import FoundationEssentials
+import Testing
+
+@Suite("marquee cache", .timeLimit(.minutes(1)))
+struct CacheProgramTests {
+    private func entries(_ fixture: Fixture) throws -> [String] {
+        let root = fixture.home.file("marquee")
+        return try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.count == 67 }
+            .map { root + "/" + $0 }
+    }
+
+    @Test("path and info tell where and how much, and what came from which host")
+    func info() async throws {
+        let fixture = try Fixture()
+        #expect(try await fixture.run("cache", "path").text == fixture.home.file("marquee") + "\n")
+        let none = try JSON.object(try await fixture.run("cache", "info", "--json").text)
+        #expect(none["entries"] as? Int == 0)
+        _ = try await fixture.run("prewarm")
+        let info = try JSON.object(
+            try await fixture.run("cache", "info", "--json", "--cache-size", "1G").text)
+        // The catalogue itself is the seventh.
+        #expect(info["entries"] as? Int == 7)
+        #expect(info["limit"] as? Int == 1 << 30)
+        let hosts = try #require(info["hosts"] as? [[String: Any]])
+        #expect(hosts.map { $0["host"] as? String } == ["127.0.0.1"])
+    }
+
+    @Test("verify finds an entry that was damaged, removes it and ends with 1; then all is well")
+    func verify() async throws {
+        let fixture = try Fixture()
+        _ = try await fixture.run("prewarm")
+        let victim = try #require(try entries(fixture).first)
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: victim)))
+        bytes[bytes.count - 1] ^= 1
+        try Data(bytes).write(to: URL(filePath: victim))
+        let found = try await fixture.run("cache", "verify", "--json")
+        #expect(found.status == 1)
+        #expect(try JSON.object(found.text)["removedEntries"] as? Int == 1)
+        #expect(!FileManager.default.fileExists(atPath: victim))
+        #expect(try await fixture.run("cache", "verify").status == 0)
+    }
+
+    @Test("a damaged entry is fetched again, not shown")
+    func damaged() async throws {
+        let fixture = try Fixture()
+        _ = try await fixture.run("fetch", fixture.base + "posters/1.png")
+        let entry = try #require(try entries(fixture).first)
+        try Data([UInt8](Data(contentsOf: URL(filePath: entry)).dropLast(5))).write(to: URL(filePath: entry))
+        let fetched = try await fixture.run("fetch", fixture.base + "posters/1.png", "--json")
+        #expect(try JSON.lines(fetched).first?["outcome"] as? String == "network")
+    }
+
+    @Test("trim and clear remove what they are told to, and tell how much")
+    func trimAndClear() async throws {
+        let fixture = try Fixture()
+        _ = try await fixture.run("prewarm")
+        #expect(
+            try await fixture.run("cache", "clear", "--host", "other.example").text.contains("; 0 removed"))
+        let trimmed = try JSON.object(try await fixture.run("cache", "trim", "--to", "1K", "--json").text)
+        let left = try #require(trimmed["entries"] as? Int)
+        #expect(trimmed["removedEntries"] as? Int == 7 - left)
+        #expect(try #require(trimmed["bytes"] as? Int) <= 1024)
+        #expect(left > 0)
+        let cleared = try await fixture.run("cache", "clear", "--host", "127.0.0.1")
+        #expect(cleared.text.hasPrefix("0 entries, 0 bytes; \(left) removed"))
+        #expect(try entries(fixture).isEmpty)
+    }
+
+    @Test(
+        "what makes no sense is refused with 2 and one line",
+        arguments: [
+            ["cache"], ["cache", "bogus"], ["cache", "trim"], ["cache", "trim", "--to", "x"],
+            ["cache", "info", "--to", "1K"], ["cache", "verify", "--host", "h"], ["cache", "info", "verify"],
+            ["cache", "info", "--no-disk-cache"],
+        ])
+    func refused(words: [String]) async throws {
+        let refused = try await Program.run(words)
+        #expect(refused.status == 2)
+        #expect(refused.output.isEmpty)
+        #expect(refused.errorLines.count == 1)
+    }
+}

@@ -1,0 +1,85 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("The program ends as a shell expects", .timeLimit(.minutes(1)))
+struct EndingTests {
+    @Test("a reader that has gone is no fault")
+    func closedPipe() async throws {
+        let fixture = try Fixture()
+        let result = try await Program.shell(
+            "{ \"$MARQUEE\" list --json; echo $? >&2; } | true; { \"$MARQUEE\" prewarm; echo $? >&2; } | head -1",
+            environment: fixture.environment)
+        #expect(result.errorText.split(separator: "\n").allSatisfy { $0 == "0" }, "\(result.errorText)")
+    }
+
+    @Test("data that finds no room is a fault and not a success")
+    func fullDevice() async throws {
+        let fixture = try Fixture()
+        let result = try await Program.shell(
+            "\"$MARQUEE\" list > /dev/full", environment: fixture.environment)
+        #expect(result.status == 1)
+        #expect(result.errorText == "marquee: standard output cannot be written: No space left on device\n")
+    }
+
+    /// The sanitizer's own files outgrow the limit before the program begins.
+    private static let takesFileSizeLimit: Bool = {
+        #if THREAD_SANITIZER
+            false
+        #else
+            true
+        #endif
+    }()
+
+    @Test(
+        "a cache that outgrows the file size limit is a fault, not a signal", .enabled(if: takesFileSizeLimit)
+    )
+    func fileSizeLimit() async throws {
+        let fixture = try Fixture()
+        let result = try await Program.shell(
+            "ulimit -f 0; \"$MARQUEE\" prewarm 2>&1 >/dev/null | cat", environment: fixture.environment)
+        #expect(result.text.contains("File too large; choose another folder"), "\(result.text)")
+    }
+
+    @Test("Ctrl-C while standard input is awaited ends at once with 130")
+    func awaitingInput() async throws {
+        let fixture = try Fixture()
+        for command in ["fetch", "prewarm"] {
+            // More than a pipe holds: once it is gone, the program is reading.
+            let comments = String(repeating: "# nothing\n", count: 200_000)
+            let program = try Program(
+                [command, "-"], input: comments, keepsInput: true, environment: fixture.environment)
+            await program.untilInputIsTaken()
+            program.send(SIGINT)
+            let outcome = await program.outcome()
+            #expect(outcome.status == 130)
+            #expect(outcome.output.isEmpty && outcome.errors.isEmpty)
+        }
+    }
+
+    @Test(
+        "SIGTERM ends a fetch with 143, and SIGHUP with 129",
+        arguments: [(SIGTERM, 143), (SIGHUP, 129)])
+    func otherSignals(signal: Int32, status: Int) async throws {
+        let fixture = try Fixture { $0.latency = .seconds(30) }
+        let program = try Program(
+            ["fetch", "data:,x", "--any-content", fixture.base + "posters/1.png"],
+            environment: fixture.environment)
+        #expect(await program.nextLine() != nil)
+        program.send(signal)
+        let outcome = await program.outcome()
+        #expect(Int(outcome.status) == status)
+        #expect(outcome.errors.isEmpty)
+    }
+
+    @Test("a signal that the parent has it ignore stays ignored")
+    func ignoredSignal() async throws {
+        let program = try Program(
+            ["-c", "trap '' HUP; exec \"$MARQUEE\" serve --quiet"], of: "/bin/sh",
+            environment: ["MARQUEE": BuiltProgram.path("marquee")])
+        #expect(await program.nextLine() != nil)
+        program.send(SIGHUP)
+        program.send(SIGTERM)
+        #expect(await program.outcome().status == 0)
+    }
+}

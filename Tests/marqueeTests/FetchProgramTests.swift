@@ -1,0 +1,110 @@
+import FoundationEssentials
+import Testing
+
+@Suite("marquee fetch", .timeLimit(.minutes(1)))
+struct FetchProgramTests {
+    @Test("a film, an address and standard input, an object a line")
+    func sources() async throws {
+        let fixture = try Fixture()
+        let fetched = try await fixture.run(
+            "fetch", "film-1", fixture.base + "posters/2.png", "-", "--json", "--checksum",
+            input: "# a comment\n\n  \(fixture.base)posters/3.png \r\n")
+        #expect(fetched.status == 0)
+        let records = try JSON.lines(fetched)
+        #expect(
+            Set(records.compactMap { $0["url"] as? String })
+                == Set((1...3).map { fixture.base + "posters/\($0).png" }))
+        for record in records {
+            #expect(record["outcome"] as? String == "network")
+            #expect(record["status"] as? Int == 200)
+            #expect(record["bytes"] as? Int == Fixture.pixel.count)
+            #expect(record["format"] as? String == "png")
+            #expect(record["width"] as? Int == 1)
+            #expect((record["sha256"] as? String)?.count == 64)
+        }
+        #expect(fetched.errors.isEmpty)
+    }
+
+    @Test("-o writes the very bytes, under the film's id or the address's name, and makes the folder")
+    func output() async throws {
+        let fixture = try Fixture()
+        let out = fixture.home.file("a/b")
+        let fetched = try await fixture.run(
+            "fetch", "film-1", fixture.base + "posters/2.png", fixture.base + "posters/2.png?again", "-o", out
+        )
+        #expect(fetched.status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: out).sorted()
+        #expect(names == ["2-2.png", "2.png", "film-1.png"])
+        #expect(try Data(contentsOf: URL(filePath: out + "/film-1.png")) == Fixture.pixel)
+    }
+
+    @Test("what is not an image is refused, unless any content is wanted")
+    func anyContent() async throws {
+        let fixture = try Fixture()
+        let refused = try await fixture.run("fetch", fixture.base + "movies.json", "--json")
+        #expect(refused.status == 1)
+        let error = try #require(try JSON.lines(refused).first?["error"] as? [String: String])
+        #expect(error["code"] == "not-an-image")
+        #expect(refused.errorLines == ["marquee: " + (error["message"] ?? "")])
+        #expect(try await fixture.run("fetch", fixture.base + "movies.json", "--any-content").status == 0)
+    }
+
+    @Test("one that fails does not stop the others: 1, and 2 where no film was found at all")
+    func someFail() async throws {
+        let fixture = try Fixture()
+        let fetched = try await fixture.run(
+            "fetch", "film-1", "nosuch", fixture.base + "posters/none.png", "film-2", "--json")
+        #expect(fetched.status == 1)
+        let outcomes = try JSON.lines(fetched).compactMap { $0["outcome"] as? String }.sorted()
+        #expect(outcomes == ["failed", "failed", "network", "network"])
+        #expect(fetched.errorLines.count == 2)
+        #expect(try await fixture.run("fetch", "nosuch").status == 2)
+    }
+
+    @Test("what is on disk needs no network, and offline what is not there fails")
+    func offline() async throws {
+        let fixture = try Fixture()
+        _ = try await fixture.run("fetch", "film-1")
+        let fetched = try await fixture.run("--offline", "fetch", "film-1", "film-2", "--json")
+        #expect(fetched.status == 1)
+        let records = try JSON.lines(fetched)
+        #expect(records.contains { $0["outcome"] as? String == "disk" })
+        #expect(records.contains { ($0["error"] as? [String: String])?["code"] == "not-cached" })
+        #expect(fixture.posterRequests(catalogueReads: 1) == 1)
+    }
+
+    @Test("a body larger than --max-bytes is refused and not kept")
+    func tooLarge() async throws {
+        let fixture = try Fixture()
+        let url = fixture.base + "posters/1.png"
+        let refused = try await fixture.run("fetch", url, "--max-bytes", "69")
+        #expect(refused.status == 1)
+        #expect(refused.errorText.contains("larger than 69 bytes; allow more with --max-bytes"))
+        #expect(try await fixture.run("--offline", "fetch", url).status == 1)
+        #expect(try await fixture.run("fetch", url, "--max-bytes", "70").status == 0)
+    }
+
+    @Test("without the disk cache nothing is written")
+    func noDisk() async throws {
+        let fixture = try Fixture()
+        #expect(try await fixture.run("fetch", "film-1", "--no-disk-cache").status == 0)
+        #expect(!FileManager.default.fileExists(atPath: fixture.home.file("marquee")))
+    }
+
+    @Test("quiet says nothing of what went well")
+    func quiet() async throws {
+        let fetched = try await Fixture().run("fetch", "film-1", "--quiet")
+        #expect(fetched.status == 0)
+        #expect(fetched.output.isEmpty && fetched.errors.isEmpty)
+    }
+
+    @Test("header fields make the entry a different one")
+    func header() async throws {
+        let fixture = try Fixture()
+        let url = fixture.base + "posters/1.png"
+        for token in ["a", "b", "a"] {
+            _ = try await fixture.run("fetch", url, "--header", "Authorization: Bearer \(token)")
+        }
+        #expect(fixture.service.statistics.requests == 2)
+    }
+}

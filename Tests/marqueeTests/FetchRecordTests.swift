@@ -1,0 +1,46 @@
+import Foundation
+import LazyImages
+import Testing
+
+@testable import marquee
+
+@Suite("The record of a fetch", .timeLimit(.minutes(1)))
+struct FetchRecordTests {
+    private func object(_ record: FetchRecord) throws -> [String: Any] {
+        let data = try JSONEncoder().encode(record)
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    @Test("a failure has a code, a message and the server's status")
+    func failure() throws {
+        let record = FetchRecord(
+            .httpStatus(url: "https://x/y", status: 404), of: "https://x/y", duration: .milliseconds(12))
+        let object = try object(record)
+        #expect(Set(object.keys) == ["url", "outcome", "status", "milliseconds", "error"])
+        #expect(object["outcome"] as? String == "failed")
+        #expect(object["status"] as? Int == 404)
+        #expect(object["milliseconds"] as? Double == 12)
+        let error = try #require(object["error"] as? [String: String])
+        #expect(error["code"] == "http-status")
+        #expect(error["message"]?.contains("404") == true)
+    }
+
+    @Test("an image has all its fields, and a checksum only where it is asked for")
+    func image() async throws {
+        let loader = FileLoader(disk: nil)
+        let address = "data:image/png;base64," + Fixture.pixel.base64EncodedString()
+        let image = try await loader.file(for: ImageRequest(address))
+        let bare = FetchRecord(image, of: "u", duration: .microseconds(1260), wantsChecksum: false)
+        let object = try object(bare)
+        #expect(object["bytes"] as? Int == Fixture.pixel.count)
+        #expect(object["format"] as? String == "png")
+        #expect(object["width"] as? Int == 1)
+        #expect(object["height"] as? Int == 1)
+        #expect(object["milliseconds"] as? Double == 1.3)
+        #expect(object["sha256"] == nil)
+        #expect(object["error"] == nil)
+        let full = FetchRecord(image, of: "u", duration: .zero, wantsChecksum: true)
+        #expect(full.sha256?.count == 64)
+        #expect(bare.summary == "png  1 x 1  70 bytes  local  1.3 ms")
+    }
+}

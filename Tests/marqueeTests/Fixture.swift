@@ -1,0 +1,70 @@
+import CatalogueService
+import FoundationEssentials
+import TestSupport
+
+/// A catalogue of a few films with posters of one pixel, served by a service that counts what reaches it, and a cache
+/// folder of its own for the programs that a test runs.
+final class Fixture: Sendable {
+    let folder: TemporaryFolder
+    let home: TemporaryFolder
+    let service: CatalogueService
+
+    /// A PNG of one pixel.
+    static let pixel =
+        Data(
+            base64Encoded:
+                "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+        )
+        ?? Data()
+
+    /// - Parameters:
+    ///   - films: the catalogue as JSON; default six films with posters, `film-1` to `film-6`.
+    ///   - posters: how many posters there are.
+    init(
+        films: String? = nil, posters: Int = 6,
+        configure: (inout CatalogueService.Configuration) -> Void = { _ in }
+    ) throws {
+        folder = try TemporaryFolder()
+        home = try TemporaryFolder()
+        try Data((films ?? Self.films(posters)).utf8).write(to: URL(filePath: folder.file("movies.json")))
+        try FileManager.default.createDirectory(
+            atPath: folder.file("posters"), withIntermediateDirectories: true)
+        for number in 1...posters {
+            try Self.pixel.write(to: URL(filePath: folder.file("posters/\(number).png")))
+        }
+        var configuration = CatalogueService.Configuration()
+        configure(&configuration)
+        service = try CatalogueService(folder: folder.path, configuration: configuration)
+        service.start()
+    }
+
+    deinit { service.stop() }
+
+    var base: String { "http://127.0.0.1:\(service.port)/" }
+    var environment: [String: String] {
+        ["XDG_CACHE_HOME": home.path, "HOME": home.path, "MARQUEE_CATALOGUE": base + "movies.json"]
+    }
+
+    /// How many requests for a poster have reached the service: all but those for the catalogue.
+    func posterRequests(catalogueReads: Int) -> Int { service.statistics.requests - catalogueReads }
+
+    func run(_ arguments: String..., input: String = "") async throws -> Program.Outcome {
+        try await Program.run(arguments, input: input, environment: environment)
+    }
+
+    /// The temporary files a crash has left in the cache.
+    func temporaryFiles() -> [String] {
+        // No folder, no files.
+        (try? FileManager.default.contentsOfDirectory(atPath: home.file("marquee/tmp"))) ?? []
+    }
+
+    private static func films(_ count: Int) -> String {
+        let films = (1...count).map { number in
+            """
+            {"id":"film-\(number)","title":"Film \(number)","year":\(1910 + number),"director":"Someone \(number)",\
+            "score":\(Double(number) + 0.5),"overview":"About \(number).","poster":"posters/\(number).png"}
+            """
+        }
+        return "[" + films.joined(separator: ",\n") + "]"
+    }
+}

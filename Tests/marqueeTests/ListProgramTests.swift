@@ -1,0 +1,101 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite("marquee list and show", .timeLimit(.minutes(1)))
+struct ListProgramTests {
+    @Test("the sample catalogue is listed without a word about where it is")
+    func sample() async throws {
+        let home = try TemporaryFolder()
+        let listed = try await Program.run([], environment: ["XDG_CACHE_HOME": home.path])
+        #expect(listed.status == 0)
+        #expect(listed.lines.count == 36)
+        #expect(
+            listed.lines.contains {
+                $0.hasPrefix("○") && $0.contains("Metropolis") && $0.contains("Fritz Lang")
+            })
+        #expect(listed.errors.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: home.file("marquee")), "looking writes nothing")
+    }
+
+    @Test("JSON holds every film, and whether its poster is cached")
+    func json() async throws {
+        let fixture = try Fixture()
+        #expect(try await fixture.run("fetch", "film-2").status == 0)
+        let listed = try await fixture.run("list", "--json")
+        let films = try JSON.array(listed.text)
+        #expect(films.map { $0["id"] as? String } == (1...6).map { "film-\($0)" })
+        #expect(films.map { $0["cached"] as? Bool } == [false, true, false, false, false, false])
+        #expect(films[0]["poster"] as? String == fixture.base + "posters/1.png")
+        #expect(films[0]["year"] as? Int == 1911)
+        #expect(films[0]["score"] as? Double == 1.5)
+        #expect(listed.errors.isEmpty)
+    }
+
+    @Test("plain output has a film a line and a tab between columns")
+    func plain() async throws {
+        let listed = try await Fixture().run("list", "--plain", "--sort", "score", "--top", "2")
+        #expect(
+            listed.lines == [
+                "film-6\tFilm 6\t1916\tSomeone 6\t6.5\t-", "film-5\tFilm 5\t1915\tSomeone 5\t5.5\t-",
+            ])
+    }
+
+    @Test("an empty catalogue is an empty list")
+    func empty() async throws {
+        let fixture = try Fixture(films: "[]")
+        #expect(try await fixture.run("list", "--json").text == "[]\n")
+        #expect(try await fixture.run("list").text == "")
+    }
+
+    @Test("a film is shown by its id or a part of its title, with its poster fetched")
+    func show() async throws {
+        let fixture = try Fixture()
+        let first = try await fixture.run("show", "film-3")
+        #expect(first.status == 0)
+        #expect(first.text.contains("Film 3\n") && first.text.contains("director    Someone 3"))
+        #expect(first.text.contains("png  1 x 1  70 bytes  network"))
+        #expect(try await fixture.run("show", "ilm 3").text.contains("70 bytes  disk"))
+        let film = try JSON.object(try await fixture.run("show", "film 3", "--json").text)
+        #expect((film["poster"] as? [String: Any])?["outcome"] as? String == "disk")
+        #expect(film["title"] as? String == "Film 3")
+    }
+
+    @Test("an ambiguous or mistyped film lists the candidates, on one line")
+    func candidates() async throws {
+        let fixture = try Fixture()
+        for (word, answer) in [
+            ("film", "names several films: film-1 (Film 1, 1911), film-2"), ("flm-4", "did you mean film-4"),
+            ("xyzzyxyzzyxyzzy", "marquee list shows them all"),
+        ] {
+            let shown = try await fixture.run("show", word)
+            #expect(shown.status == 2)
+            #expect(shown.output.isEmpty)
+            #expect(shown.errorLines.count == 1)
+            #expect(shown.errorText.contains(answer), "\(shown.errorText)")
+        }
+    }
+
+    @Test("a film without a poster is shown and the lack is said")
+    func noPoster() async throws {
+        let fixture = try Fixture(films: #"[{"id":"a","title":"A","year":1920,"director":"D"}]"#)
+        let shown = try await fixture.run("show", "a")
+        #expect(shown.status == 0)
+        #expect(
+            shown.errorLines == ["marquee: A has no poster in the catalogue; add the address of one there"])
+        let fetched = try await fixture.run("fetch", "a")
+        #expect(fetched.status == 2)
+        #expect(fetched.errorLines.count == 1)
+    }
+
+    @Test("a film whose poster is not there is shown, and ends with 1")
+    func lostPoster() async throws {
+        let fixture = try Fixture(
+            films: #"[{"id":"a","title":"A","year":1920,"director":"D","poster":"posters/none.png"}]"#)
+        let shown = try await fixture.run("show", "a")
+        #expect(shown.status == 1)
+        #expect(shown.text.contains("director    D"))
+        #expect(shown.errorLines.count == 1)
+        #expect(shown.errorText.contains("posters/none.png: the server answered 404"))
+    }
+}

@@ -1,0 +1,90 @@
+import FoundationEssentials
+import ImageCodecs
+import LazyImages
+import Testing
+
+@testable import marquee
+
+@Suite("Where addresses stand", .timeLimit(.minutes(1)))
+struct PlaceTests {
+    private func url(_ text: String) throws -> URL { try URL(typed: text) }
+
+    @Test("after a redirect, addresses are relative to what was found")
+    func redirectedBase() throws {
+        let place = try Place(
+            origin: url("https://a.example/list"), redirectedTo: url("https://b.example/v2/movies.json"))
+        #expect(place.base.absoluteString == "https://b.example/v2/movies.json")
+    }
+
+    @Test("a redirect to another origin earns it no header fields")
+    func redirectedFields() throws {
+        let place = try Place(
+            origin: url("https://a.example/list"), redirectedTo: url("https://b.example/v2/movies.json"))
+        #expect(!place.sharesFields(with: try url("https://b.example/v2/1.jpg")))
+        #expect(place.sharesFields(with: try url("https://a.example/1.jpg")))
+        #expect(!place.sharesFields(with: try url("http://a.example/1.jpg")))
+        #expect(!place.sharesFields(with: try url("https://a.example:444/1.jpg")))
+    }
+
+    @Test("a local list shares the user's fields with what it names")
+    func localFields() throws {
+        #expect(Place(URL(filePath: "/movies.json")).sharesFields(with: try url("https://a.example/1.jpg")))
+    }
+
+    @Test("credentials in the address stay for its own origin and go nowhere else")
+    func credentials() throws {
+        let origin = try url("https://u:p%40@a.example/list")
+        let same = Place(origin: origin, redirectedTo: try url("https://a.example/v2/list"))
+        #expect(same.base.absoluteString == "https://u:p%40@a.example/v2/list")
+        let other = Place(origin: origin, redirectedTo: try url("https://b.example/list"))
+        #expect(other.base.absoluteString == "https://b.example/list")
+    }
+}
+
+@Suite("Names of written files", .timeLimit(.minutes(1)))
+struct OutputFolderTests {
+    private func name(_ address: String, _ format: ImageFormat?, name: String? = nil) throws -> String {
+        let (stem, ending) = OutputFolder.fileName(of: try URL(typed: address), format: format, name: name)
+        return stem + ending
+    }
+
+    @Test("the last part of the address, with the ending that fits the bytes")
+    func plain() throws {
+        #expect(try name("https://x/a/poster.jpg", .jpeg) == "poster.jpg")
+        #expect(try name("https://x/a/poster.jpeg", .jpeg) == "poster.jpeg")
+        #expect(try name("https://x/a/poster.jpg", .png) == "poster.png")
+        #expect(try name("https://x/a/poster", .png) == "poster.png")
+        #expect(try name("https://x/a/data.bin", nil) == "data.bin")
+        #expect(try name("https://x/El Camión.jpg", .jpeg) == "El Camión.jpg")
+        #expect(try name("https://x/1.jpg", .jpeg, name: "nosferatu") == "nosferatu.jpg")
+        #expect(try name("https://x/1.jpg", .png, name: "dr. no") == "dr. no.png")
+    }
+
+    @Test("what names nothing is called image")
+    func nameless() throws {
+        #expect(try name("https://x/", .png) == "image.png")
+        #expect(try name("data:image/png;base64,AAAA", .png) == "image.png")
+        #expect(try name("https://x/...", .gif) == "image.gif")
+    }
+
+    @Test(
+        "nothing in an address leaves the folder or hides in it",
+        arguments: [
+            "https://x/..%2F..%2Fetc%2Fpasswd", "https://x/%2e%2e", "https://x/.hidden", "https://x/a%00b",
+            "https://x/%1B%5B31m.jpg", "https://x/%E2%80%AEgpj.exe", "https://x/%E2%80%8B", "https://x/%0A",
+        ])
+    func hostile(address: String) throws {
+        let name = try name(address, .png)
+        #expect(!name.hasPrefix("."))
+        for scalar in name.unicodeScalars {
+            #expect(scalar != "/" && scalar.value >= 0x20 && scalar.properties.generalCategory != .format)
+        }
+    }
+
+    @Test("a long name is cut to what a file system takes")
+    func long() throws {
+        let letters = String(repeating: "🎞", count: 300)
+        #expect(try name("https://x/\(letters).jpg", .jpeg).utf8.count <= 255)
+        #expect(try name("https://x/a.\(letters)", nil).utf8.count <= 255)
+    }
+}

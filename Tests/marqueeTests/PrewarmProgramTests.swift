@@ -1,0 +1,145 @@
+import CatalogueService
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite("marquee prewarm", .timeLimit(.minutes(1)))
+struct PrewarmProgramTests {
+    @Test("what one process prewarmed another finds on disk, with no request, and offline too")
+    func nextProcess() async throws {
+        let fixture = try Fixture()
+        let urls = (1...6).map { fixture.base + "posters/\($0).png" }
+        let prewarmed = try await fixture.run("prewarm", "--json")
+        #expect(prewarmed.status == 0)
+        #expect(
+            try JSON.lines(prewarmed).map { $0["outcome"] as? String }
+                == Array(repeating: "network", count: 6))
+        let requests = fixture.service.statistics.requests
+        for options in [[], ["--offline"]] {
+            let fetched = try await Program.run(
+                ["fetch", "--json"] + options + urls, environment: fixture.environment)
+            #expect(fetched.status == 0)
+            #expect(
+                try JSON.lines(fetched).map { $0["outcome"] as? String } == Array(repeating: "disk", count: 6)
+            )
+        }
+        #expect(fixture.service.statistics.requests == requests)
+        let again = try await fixture.run("prewarm")
+        #expect(again.lines.last?.hasPrefix("0 fetched (0 bytes), 6 already cached, in ") == true)
+        #expect(fixture.posterRequests(catalogueReads: 2) == 6)
+    }
+
+    @Test("after a kill in the middle only the rest is fetched, and nothing is left behind")
+    func killed() async throws {
+        let fixture = try Fixture(posters: 8) { $0.latency = .milliseconds(200) }
+        let killed = try Program(
+            ["prewarm", "--concurrency", "1"], environment: fixture.environment, killedAfterLines: 2)
+        let outcome = await killed.outcome()
+        #expect(outcome.status == -SIGKILL)
+        let verified = try JSON.object(try await fixture.run("cache", "verify", "--json").text)
+        #expect(verified["removedEntries"] as? Int == 0)
+        // The catalogue is an entry too; of two posters that were told, the last may not be on disk yet.
+        let kept = try #require(verified["entries"] as? Int) - 1
+        #expect((1..<8).contains(kept))
+        let next = try await fixture.run("prewarm")
+        #expect(next.status == 0)
+        let last = next.lines.last ?? ""
+        #expect(last.hasPrefix("\(8 - kept) fetched") && last.contains("\(kept) already cached"), "\(last)")
+        #expect(fixture.temporaryFiles().isEmpty)
+    }
+
+    @Test("Ctrl-C ends in order with 130, and the next run leaves no temporary file")
+    func interrupted() async throws {
+        let fixture = try Fixture { $0.latency = .seconds(30) }
+        let running = try Program(
+            ["fetch", "data:,x", "--any-content", fixture.base + "posters/1.png"],
+            environment: fixture.environment)
+        // The first line is there while the other is waited for.
+        #expect(await running.nextLine() != nil)
+        running.send(SIGINT)
+        let outcome = await running.outcome()
+        #expect(outcome.status == 130)
+        #expect(outcome.errors.isEmpty, "\(outcome.errorText)")
+        #expect(try await fixture.run("cache", "verify").status == 0)
+        #expect(fixture.temporaryFiles().isEmpty)
+    }
+
+    @Test("a bad line is told with its number and never stops the rest")
+    func badLines() async throws {
+        let fixture = try Fixture()
+        let prewarmed = try await fixture.run(
+            "prewarm", "-",
+            input: """
+                \(fixture.base)posters/1.png
+                no address
+                ftp://example.org/a.png
+                \(fixture.base)posters/none.png
+                \(fixture.base)posters/2.png
+                """)
+        #expect(prewarmed.status == 1)
+        #expect(prewarmed.lines.last?.hasPrefix("2 fetched (140 bytes), 0 already cached, 3 failed") == true)
+        #expect(prewarmed.errorLines.count == 3)
+        #expect(prewarmed.errorText.contains("line 2: no address: not a URL"))
+        #expect(prewarmed.errorText.contains("line 3: ftp://example.org/a.png: the scheme ftp"))
+        #expect(prewarmed.errorText.contains("posters/none.png: the server answered 404"))
+    }
+
+    @Test("a checksum that does not fit is an error, and what it names is not kept")
+    func checksum() async throws {
+        let fixture = try Fixture()
+        let url = fixture.base + "posters/1.png"
+        let zeros = String(repeating: "0", count: 64)
+        let prewarmed = try await fixture.run("prewarm", "-", input: "\(url) sha256:\(zeros)")
+        #expect(prewarmed.status == 1)
+        #expect(prewarmed.errorText.contains("not \(zeros)"))
+        #expect(try await fixture.run("--offline", "fetch", url).status == 1)
+    }
+
+    @Test("a manifest in a file is relative to its place, also over HTTP")
+    func relative() async throws {
+        let fixture = try Fixture()
+        try Data("posters/1.png\nposters/2.png\n".utf8).write(
+            to: URL(filePath: fixture.folder.file("list.txt")))
+        let overHTTP = try await fixture.run("prewarm", fixture.base + "list.txt")
+        #expect(overHTTP.lines.last?.hasPrefix("2 fetched") == true)
+        let local = try await fixture.run("prewarm", fixture.folder.file("list.txt"))
+        #expect(local.status == 0)
+        #expect(local.lines.first?.contains("file://") == true)
+    }
+
+    @Test("two programs at once share one folder")
+    func twoAtOnce() async throws {
+        let fixture = try Fixture(posters: 12)
+        let one = try Program(["prewarm"], environment: fixture.environment)
+        let other = try Program(["prewarm"], environment: fixture.environment)
+        let outcomes = [await one.outcome(), await other.outcome()]
+        for outcome in outcomes {
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
+        }
+        let verified = try JSON.object(try await fixture.run("cache", "verify", "--json").text)
+        #expect(verified["entries"] as? Int == 13, "the catalogue and twelve posters")
+        #expect(verified["removedEntries"] as? Int == 0)
+    }
+
+    @Test("a server that fails now and then fails only those")
+    func failures() async throws {
+        let fixture = try Fixture(posters: 12)
+        let failing = try CatalogueService(
+            folder: fixture.folder.path, configuration: Self.failing())
+        failing.start()
+        defer { failing.stop() }
+        let list = (1...12).map { "http://127.0.0.1:\(failing.port)/posters/\($0).png" }
+        let prewarmed = try await fixture.run("prewarm", "-", input: list.joined(separator: "\n"))
+        let failed = failing.statistics.byStatus[500] ?? 0
+        #expect((1..<12).contains(failed))
+        #expect(prewarmed.status == 1)
+        #expect(prewarmed.errorLines.count == failed)
+        #expect(prewarmed.lines.last?.hasPrefix("\(12 - failed) fetched") == true)
+    }
+
+    private static func failing() -> CatalogueService.Configuration {
+        var configuration = CatalogueService.Configuration()
+        configuration.failureRate = 0.5
+        return configuration
+    }
+}

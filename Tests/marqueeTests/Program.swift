@@ -1,0 +1,170 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import TestSupport
+
+/// One run of the built `marquee`, with pipes for its streams, both drained as it writes, and an end that is certain:
+/// what takes longer than `limit` is killed.
+final class Program: Sendable {
+    /// What came out of a run.
+    struct Outcome: Sendable {
+        /// The exit status; for one ended by a signal, minus the signal's number.
+        let status: Int32
+        let output: [UInt8]
+        let errors: [UInt8]
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+        var lines: [String] { text.split(separator: "\n").map(String.init) }
+        var errorText: String { String(decoding: errors, as: UTF8.self) }
+        var errorLines: [String] { errorText.split(separator: "\n").map(String.init) }
+    }
+
+    struct Failure: Error {
+        let call: String
+        let code: Int32
+    }
+
+    /// In seconds; generous, for sanitizers on a machine that does other things as well.
+    private static let limit = 50.0
+
+    /// A program that does not read to the end must not end this one.
+    private static let toleratesBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
+
+    private let process: pid_t
+    private let lines: AsyncStream<String>
+    private let taken: AsyncStream<Void>
+    private let outcomes: AsyncStream<Outcome>
+
+    /// Runs the program to its end.
+    static func run(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) async throws -> Outcome {
+        try await Program(arguments, input: input, environment: environment).outcome()
+    }
+
+    /// Runs a line of shell to its end; `$MARQUEE` in it is the program.
+    static func shell(_ line: String, environment: [String: String]) async throws -> Outcome {
+        let variables = environment.merging(["MARQUEE": BuiltProgram.path("marquee")]) { _, given in given }
+        return try await Program(["-c", line], of: "/bin/sh", environment: variables).outcome()
+    }
+
+    /// Starts the program. Of this process's environment it gets only what building and linking need.
+    init(
+        _ arguments: [String], of path: String = BuiltProgram.path("marquee"), input: String = "",
+        keepsInput: Bool = false, environment: [String: String] = [:], killedAfterLines: Int = .max
+    ) throws {
+        Self.toleratesBrokenPipes
+        let own = ProcessInfo.processInfo.environment
+        let kept = ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "TMPDIR"].compactMap { name in
+            own[name].map { (name, $0) }
+        }
+        let variables = Dictionary(kept) { first, _ in first }.merging(environment) { _, given in given }
+        let pipes = try (0..<3).map { _ in try Pipe() }
+        process = try Self.spawn(
+            [path] + arguments, variables,
+            streams: [pipes[0].reading, pipes[1].writing, pipes[2].writing])
+        for stream in [pipes[0].reading, pipes[1].writing, pipes[2].writing] { close(stream) }
+
+        let (lines, line) = AsyncStream.makeStream(of: String.self)
+        let (outcomes, outcome) = AsyncStream.makeStream(of: Outcome.self)
+        let (taken, wasTaken) = AsyncStream.makeStream(of: Void.self)
+        self.lines = lines
+        self.taken = taken
+        self.outcomes = outcomes
+        let streams = (input: pipes[0].writing, output: pipes[1].reading, errors: pipes[2].reading)
+        BlockingThreads.startThread { [process] in
+            var conversation = Conversation(streams, input: input, keepsInput: keepsInput)
+            let end = ContinuousClock.now + .seconds(Self.limit)
+            var lineCount = 0
+            conversation.hold(until: end, taken: { wasTaken.finish() }) { text in
+                lineCount += 1
+                // From here, since a test that waits for a line may be late when many run.
+                if lineCount == killedAfterLines { kill(process, SIGKILL) }
+                line.yield(text)
+            }
+            if !conversation.hasEnded { kill(process, SIGKILL) }
+            line.finish()
+            outcome.yield(
+                Outcome(
+                    status: Self.wait(for: process), output: conversation.output, errors: conversation.errors)
+            )
+            outcome.finish()
+        }
+    }
+
+    /// The next line of standard output, as soon as it is there; nil at the end.
+    func nextLine() async -> String? {
+        for await line in lines { return line }
+        return nil
+    }
+
+    /// Returns when the program has read its input, or so much of it that it must have begun to.
+    func untilInputIsTaken() async { for await _ in taken {} }
+
+    func send(_ signal: Int32) { kill(process, signal) }
+
+    /// What came out, when the program has ended.
+    func outcome() async -> Outcome {
+        for await outcome in outcomes { return outcome }
+        return Outcome(status: .min, output: [], errors: Array("the outcome was asked for twice".utf8))
+    }
+
+    private static func wait(for process: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : -signal
+    }
+
+    /// With every signal at its default, whatever this process inherited.
+    private static func spawn(
+        _ words: [String], _ variables: [String: String], streams: [Int32]
+    ) throws(Failure) -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawnattr_init(&attributes)
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+        }
+        for (number, stream) in streams.enumerated() {
+            unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
+        }
+        var signals = sigset_t()
+        unsafe sigfillset(&signals)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+
+        let argumentTexts: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
+        let variableTexts: [UnsafeMutablePointer<CChar>?] =
+            unsafe variables.map { unsafe strdup("\($0)=\($1)") } + [nil]
+        defer {
+            for index in unsafe argumentTexts.indices { unsafe free(argumentTexts[index]) }
+            for index in unsafe variableTexts.indices { unsafe free(variableTexts[index]) }
+        }
+        var process = pid_t()
+        let failure = unsafe posix_spawn(
+            &process, words[0], &actions, &attributes, argumentTexts, variableTexts)
+        guard failure == 0 else { throw Failure(call: "posix_spawn \(words[0])", code: failure) }
+        return process
+    }
+}
+
+/// Two ends that the next program started does not inherit.
+private struct Pipe {
+    let reading: Int32
+    let writing: Int32
+
+    init() throws(Program.Failure) {
+        var ends: [Int32] = [0, 0]
+        // A pipe could not be closed to other children in the same step.
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw Program.Failure(call: "socketpair", code: errno)
+        }
+        (reading, writing) = (ends[0], ends[1])
+    }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import Testing
+
+@Suite("marquee serve", .timeLimit(.minutes(1)))
+struct ServeProgramTests {
+    @Test("it prints its address, serves the library, and stops on SIGTERM with 0")
+    func serve() async throws {
+        let fixture = try Fixture()
+        let server = try Program(["serve", fixture.folder.path])
+        let address = try #require(await server.nextLine())
+        #expect(address.hasPrefix("http://127.0.0.1:") && address.hasSuffix("/"))
+        let loader = ImageLoader(disk: nil)
+        let image = try await loader.image(for: ImageRequest(address + "posters/1.png"))
+        #expect(image.bitmap.width == 1)
+        server.send(SIGTERM)
+        let outcome = await server.outcome()
+        #expect(outcome.status == 0)
+        #expect(outcome.lines == [address])
+        #expect(outcome.errorLines.count == 1)
+        #expect(outcome.errorText.hasPrefix("marquee: served 1 requests"))
+    }
+
+    @Test("the sample catalogue is served where no folder is named, and Ctrl-C ends it with 130")
+    func sample() async throws {
+        let server = try Program(["serve", "--quiet"])
+        let address = try #require(await server.nextLine())
+        let listed = try await Program.run(["list", "--no-disk-cache", "--catalogue", address + "movies.xml"])
+        #expect(listed.lines.count == 36)
+        server.send(SIGINT)
+        let outcome = await server.outcome()
+        #expect(outcome.status == 130)
+        #expect(outcome.errors.isEmpty)
+    }
+
+    @Test("a port in use, a folder that is none and bad options end with 2 and one line that says what to do")
+    func refused() async throws {
+        let fixture = try Fixture()
+        let taken = "\(fixture.service.port)"
+        let file = fixture.folder.file("movies.json")
+        for (words, answer) in [
+            (["serve", "--port", taken], "port \(taken) of 127.0.0.1 is in use; choose another"),
+            (["serve", file], "is not a folder; name the folder"),
+            (["serve", "/nowhere"], "there is no folder /nowhere"),
+            (["serve", "--port", "70000"], "--port wants a whole number from 0 to 65535"),
+            (["serve", "--fail", "1.5"], "--fail wants a rate from 0 to 1"),
+            (["serve", "--latency", "-1"], "--latency wants a whole number"),
+            (["serve", "--bandwidth", "fast"], "--bandwidth wants a number of bytes"),
+            (["serve", "--address", "localhost"], "localhost is not an IP address; use 127.0.0.1"),
+        ] {
+            let refused = try await Program.run(words)
+            #expect(refused.status == 2, "\(words)")
+            #expect(refused.output.isEmpty)
+            #expect(refused.errorLines.count == 1)
+            #expect(refused.errorText.contains(answer), "\(refused.errorText)")
+        }
+    }
+}

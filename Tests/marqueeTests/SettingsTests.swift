@@ -1,0 +1,72 @@
+import LazyImages
+import Testing
+
+@testable import marquee
+
+@Suite("Settings", .timeLimit(.minutes(1)))
+struct SettingsTests {
+    private func settings(_ words: String..., environment: [String: String] = [:]) throws -> Settings {
+        try Settings(
+            Arguments(words, commands: commands.map { $0.specification }), environment: environment)
+    }
+
+    @Test("flags win over the environment, which wins over the defaults")
+    func precedence() throws {
+        let environment = ["MARQUEE_CATALOGUE": "e.json", "MARQUEE_CACHE_DIR": "/e"]
+        let none = try settings()
+        #expect(none.catalogue == nil)
+        #expect(none.cacheFolder == DiskCache.standardFolder)
+        let fromEnvironment = try settings(environment: environment)
+        #expect(fromEnvironment.catalogue == "e.json")
+        #expect(fromEnvironment.cacheFolder == "/e")
+        let fromFlags = try settings(
+            "--catalogue", "f.json", "--cache-dir", "/f", environment: environment)
+        #expect(fromFlags.catalogue == "f.json")
+        #expect(fromFlags.cacheFolder == "/f")
+    }
+
+    @Test("an empty variable counts as none")
+    func emptyVariable() throws {
+        let read = try settings(environment: ["MARQUEE_CATALOGUE": "", "MARQUEE_CACHE_DIR": ""])
+        #expect(read.catalogue == nil)
+        #expect(read.cacheFolder == DiskCache.standardFolder)
+    }
+
+    @Test("limits reach the downloads")
+    func limits() throws {
+        let read = try settings(
+            "fetch", "x", "--max-bytes", "2M", "--timeout", "3", "--cache-size", "1G", "--concurrency", "7",
+            "--per-host", "2", "--any-content", "--insecure-http", "A.example")
+        #expect(read.downloads.maximumBytes == 2 << 20)
+        #expect(read.cacheLimit == 1 << 30)
+        #expect(read.downloads.transfers == 7)
+        #expect(read.downloads.transfersPerHost == 2)
+        #expect(read.downloads.acceptsAnyContent)
+        #expect(read.downloads.security.insecureHosts == ["a.example"])
+        #expect(try settings().cacheLimit == DiskCache.defaultLimit)
+    }
+
+    @Test("header fields are read, and refused where they would break a header")
+    func fields() throws {
+        let read = try settings("--header", "Authorization: Bearer x:y", "--header", "Accept-Language:de")
+        #expect(read.fields["authorization"] == "Bearer x:y")
+        #expect(read.fields["accept-language"] == "de")
+        for bad in ["none", ": value", "a b: c", "a: b\r\nc: d", "a\u{1B}: b"] {
+            #expect(throws: UsageError.self, "\(bad)") { try settings("--header", bad) }
+        }
+    }
+
+    @Test(
+        "what can never match is no host",
+        arguments: ["", "http://example.org", "example.org:80", "a b", "u@h"])
+    func insecureHosts(text: String) throws {
+        #expect(throws: UsageError.self) { try settings("--insecure-http", text) }
+        #expect(try settings("--insecure-http", "[::2]").downloads.security.insecureHosts == ["[::2]"])
+    }
+
+    @Test("an empty catalogue or cache folder is refused")
+    func emptyNames() {
+        #expect(throws: UsageError.self) { try settings("--catalogue", "") }
+        #expect(throws: UsageError.self) { try settings("--cache-dir", "") }
+    }
+}
