@@ -1,0 +1,124 @@
+import FoundationEssentials
+import Glibc
+import TerminalGraphics
+import TestSupport
+import Testing
+
+/// The browser as a person has it: the program in a terminal, on the sample catalogue, told by what is on the screen.
+@Suite("The browser in a terminal", .serialized, .timeLimit(.minutes(2)))
+struct BrowserTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func started(
+        arguments: [String] = [], columns: Int = 80, rows: Int = 24,
+        environment: [String: String] = ["COLORTERM": "truecolor"]
+    ) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), arguments,
+            environment: environment.merging(["XDG_CACHE_HOME": folder.path]) { $1 },
+            columns: columns, rows: rows)
+        try #require(terminal.waits(seconds: 30) { $0.text(ofRow: 1).contains("A Trip to the Moon") })
+        return terminal
+    }
+
+    /// Whether a poster is drawn in the cells of the first row's: colours and no frame.
+    private func hasPoster(_ screen: VirtualScreen) -> Bool {
+        screen.cell(column: 1, row: 1).text != "╭"
+            && screen.cell(column: 4, row: 3).style.background != .standard
+    }
+
+    @Test("shows titles, facts and posters, and the status line at the end")
+    func firstScreen() throws {
+        let terminal = try started()
+        #expect(terminal.screen.text(ofRow: 0).contains("1/36"))
+        #expect(terminal.screen.text(ofRow: 2).contains("1902 · Georges Méliès · 8.6 ★"))
+        #expect(terminal.screen.text(ofRow: 23).contains("visible"))
+        #expect(terminal.screen.unknown.isEmpty)
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("a poster takes the place of its frame, and one that cannot be had says why on the film's page")
+    func posters() throws {
+        let picture = "data:image/png;base64," + Data(SampleImages.png).base64EncodedString()
+        let films = """
+            [{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D", "poster": "\(picture)"},
+             {"id": "b", "title": "Lost", "year": 1903, "director": "D", "poster": "no-such-file.png"}]
+            """
+        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
+        #expect(terminal.waits(until: hasPoster))
+        #expect(terminal.waits { $0.row(containing: "poster") != nil })
+        terminal.type("j\r")
+        #expect(terminal.waits { $0.row(containing: "No poster:") != nil })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("keys move, filter, sort, open and go back")
+    func keys() throws {
+        let terminal = try started()
+        terminal.type("j")
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("2/36") })
+        terminal.type("G")
+        #expect(
+            terminal.waits {
+                $0.text(ofRow: 0).contains("36/36") && $0.row(containing: "A Throw of Dice") != nil
+            })
+        terminal.type("/metro")
+        #expect(
+            terminal.waits { $0.text(ofRow: 0).contains("1/1") && $0.text(ofRow: 1).contains("Metropolis") })
+        terminal.type("\r\r")
+        #expect(
+            terminal.waits { $0.row(containing: "Germany") != nil && $0.row(containing: "minutes") != nil })
+        terminal.type("\u{1B}")
+        #expect(
+            terminal.waits {
+                $0.text(ofRow: 1).contains("Metropolis") && $0.row(containing: "Germany") == nil
+            })
+        terminal.type("\u{1B}")
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("/36") })
+        terminal.type("gs")
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("best first") })
+        terminal.type("?")
+        #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil })
+        terminal.type(" q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("a window that is too small says so, and shows the films again once it is larger")
+    func sizes() throws {
+        let terminal = try started()
+        terminal.resize(columns: 30, rows: 8)
+        #expect(terminal.waits { $0.row(containing: "Marquee wants") != nil })
+        terminal.resize(columns: 100, rows: 30)
+        #expect(terminal.waits { $0.text(ofRow: 1).contains("A Trip to the Moon") && $0.size.columns == 100 })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test(
+        "q, Ctrl-C and every polite signal give the terminal back", arguments: ["q", "\u{3}"],
+        [0, SIGTERM, SIGHUP, SIGINT])
+    func waysOut(key: String, signal: Int32) throws {
+        let terminal = try started()
+        #expect(!terminal.settings.isCooked)
+        if signal == 0 { terminal.type(key) } else { terminal.send(signal) }
+        let end = terminal.waitForEnd()
+        #expect(end == .exited(signal == 0 ? 0 : 128 + signal))
+        #expect(terminal.settings == terminal.settingsBefore)
+        #expect(terminal.screen.modes == [7, 25])
+    }
+
+    @Test("without colours there are no colours, and letters make the pictures")
+    func noColour() throws {
+        let terminal = try started(environment: ["NO_COLOR": "1"])
+        let colours = [UInt8]("\u{1B}[38;".utf8)
+        #expect(terminal.waits { $0.frames > 1 })
+        #expect(!terminal.output.indices.contains { terminal.output[$0...].starts(with: colours) })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+}
