@@ -34,9 +34,6 @@ public actor FileLoader: SingleFlight {
     private let threads = BlockingThreads(count: 2)
     private let limits: ImageDownloader.Configuration
 
-    /// The downloader's: a step from one to the other changes no thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe downloader.unownedExecutor }
-
     /// A loader with its own downloader.
     /// - Parameters:
     ///   - memory: where to keep files in memory, at the cost of their bytes. Default: up to 64 MiB.
@@ -98,19 +95,19 @@ public actor FileLoader: SingleFlight {
         _ request: ImageRequest, _ ticket: LoadTicket, _ progress: ProgressListener?
     ) async throws(ImageLoadingError) -> LoadedFile {
         try await share(Key(request), of: request, ticket: ticket, progress: progress) { flight, relay in
-            let task = Task { await fly(flight, request, relay) }
+            let task = Task { @concurrent in await fly(flight, request, relay) }
             flights.setTask(task, of: Key(request), flight: flight)
         }
     }
 
-    private func fly(_ flight: Int, _ request: ImageRequest, _ relay: ProgressRelay) async {
+    private nonisolated func fly(_ flight: Int, _ request: ImageRequest, _ relay: ProgressRelay) async {
         let outcome: Result<LoadedFile, ImageLoadingError>
         do {
             outcome = .success(try await find(request, flight: flight, relay))
         } catch {
             outcome = .failure(error)
         }
-        finish(flight, request, outcome)
+        await finish(flight, request, outcome)
     }
 
     private func finish(
@@ -122,7 +119,7 @@ public actor FileLoader: SingleFlight {
 
     func wasAbandoned(flight: Int) { downloads[flight] = nil }
 
-    private func find(
+    private nonisolated func find(
         _ request: ImageRequest, flight: Int, _ relay: ProgressRelay
     ) async throws(ImageLoadingError) -> LoadedFile {
         if request.cachePolicy != .reload {
@@ -137,14 +134,14 @@ public actor FileLoader: SingleFlight {
         return try await fetch(request, flight: flight, relay)
     }
 
-    private func fetch(
+    private nonisolated func fetch(
         _ request: ImageRequest, flight: Int, _ relay: ProgressRelay
     ) async throws(ImageLoadingError) -> LoadedFile {
         let ticket = LoadTicket()
-        let urgent = willDownload(request, flight: flight, as: ticket)
+        let urgent = await willDownload(request, flight: flight, as: ticket)
         let downloaded = try await downloader.download(
             urgent, ticket: ticket, listener: ProgressListener(relay))
-        if request.checksum != nil { try await check(downloaded.bytes, for: request) }
+        try request.check(downloaded.bytes)
         if let disk {
             let response = StoredResponse(downloaded.head, url: downloaded.url, received: Date())
             await disk.store(downloaded.bytes.source, metadata: response.encoded, for: request.key)
@@ -153,13 +150,6 @@ public actor FileLoader: SingleFlight {
             bytes: downloaded.bytes, header: downloaded.header, status: downloaded.head.status,
             url: downloaded.url)
         return remember(file, from: .network, for: request)
-    }
-
-    /// Off the actor, since hashing takes its time.
-    private nonisolated func check(_ bytes: ImageBytes, for request: ImageRequest)
-        async throws(ImageLoadingError)
-    {
-        try request.check(bytes)
     }
 
     /// Notes what the downloader knows the flight by; the request with the priority the flight has by now.
