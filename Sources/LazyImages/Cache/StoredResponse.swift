@@ -20,28 +20,34 @@ struct StoredResponse: Equatable {
         self.url = url.absoluteString
         fields = HTTPFields()
         for field in head.fields.fields where !Self.unkept.contains(field.name.lowercased()) {
-            guard !field.name.contains("\n"), !field.value.contains("\n") else { continue }
+            // Told by bytes: as characters, CR LF is one, and a mark joins the space before it.
+            guard !(field.name + field.value).utf8.contains(UInt8(ascii: "\n")) else { continue }
             fields.append(field)
         }
     }
 
     /// Reads what `encoded` wrote; nil for anything else.
     init?(decoding bytes: [UInt8]) {
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        guard let first = lines.first?.split(separator: " ", maxSplits: 2), first.count == 3,
+        let lines = bytes.split(separator: UInt8(ascii: "\n"))
+        guard let first = lines.first?.split(separator: UInt8(ascii: " "), maxSplits: 2).map(Self.text),
+            first.count == 3,
             let status = Int(first[0]), let received = Int(first[1])
         else { return nil }
         self.status = status
         self.received = received
-        url = String(first[2])
+        url = first[2]
         fields = HTTPFields()
         for line in lines.dropFirst() {
-            guard let colon = line.firstRange(of: ": ") else { return nil }
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), line[colon...].starts(with: ": ".utf8)
+            else {
+                return nil
+            }
             fields.append(
-                HTTPFields.Field(
-                    name: String(line[..<colon.lowerBound]), value: String(line[colon.upperBound...])))
+                HTTPFields.Field(name: Self.text(line[..<colon]), value: Self.text(line[(colon + 2)...])))
         }
     }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
     var encoded: [UInt8] {
         var text = "\(status) \(received) \(url)\n"
