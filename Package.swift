@@ -45,7 +45,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee-bench",
-            dependencies: ["LazyImages", "ImageCodecs", "CatalogueService", "CSystem"],
+            dependencies: ["LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService", "CSystem"],
             swiftSettings: swiftSettings),
 
         .target(

@@ -12,6 +12,10 @@ struct Bench {
         marquee-bench dedupe [--callers N]
                                        many callers of one URL: requests the origin saw, time a caller
 
+        marquee-bench decode FILE... [--ppm OUT]
+                                       milliseconds to pixels, beside djpeg; the pixels as PPM or PAM
+        marquee-bench draw FILE [--size COLSxROWS]
+                                       milliseconds to blocks, beside chafa; bytes for the terminal
         marquee-bench kill N           kills prewarms at random moments: entries that read wrong afterwards
 
         Every one takes  --runs N  (default 7), --json  (one object a result) and --no-reference.
@@ -25,6 +29,8 @@ struct Bench {
             case "fetch": results = try await fetchBenchmark(options)
             case "memory": results = try await memoryBenchmark(options)
             case "disk": results = try await diskBenchmark(options)
+            case "decode": results = try await decodeBenchmark(options)
+            case "draw": results = try await drawBenchmark(options)
             case "kill": results = try await killBenchmark(options)
             case "dedupe": results = try await dedupeBenchmark(options)
             default:
@@ -41,7 +47,7 @@ struct Bench {
 
 /// Words, flags (`--disk`) and values (`--runs 5`).
 struct Options {
-    static let valued: Set<String> = ["runs", "concurrency", "per-host", "callers"]
+    static let valued: Set<String> = ["runs", "concurrency", "per-host", "callers", "ppm", "size"]
     var words: [String] = []
     var flags: Set<String> = []
     var values: [String: String] = [:]
