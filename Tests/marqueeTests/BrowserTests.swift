@@ -4,8 +4,19 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
+#if THREAD_SANITIZER
+    private let isSanitized = true
+#else
+    private let isSanitized = false
+#endif
+
 /// The browser as a person has it: the program in a terminal, on the sample catalogue, told by what is on the screen.
-@Suite("The browser in a terminal", .serialized, .timeLimit(.minutes(2)))
+@Suite(
+    "The browser in a terminal", .serialized, .timeLimit(.minutes(2)),
+    .disabled(
+        if: isSanitized,
+        "it holds a thread of the tests' pool while it waits, and the slow build would keep other tests from theirs"
+    ))
 struct BrowserTests {
     private let folder: TemporaryFolder
 
