@@ -15,6 +15,8 @@ extension CatalogueService {
         public var idleTimeout = Duration.seconds(30)
         /// How long a client may take nothing of an answer, default 30 s; then the connection is closed.
         public var writeTimeout = Duration.seconds(30)
+        /// How long answers that are being sent may go on once the service stops, default 1 s.
+        public var stopGrace = Duration.seconds(1)
         /// Time before each answer, default none: makes a network near by feel like one far away.
         public var latency = Duration.zero
         /// Bytes a second for the bodies on one connection; nil, the default, is as fast as it goes.
@@ -34,7 +36,8 @@ extension CatalogueService {
             var bounded = self
             bounded.maximumConnections = min(max(1, maximumConnections), 65_536)
             bounded.headerLimit = min(max(64, headerLimit), 1 << 20)
-            for time in [\Configuration.headerTimeout, \.idleTimeout, \.writeTimeout, \.latency] {
+            for time in [\Configuration.headerTimeout, \.idleTimeout, \.writeTimeout, \.stopGrace, \.latency]
+            {
                 bounded[keyPath: time] = min(max(.zero, self[keyPath: time]), .seconds(86_400))
             }
             bounded.bandwidth = bandwidth.map { max(1, $0) }

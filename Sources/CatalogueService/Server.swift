@@ -17,7 +17,7 @@ final class Server: Sendable {
     init(folder: String, configuration: CatalogueService.Configuration) throws(CatalogueServiceError) {
         self.folder = try CatalogueFolder(path: folder)
         self.configuration = configuration
-        stop = try StopSignal()
+        stop = try StopSignal(grace: configuration.stopGrace)
         threads = try ServiceThreads()
         counters = ServiceCounters(seed: configuration.failureSeed)
         listener = try Listener(address: configuration.address, port: configuration.port)

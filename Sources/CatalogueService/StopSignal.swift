@@ -15,7 +15,7 @@ final class StopSignal: Sendable {
     private let graceEnd = Lock<ContinuousClock.Instant?>(nil)
 
     /// `grace` is how long running answers may take once the service stops.
-    init(grace: Duration = .seconds(1)) throws(CatalogueServiceError) {
+    init(grace: Duration) throws(CatalogueServiceError) {
         event = try Event()
         self.grace = grace
     }

@@ -32,7 +32,7 @@ extension OverSockets {
             // The kernel gives this file no splice, on which sendfile stands.
             let file = unsafe open("/proc/self/cmdline", O_RDONLY)
             defer { close(file) }
-            let stop = try StopSignal()
+            let stop = try StopSignal(grace: .seconds(1))
             let peer = try paired(stop: stop) { client in
                 #expect(client.sendFile(file, 0..<8, timeout: .seconds(1)) == .unsupported)
                 let body = FileBody(

@@ -44,11 +44,16 @@ extension OverSockets {
             #expect(client.isEnded())
         }
 
-        @Test("a connection that says nothing is closed without a word, be it new or used")
+        @Test("a connection that says nothing is closed without a word")
         func idle() throws {
             let running = try RunningService { $0.idleTimeout = .milliseconds(40) }
-            let client = try running.client()
-            #expect(client.isEnded())
+            #expect(try running.client().isEnded())
+            #expect(running.service.statistics.requests == 0)
+        }
+
+        @Test("a connection that was used and says nothing more is closed without a word")
+        func idleAfterUse() throws {
+            let running = try RunningService { $0.idleTimeout = .seconds(1) }
             let used = try running.client()
             #expect(try used.get("/movies.json").status == 200)
             #expect(used.isEnded())
