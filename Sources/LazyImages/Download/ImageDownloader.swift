@@ -199,8 +199,9 @@ public actor ImageDownloader: SingleFlight {
         let body = BodyBuffer(
             url: hop.url, maximumBytes: configuration.maximumBytes, budget: budget,
             spillFolder: configuration.temporaryFolder, progress: hop.flight.progress)
-        let request = TransportRequest(
+        var request = TransportRequest(
             url: hop.url, fields: fields(for: hop), timeouts: configuration.timeouts)
+        request.security = configuration.security.transportSecurity(for: hop.url)
         let head = try await transport.perform(request, into: body)
         if let target = try configuration.security.redirect(head, from: hop.url) { return .redirect(target) }
         guard head.status == 200 else { throw .httpStatus(url: hop.url.displayText, status: head.status) }
