@@ -25,6 +25,15 @@ final class ScratchFolder: Sendable {
     }
 }
 
+/// The programs of this package.
+enum Program {
+    /// A program that was built together with this one: it lies beside it.
+    static func path(_ name: String) throws -> String {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
+    }
+}
+
 /// Other people's programs.
 enum Subprocess {
     /// Runs a program of the PATH and waits for it.
