@@ -14,8 +14,8 @@ struct Bench {
 
         marquee-bench decode FILE... [--ppm OUT]
                                        milliseconds to pixels, beside djpeg; the pixels as PPM or PAM
-        marquee-bench draw FILE [--size COLSxROWS]
-                                       milliseconds to blocks, beside chafa; bytes for the terminal
+        marquee-bench draw FILE... [--size COLSxROWS]
+                                       milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa
         marquee-bench scroll [--rows N] [--size COLSxROWS]
                                        the arrow key held in the browser through N films (10000): time and bytes a
                                        frame, loads, memory, and how soon pictures come
