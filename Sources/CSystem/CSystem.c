@@ -2,6 +2,7 @@
 #include "CSystem.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,4 +33,8 @@ int csystem_open_untouched(int folder, const char *path) {
 
 int csystem_open_entry(int folder, const char *name, int flags) {
     return openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW);
+}
+
+void csystem_heap_returns_blocks(int size) {
+    mallopt(M_MMAP_THRESHOLD, size);
 }
