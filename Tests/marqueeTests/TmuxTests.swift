@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The browser in a tmux of 80 x 24 that nobody is attached to, as a person would see it there.
-@Suite("The browser in tmux", .timeLimit(.minutes(2)))
+@Suite("The browser in tmux", .timeLimit(.minutes(3)))
 struct TmuxTests {
     private static let isInstalled = ["/usr/bin", "/usr/local/bin"].contains {
         FileManager.default.isExecutableFile(atPath: $0 + "/tmux")
@@ -69,7 +69,7 @@ private struct Tmux {
     /// The screen once it is as wanted.
     @discardableResult
     func shows(_ isWanted: (String) -> Bool) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(100)
         var screen = ""
         repeat {
             screen = try await run("capture-pane -p").text
