@@ -81,7 +81,10 @@ struct SettingsTests {
             security.trusted == [
                 "a.example": .authorities(file: file), "b.example": .publicKey(sha256: key),
             ])
-        for bad in ["a.example", "=x", "a.example=", "a.example=/nowhere", "a.example=sha256//short", "a.example=/tmp"] {
+        for bad in [
+            "a.example", "=x", "a.example=", "a.example=/nowhere", "a.example=sha256//short",
+            "a.example=/tmp",
+        ] {
             #expect(throws: UsageError.self, "\(bad)") { try settings("--trust", bad) }
         }
         #expect(throws: UsageError.self) { try settings("--cacert", "/nowhere") }
