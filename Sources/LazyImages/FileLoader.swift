@@ -133,7 +133,9 @@ public actor FileLoader: SingleFlight {
             request, ticket: flight.ticket, listener: ProgressListener(flight.progress))
         try request.check(downloaded.bytes)
         if let disk {
-            let response = StoredResponse(downloaded.head, url: downloaded.url, received: Date())
+            let response = StoredResponse(
+                downloaded.head, address: downloaded.url.absoluteString,
+                received: Int(Date().timeIntervalSince1970))
             await disk.store(downloaded.bytes.source, metadata: response.encoded, for: request.key)
         }
         let file = CachedFile(

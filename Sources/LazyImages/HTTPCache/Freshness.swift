@@ -16,14 +16,15 @@ struct Freshness: Hashable, Sendable {
     /// - Parameters:
     ///   - received: when the answer's head came.
     ///   - delay: the seconds between sending the request and that.
-    init(_ head: ResponseHead, received: Int, delay: Int, capsNegative: Bool = true) {
+    ///   - assuming: the lifetime of what says nothing of it.
+    init(_ head: ResponseHead, received: Int, delay: Int, assuming: Int = 0) {
         let date = Self.date("date", in: head.fields, now: received) ?? received
         initialAge = Self.initialAge(head.fields, date: date, received: received, delay: delay)
         let own = Self.lifetime(head, date: date, received: received)
-        if capsNegative, head.status == 404 || head.status == 410 {
+        if head.status == 404 || head.status == 410 {
             lifetime = min(own ?? Self.negativeLimit, Self.negativeLimit)
         } else {
-            lifetime = own ?? 0
+            lifetime = own ?? assuming
         }
     }
 

@@ -63,7 +63,7 @@ struct NothingWrongIsStoredTests {
         ])
     func undecodable(bytes: [UInt8]) async throws {
         let request = try ImageRequest(address)
-        let response = StoredResponse(ResponseHead(status: 200), url: request.url, received: Date())
+        let response = StoredResponse(ResponseHead(status: 200), address: address, received: 0)
         let disk = DiskCache(folder: folder.file("cache"))
         await disk.store(bytes, metadata: response.encoded, for: request.key)
         await disk.flush()
@@ -87,7 +87,7 @@ struct NothingWrongIsStoredTests {
     func undecodableOffline() async throws {
         var request = try ImageRequest(address)
         request.cachePolicy = .cacheOnly
-        let response = StoredResponse(ResponseHead(status: 200), url: request.url, received: Date())
+        let response = StoredResponse(ResponseHead(status: 200), address: address, received: 0)
         let disk = DiskCache(folder: folder.file("cache"))
         await disk.store(Array(SampleImages.jpeg.dropLast(9)), metadata: response.encoded, for: request.key)
         await disk.flush()
