@@ -71,7 +71,7 @@ public actor ImageLoader: SingleFlight {
         self.decodingLimits = decodingLimits
     }
 
-    /// What the memory tier has, at once.
+    /// What the memory tier has, at once and however old: for what shows pictures, `image(for:)` sees to their freshness.
     public nonisolated func cachedImage(for request: ImageRequest) -> LoadedImage? {
         memory.value(for: request.imageKey).map { LoadedImage(image: $0, source: .memory) }
     }
@@ -86,7 +86,7 @@ public actor ImageLoader: SingleFlight {
         for request: ImageRequest, ticket: LoadTicket = LoadTicket(),
         progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedImage {
-        if request.allowsMemory, let image = cachedImage(for: request) {
+        if let image = usableImage(for: request) {
             progress?.finish()
             return image
         }
@@ -134,13 +134,21 @@ public actor ImageLoader: SingleFlight {
         _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedImage {
         // A flight may have ended between the caller's own look and this one.
-        if request.allowsMemory, let image = cachedImage(for: request) { return image }
+        if let image = usableImage(for: request) { return image }
         let file = try await files.file(
             for: request, ticket: flight.ticket, listener: ProgressListener(flight.progress))
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let image = try await decode(file, for: request)
         memory.store(image, for: request.imageKey, cost: image.bitmap.cost)
         return LoadedImage(image: image, source: file.source)
+    }
+
+    /// What the memory tier has, if the request may be answered with it.
+    private nonisolated func usableImage(for request: ImageRequest) -> LoadedImage? {
+        guard request.allowsMemory, let image = cachedImage(for: request),
+            request.accepts(image.image.response, now: files.clock.seconds)
+        else { return nil }
+        return image
     }
 
     /// Decodes on a thread that may take its time. A file that is found to be damaged does not stay in the disk tier.
@@ -155,9 +163,11 @@ public actor ImageLoader: SingleFlight {
                         bytes, fitting: request.targetSize, limits: decodingLimits)
                     // Known already, unless any content is accepted.
                     if let header = file.header {
-                        return .success(CachedImage(bitmap: bitmap, header: header))
+                        return .success(
+                            CachedImage(bitmap: bitmap, header: header, response: file.file.response))
                     }
-                    return .success(CachedImage(bitmap: bitmap, header: try ImageHeader(parsing: bytes)))
+                    let header = try ImageHeader(parsing: bytes)
+                    return .success(CachedImage(bitmap: bitmap, header: header, response: file.file.response))
                 } catch {
                     return .failure(error)
                 }
@@ -166,7 +176,7 @@ public actor ImageLoader: SingleFlight {
         switch outcome {
         case .success(let image): return image
         case .failure(let error):
-            if error.isDamage { await disk?.remove(request.key) }
+            if error.isDamage { await disk?.remove(request.storageKey) }
             throw .undecodable(url: request.url.displayText, reason: error)
         }
     }

@@ -3,13 +3,15 @@ package struct WallClock: Sendable {
     private let read: @Sendable () -> Int
 
     /// The system's clock.
-    package static let system = WallClock { WallClock.now() }
+    package static let system = WallClock { FileTime.coarseNow.seconds }
 
     package init(_ read: @escaping @Sendable () -> Int) { self.read = read }
 
     /// The time now.
     package var seconds: Int { read() }
+}
 
-    /// The system's time now.
-    static func now() -> Int { Int(FileTime.coarseNow.nanoseconds / 1_000_000_000) }
+extension FileTime {
+    /// Whole seconds since 1970.
+    var seconds: Int { Int(nanoseconds / 1_000_000_000) }
 }

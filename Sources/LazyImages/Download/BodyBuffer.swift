@@ -16,9 +16,11 @@ final class BodyBuffer: BodyReceiver {
 
         var disposition = Disposition.keep
         var head: ResponseHead?
-        var headTime = 0
+        var headTime = FileTime(nanoseconds: 0)
         var bytes: [UInt8] = []
         var spill: SpillFile?
+        /// What is to be gone on with, until the head tells whether it can be.
+        var earlier: PartialFile?
         /// The body's own file, which outlives a transfer that breaks.
         var part: PartialFile?
         var mayHavePart = false
@@ -35,17 +37,24 @@ final class BodyBuffer: BodyReceiver {
     private let spillFolder: String?
     private let reservation: BodyBudget.Reservation
     private let progress: ProgressRelay
-    private let parts: BodyParts?
+    private let parts: Parts?
     private let keepsAnyStatus: Bool
-    private let state = Lock(State())
+    private let plan: ResumePlan?
+    private let state: Lock<State>
+
+    /// Where to leave a part of what was asked for by a key.
+    struct Parts {
+        let store: PartialStore
+        let key: CacheKey
+    }
 
     /// - Parameters:
     ///   - spillFolder: where what exceeds the budget goes; nil if nothing may touch the disk.
-    ///   - parts: what to go on with, and where to leave a part; nil if nothing is.
+    ///   - parts: where to leave a part; nil if none is to be left.
     ///   - keepsAnyStatus: whether the body of any answer is wanted, and may be empty.
     init(
         url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?, progress: ProgressRelay,
-        parts: BodyParts? = nil, keepsAnyStatus: Bool = false
+        parts: Parts? = nil, keepsAnyStatus: Bool = false
     ) {
         source = url
         self.maximumBytes = maximumBytes
@@ -54,7 +63,13 @@ final class BodyBuffer: BodyReceiver {
         self.progress = progress
         self.parts = parts
         self.keepsAnyStatus = keepsAnyStatus
+        let earlier = parts.flatMap { $0.store.part(of: $0.key, from: url) }
+        plan = earlier.flatMap(ResumePlan.init)
+        state = Lock(State(earlier: plan == nil ? nil : earlier))
     }
+
+    /// The fields that ask for the rest of what there is, if there is something.
+    var conditions: HTTPFields? { plan?.fields }
 
     /// The URL for messages. Made when it is needed: most transfers need none.
     private var url: String { source.displayText }
@@ -68,14 +83,14 @@ final class BodyBuffer: BodyReceiver {
     /// The answer's head: where a part was gone on with, as if all had come now.
     var head: ResponseHead? { state.withLock { $0.head } }
 
-    /// When the head came, in seconds since 1970.
-    var headTime: Int { state.withLock { $0.headTime } }
+    /// When the head came.
+    var headTime: FileTime { state.withLock { $0.headTime } }
 
     func receive(_ head: ResponseHead) -> Bool {
         let begins: TransferProgress?? = state.withLock { state in
             state.head = head
-            state.headTime = WallClock.now()
-            if let parts, parts.plan != nil, !goOn(with: head, parts, in: &state) { return nil }
+            state.headTime = .coarseNow
+            if let plan, !goOn(plan.verdict(on: head), with: head, in: &state) { return nil }
             let expected = head.contentLength.map { state.offset + $0 }
             guard head.status == 200 || state.part != nil || keepsAnyStatus else {
                 state.disposition = .discard
@@ -132,12 +147,15 @@ final class BodyBuffer: BodyReceiver {
     /// - Throws: what was refused on the way; `.empty`; `.truncated` if fewer bytes came than were promised.
     func finish() throws(ImageLoadingError) -> ImageBytes {
         let outcome: Result<ImageBytes, ImageLoadingError> = state.withLock { state in
-            if let failure = state.failure { return .failure(failure) }
+            if let failure = state.failure {
+                state.part?.remove()
+                return .failure(failure)
+            }
             if state.received == 0 {
                 return keepsAnyStatus ? .success(ImageBytes([])) : .failure(.empty(url: url))
             }
             if let expected = state.expected, state.received < expected {
-                breakOff(&state)
+                breakOff(&state, keepsSmall: true)
                 return .failure(.truncated(url: url, received: state.received, expected: expected))
             }
             if state.part != nil || state.spill != nil {
@@ -154,25 +172,28 @@ final class BodyBuffer: BodyReceiver {
     }
 
     /// The transfer has failed: what there is is left for the next one to go on with.
-    func breakOff() { state.withLock { breakOff(&$0) } }
+    /// - Parameter keepsSmall: whether a part that is not in a file yet is worth one.
+    func breakOff(keepsSmall: Bool) { state.withLock { breakOff(&$0, keepsSmall: keepsSmall) } }
 
     // MARK: Where the bytes are
 
-    /// What an answer to a request for the rest means. False: nothing of it is wanted.
-    private func goOn(with head: ResponseHead, _ parts: BodyParts, in state: inout State) -> Bool {
-        switch parts.plan?.verdict(on: head) {
+    /// Does what an answer to a request for the rest means. False: nothing of it is wanted.
+    private func goOn(
+        _ verdict: ResumePlan.Verdict, with head: ResponseHead, in state: inout State
+    ) -> Bool {
+        guard let earlier = state.earlier.take() else { return true }
+        switch verdict {
         case .goesOn:
-            guard let part = parts.takeExisting() else { return false }
-            state.head = part.response.confirmed(by: head)
-            state.part = part
-            state.offset = part.count
-            state.received = part.count
+            state.head = earlier.response.confirmed(by: head)
+            state.part = earlier
+            state.offset = earlier.count
+            state.received = earlier.count
         case .asksAnew:
             state.mustAskAnew = true
-            parts.discard()
+            earlier.remove()
             return false
-        case .beginsAnew: parts.discard()
-        case .isUnrelated, nil: parts.forget()
+        case .beginsAnew: earlier.remove()
+        case .isUnrelated: break
         }
         return true
     }
@@ -181,7 +202,7 @@ final class BodyBuffer: BodyReceiver {
     private func keep(_ bytes: Span<UInt8>, in state: inout State) -> Bool {
         if let part = state.part { return part.append(bytes) }
         if let spill = state.spill { return spill.append(bytes) }
-        if state.mayHavePart, state.received >= BodyParts.threshold, let part = beginPart(&state) {
+        if state.mayHavePart, state.received >= PartialStore.threshold, let part = beginPart(&state) {
             return part.append(bytes)
         }
         if reservation.grow(by: bytes.count) {
@@ -204,8 +225,9 @@ final class BodyBuffer: BodyReceiver {
     /// Moves what there is from memory to a file of its own, if the answer can be gone on with.
     private func beginPart(_ state: inout State) -> PartialFile? {
         state.mayHavePart = false
-        guard let head = state.head,
-            let part = parts?.begin(head, total: state.expected, now: state.headTime),
+        guard let head = state.head, let parts,
+            let part = parts.store.begin(
+                head, total: state.expected, of: parts.key, from: source, now: state.headTime.seconds),
             part.append(state.bytes.span)
         else { return nil }
         state.part = part
@@ -213,14 +235,17 @@ final class BodyBuffer: BodyReceiver {
         return part
     }
 
-    private func breakOff(_ state: inout State) {
+    private func breakOff(_ state: inout State, keepsSmall: Bool) {
         if state.failure != nil {
             state.part?.remove()
-        } else if state.mayHavePart, state.spill == nil, state.bytes.count >= BodyParts.smallest {
+        } else if keepsSmall, state.mayHavePart, state.spill == nil,
+            state.bytes.count >= PartialStore.smallest
+        {
             _ = beginPart(&state)
         }
         // Closed, so that the next one can have it.
         state.part = nil
+        state.earlier = nil
     }
 
     private func empty(_ state: inout State) {

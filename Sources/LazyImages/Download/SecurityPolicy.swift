@@ -91,7 +91,8 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Where the redirect `head` leads from `url`, or nil if it is none (RFC 9110 section 15.4).
     /// - Throws: `.redirectRefused` for a target that the policy does not follow.
     func redirect(_ head: ResponseHead, from url: URL) throws(ImageLoadingError) -> URL? {
-        guard [301, 302, 303, 307, 308].contains(head.status), let location = head.fields["location"] else {
+        guard [300, 301, 302, 303, 307, 308].contains(head.status), let location = head.fields["location"]
+        else {
             return nil
         }
         func refused(_ reason: String) -> ImageLoadingError {

@@ -17,13 +17,12 @@ struct RedirectStep: Hashable, Sendable {
     /// Whether it is for good.
     var isPermanent: Bool { head.status == 301 || head.status == 308 }
 
-    /// For how many seconds it can be followed without asking; 0 for one that may not be stored.
-    func freshSeconds(at now: Int) -> Int {
+    /// For how many seconds from then on it can be followed without asking; 0 for one that may not be stored.
+    var freshSeconds: Int {
         guard Storability.allows(head, directives: CacheControl([:])) else { return 0 }
         let freshness = Freshness(
             head, received: received, delay: delay, assuming: isPermanent ? Self.assumedLifetime : 0)
-        let age = Freshness.age(initial: freshness.initialAge, received: received, now: now)
-        return max(0, freshness.lifetime - age)
+        return max(0, freshness.lifetime - freshness.initialAge)
     }
 }
 
@@ -33,7 +32,7 @@ extension StoredResponse.PermanentMove {
         var move: Self?
         var seconds = Int.max
         for step in steps {
-            seconds = min(seconds, step.isPermanent ? step.freshSeconds(at: now) : 0)
+            seconds = min(seconds, step.isPermanent ? step.freshSeconds : 0)
             guard seconds > 0 else { break }
             move = Self(url: step.target.absoluteString, until: now + seconds)
         }

@@ -38,19 +38,21 @@ struct StoredResponse: Equatable, Sendable {
     ///   - delay: the seconds between sending the request and that.
     ///   - request: the fields that were sent.
     ///   - redirects: what led to it. It is fresh no longer than each of them.
+    ///   - movedBefore: the permanent redirects that were followed without asking, before those.
     init(
         _ head: ResponseHead, address: String, received: Int, delay: Int = 0,
         request: HTTPFields = HTTPFields(),
-        redirects: [RedirectStep] = []
+        redirects: [RedirectStep] = [], movedBefore: PermanentMove? = nil
     ) {
         status = head.status
         self.received = received
         url = address
         let own = Freshness(head, received: received, delay: delay)
         initialAge = own.initialAge
-        let remaining = redirects.map { $0.freshSeconds(at: received) }
+        var remaining = redirects.map(\.freshSeconds)
+        if let movedBefore { remaining.append(max(0, movedBefore.until - received)) }
         lifetime = remaining.reduce(own.lifetime) { min($0, own.initialAge + $1) }
-        moved = PermanentMove(redirects, at: received)
+        moved = movedBefore ?? PermanentMove(redirects, at: received)
         variance = Variance(head.fields, request: request) ?? Variance()
         fieldLines = Self.lines(of: head.fields, received: received)[...]
     }
@@ -133,7 +135,10 @@ struct StoredResponse: Equatable, Sendable {
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int? { Int(text(bytes)) }
+    /// A number that was written here: none is so large that the arithmetic could overflow.
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int? {
+        Int(text(bytes)).flatMap { (0...1 << 40).contains($0) ? $0 : nil }
+    }
 
     private static let unkept: Set<String> = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",

@@ -42,6 +42,7 @@ struct Settings: Sendable {
         downloads.transfersPerHost =
             try arguments.number("per-host", in: 1...256) ?? downloads.transfersPerHost
         downloads.acceptsAnyContent = arguments.has("any-content")
+        downloads.acceptsAnyStatus = arguments.has("include")
         downloads.security = try Self.security(arguments)
         transport.proxy = try Self.proxy(arguments.value("proxy"))
         if let seconds = try arguments.seconds("timeout") {

@@ -9,7 +9,7 @@ struct PrewarmerTests {
     private let folder: TemporaryFolder
     private let answering = HeldTransport { request in
         request.url.path.contains("bad")
-            ? HeldTransport.Answer([], status: 404) : HeldTransport.Answer(SampleImages.png)
+            ? HeldTransport.Answer([], status: 404) : .fresh(SampleImages.png)
     }
 
     init() throws { folder = try TemporaryFolder() }
@@ -62,7 +62,9 @@ struct PrewarmerTests {
         let first = loader(held)
         let requests = try requests(6)
         let run = Task { await Prewarmer(first, concurrency: 1).run(requests) }
-        for index in 0..<3 { try await held.transfer(index).answer(SampleImages.png) }
+        for index in 0..<3 {
+            try await held.transfer(index).answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        }
         _ = try await held.transfer(3)
         run.cancel()
         #expect(await run.value.fetched == 3)

@@ -39,3 +39,13 @@ struct ResumePlan: Hashable, Sendable {
         }
     }
 }
+
+extension ResumePlan {
+    /// To go on with `part`; nil if nothing tells whether the rest belongs to it.
+    init?(_ part: PartialFile) {
+        guard let validator = Validators.strong(part.response.fields, now: part.response.received) else {
+            return nil
+        }
+        self.init(offset: part.count, total: part.total, validator: validator)
+    }
+}
