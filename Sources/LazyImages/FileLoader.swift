@@ -63,7 +63,7 @@ public actor FileLoader: SingleFlight {
     ) {
         var limits = configuration
         if let disk, limits.partialFolder == nil {
-            limits.partialFolder = disk.path + "/partial"
+            limits.partialFolder = PartialStore.path(besides: disk)
             limits.partialLimit = min(limits.partialLimit, disk.limit)
         }
         self.memory = memory

@@ -54,11 +54,26 @@ public actor ImageLoader: SingleFlight {
         transport: any Transport = CurlTransport()
     ) {
         // Without a disk tier files stay in memory for a while, so that another size needs no other download.
-        let fileMemory = disk == nil ? MemoryCache<CachedFile>(limit: 16 * 1024 * 1024) : nil
+        let fileMemory = disk == nil ? MemoryCache<CachedFile>(limit: Self.fileMemoryLimit) : nil
         let files = FileLoader(
             memory: fileMemory, disk: disk, configuration: configuration, transport: transport)
         self.init(memory: memory, files: files, decoders: decoders, decodingLimits: decodingLimits)
     }
+
+    /// A loader of which nothing touches the disk, for a private session.
+    public static func ephemeral(
+        memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024),
+        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
+        transport: any Transport = CurlTransport()
+    ) -> ImageLoader {
+        let files = MemoryCache<CachedFile>(limit: fileMemoryLimit)
+        return ImageLoader(
+            memory: memory,
+            files: .ephemeral(memory: files, configuration: configuration, transport: transport))
+    }
+
+    /// What files may cost in memory where no disk tier keeps them, in bytes.
+    private static let fileMemoryLimit = 16 * 1024 * 1024
 
     /// A loader over a loader of files that others may use too.
     public init(

@@ -61,6 +61,43 @@ struct FetchIncludeTests {
         #expect(try await outcome(fixture, url) == "stale")
     }
 
+    @Test("a connection that is cut goes on where it was, in the same run and in the next")
+    func resumed() async throws {
+        let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
+        let origin = try ScriptedOrigin { connection in
+            if connection == 0 {
+                let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 100000\r\n\r\n"
+                return [.readHead, .send(head), .sendBytes(Array(body[..<30_000]))]
+            }
+            let head =
+                "HTTP/1.1 206 Partial\r\nETag: \"1\"\r\nContent-Range: bytes 30000-99999/100000\r\n"
+                + "Content-Length: 70000\r\n\r\n"
+            return [.readHead, .send(head), .sendBytes(Array(body[30_000...])), .awaitClose]
+        }
+        let fixture = try Fixture()
+        let out = fixture.home.file("out")
+        let run = try await fixture.run(
+            "fetch", origin.url("/a.bin").absoluteString, "--any-content", "--json", "-o", out)
+        #expect(try JSON.lines(run).first?["outcome"] as? String == "resumed")
+        #expect(try Data(contentsOf: URL(filePath: out + "/a.bin")) == Data(body))
+        #expect(origin.heads.last?.contains("Range: bytes=30000-") == true)
+        #expect(origin.heads.last?.contains("If-Range: \"1\"") == true)
+    }
+
+    @Test("clearing the cache clears what there is of broken downloads")
+    func clear() async throws {
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 100000\r\n\r\n"),
+            .sendBytes([UInt8](repeating: 1, count: 30_000)),
+        ])
+        let fixture = try Fixture()
+        _ = try await fixture.run("fetch", origin.url("/a.bin").absoluteString, "--any-content")
+        let parts = fixture.home.file("marquee/partial")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parts).count == 1)
+        _ = try await fixture.run("cache", "clear")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parts).isEmpty)
+    }
+
     private func outcome(_ fixture: Fixture, _ url: String) async throws -> String? {
         try JSON.lines(try await fixture.run("fetch", url, "--json")).first?["outcome"] as? String
     }

@@ -14,13 +14,14 @@ struct Freshness: Hashable, Sendable {
     static let negativeLimit = 300
 
     /// - Parameters:
-    ///   - received: when the answer's head came.
+    ///   - control: the answer's Cache-Control.
+    ///   - received: when its head came.
     ///   - delay: the seconds between sending the request and that.
     ///   - assuming: the lifetime of what says nothing of it.
-    init(_ head: ResponseHead, received: Int, delay: Int, assuming: Int = 0) {
+    init(_ head: ResponseHead, _ control: CacheControl, received: Int, delay: Int, assuming: Int = 0) {
         let date = Self.date("date", in: head.fields, now: received) ?? received
         initialAge = Self.initialAge(head.fields, date: date, received: received, delay: delay)
-        let own = Self.lifetime(head, date: date, received: received)
+        let own = Self.lifetime(head, control, date: date, received: received)
         if head.status == 404 || head.status == 410 {
             lifetime = min(own ?? Self.negativeLimit, Self.negativeLimit)
         } else {
@@ -29,8 +30,9 @@ struct Freshness: Hashable, Sendable {
     }
 
     /// RFC 9111 section 4.2.1; nil for what says nothing of it.
-    private static func lifetime(_ head: ResponseHead, date: Int, received: Int) -> Int? {
-        let control = CacheControl(head.fields)
+    private static func lifetime(
+        _ head: ResponseHead, _ control: CacheControl, date: Int, received: Int
+    ) -> Int? {
         if control.noCache { return 0 }
         if let maxAge = control.maxAge { return maxAge }
         if let expires = head.fields["expires"] {

@@ -21,7 +21,8 @@ struct RedirectStep: Hashable, Sendable {
     var freshSeconds: Int {
         guard Storability.allows(head, directives: CacheControl([:])) else { return 0 }
         let freshness = Freshness(
-            head, received: received, delay: delay, assuming: isPermanent ? Self.assumedLifetime : 0)
+            head, CacheControl(head.fields), received: received, delay: delay,
+            assuming: isPermanent ? Self.assumedLifetime : 0)
         return max(0, freshness.lifetime - freshness.initialAge)
     }
 }

@@ -47,32 +47,37 @@ struct StoredResponse: Equatable, Sendable {
         status = head.status
         self.received = received
         url = address
-        let own = Freshness(head, received: received, delay: delay)
+        let control = CacheControl(head.fields)
+        let own = Freshness(head, control, received: received, delay: delay)
         initialAge = own.initialAge
         var remaining = redirects.map(\.freshSeconds)
         if let movedBefore { remaining.append(max(0, movedBefore.until - received)) }
         lifetime = remaining.reduce(own.lifetime) { min($0, own.initialAge + $1) }
         moved = movedBefore ?? PermanentMove(redirects, at: received)
         variance = Variance(head.fields, request: request) ?? Variance()
-        fieldLines = Self.lines(of: head.fields, received: received)[...]
+        fieldLines = Self.lines(of: head.fields, control, received: received)[...]
     }
 
-    private static func lines(of fields: HTTPFields, received: Int) -> [UInt8] {
-        let control = CacheControl(fields)
-        let dropped = unkept.union(control.noCacheFields)
-            .union(FieldList.members(of: fields.values(of: "connection")).map { $0.lowercased() })
-        var text = ""
-        for field in fields.fields where !dropped.contains(field.name.lowercased()) {
+    private static func lines(of fields: HTTPFields, _ control: CacheControl, received: Int) -> [UInt8] {
+        var dropped = control.noCacheFields
+        if let connection = fields["connection"], !["keep-alive", "close"].contains(connection.lowercased()) {
+            dropped += FieldList.members(of: fields.values(of: "connection")).map { $0.lowercased() }
+        }
+        var lines: [UInt8] = []
+        lines.reserveCapacity(512)
+        for field in fields.fields where !isUnkept(field.name) {
             // Told by bytes: as characters, CR LF is one, and a mark joins the space before it.
-            guard !(field.name + field.value).utf8.contains(UInt8(ascii: "\n")), !field.name.hasPrefix("<")
-            else {
-                continue
-            }
-            text += "\(field.name): \(field.value)\n"
+            guard !field.name.utf8.contains(lineFeed), !field.value.utf8.contains(lineFeed),
+                !field.name.hasPrefix("<"), dropped.isEmpty || !dropped.contains(field.name.lowercased())
+            else { continue }
+            lines += field.name.utf8
+            lines += ": ".utf8
+            lines += field.value.utf8
+            lines.append(lineFeed)
         }
         // RFC 9110 section 6.6.1: who stores an answer without a date gives it one.
-        if fields["date"] == nil { text += "Date: \(HTTPDate.format(received))\n" }
-        return Array(text.utf8)
+        if fields["date"] == nil { lines += "Date: \(HTTPDate.format(received))\n".utf8 }
+        return lines
     }
 
     /// Reads what `encoded` wrote; nil for anything else.
@@ -140,7 +145,11 @@ struct StoredResponse: Equatable, Sendable {
         Int(text(bytes)).flatMap { (0...1 << 40).contains($0) ? $0 : nil }
     }
 
-    private static let unkept: Set<String> = [
+    private static let lineFeed = UInt8(ascii: "\n")
+
+    private static func isUnkept(_ name: String) -> Bool { unkept.contains { $0.equalsIgnoringCase(name) } }
+
+    private static let unkept = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
         "proxy-connection", "set-cookie", "te", "trailer", "transfer-encoding", "upgrade",
     ]

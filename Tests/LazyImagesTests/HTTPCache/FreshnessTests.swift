@@ -122,7 +122,8 @@ struct FreshnessTests {
     }
 
     private func freshness(_ fields: HTTPFields, status: Int = 200, delay: Int = 0) -> Freshness {
-        Freshness(ResponseHead(status: status, fields: fields), received: now, delay: delay)
+        Freshness(
+            ResponseHead(status: status, fields: fields), CacheControl(fields), received: now, delay: delay)
     }
 
     private func date(_ seconds: Int) -> String { HTTPDate.format(now + seconds) }

@@ -56,6 +56,21 @@ struct PrewarmerTests {
         #expect(silent.started.count == 0)
     }
 
+    @Test("what is stale is revalidated, with one conditional request each")
+    func revalidates() async throws {
+        let transport = HeldTransport { request in
+            request.fields["if-none-match"] == "\"1\""
+                ? HeldTransport.Answer([], status: 304)
+                : HeldTransport.Answer(
+                    SampleImages.png, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=0"])
+        }
+        let requests = try requests(20)
+        _ = await Prewarmer(loader(transport)).run(requests)
+        let summary = await Prewarmer(loader(transport)).run(requests)
+        #expect(summary.alreadyCached == 20 && summary.revalidated == 20 && summary.bytesFetched == 0)
+        #expect(transport.started.count == 40)
+    }
+
     @Test("a run that was stopped goes on where it was")
     func resumes() async throws {
         let held = HeldTransport()

@@ -62,6 +62,15 @@ final class PartialFolder: Sendable {
     /// Stands for a start of the system that nothing tells from others: what was written then is not gone on with.
     static let unknownBoot = "unknown"
 
+    /// Removes every file that nobody is at.
+    func removeAll() {
+        // Losing the errors is right: what cannot be removed now is swept in time.
+        for name in (try? calls.names(in: descriptor)) ?? []
+        where (try? openLocked(name, isNew: false)) != nil {
+            try? calls.remove(name, in: descriptor)
+        }
+    }
+
     /// Tells this start of the system from every other.
     static let bootIdentifier: String = {
         guard let folder = try? FileCalls().openFolder("/proc/sys/kernel/random"),

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// The parts of broken bodies, by what was asked for. Looks into their folder once: for a transfer that has no part, which
 /// is nearly every one, nothing is asked of the disk.
-final class PartialStore: Sendable {
+package final class PartialStore: Sendable {
     /// Bodies of this many bytes and more are written to their file as they come, so that they outlive the process;
     /// smaller ones only when their transfer breaks.
     static let threshold = 1024 * 1024
@@ -10,6 +10,9 @@ final class PartialStore: Sendable {
     static let smallest = 4096
     /// What room is made for a body that does not tell its length.
     private static let assumedLength = 8 * 1024 * 1024
+
+    /// The folder for parts beside a disk tier's entries.
+    package static func path(besides disk: DiskCache) -> String { disk.path + "/partial" }
 
     private let path: String
     private let limit: Int
@@ -19,7 +22,7 @@ final class PartialStore: Sendable {
     /// - Parameters:
     ///   - path: the folder, which need not exist.
     ///   - limit: the most bytes all parts may have.
-    init(path: String, limit: Int) {
+    package init(path: String, limit: Int) {
         self.path = path
         self.limit = limit
     }
@@ -50,6 +53,11 @@ final class PartialStore: Sendable {
         names.withLock { _ = $0?.insert(name) }
         let response = StoredResponse(head, address: source.absoluteString, received: now)
         return PartialFile.beginning(response, total: total, name: name, in: folder)
+    }
+
+    /// Removes every part that nobody is at. Blocks.
+    package func removeAll() {
+        PartialFolder(path: path, limit: limit, isForWriting: false)?.removeAll()
     }
 
     private func has(_ key: CacheKey) -> Bool {
