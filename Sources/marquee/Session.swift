@@ -34,14 +34,16 @@ struct Session: Sendable {
             origin = service
         }
         let network = CurlTransport(configuration: transport)
-        guard let disk else {
-            let loader = FileLoader.ephemeral(configuration: settings.downloads, transport: network)
-            return OpenLoader(loader: loader, origin: origin)
-        }
-        let loader = FileLoader(
-            memory: keepsFiles ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
-            configuration: settings.downloads, transport: network)
-        return OpenLoader(loader: loader, origin: origin)
+        let loader =
+            if let disk {
+                FileLoader(
+                    memory: keepsFiles ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
+                    configuration: settings.downloads, transport: network)
+            } else {
+                FileLoader.ephemeral(configuration: settings.downloads, transport: network)
+            }
+        let log = output.isVerbose ? TransferLog.follow(loader.downloader.activity, output) : nil
+        return OpenLoader(loader: loader, origin: origin, log: log)
     }
 
     /// The request for what `text` names at `place`, or anywhere. The user's own fields go along unless the address leads
@@ -103,14 +105,17 @@ struct Session: Sendable {
     }
 }
 
-/// A loader and, while it lives, the origin that serves the sample posters to it.
+/// A loader and, while it lives, the origin that serves the sample posters to it and the log of its transfers.
 struct OpenLoader: Sendable {
     let loader: FileLoader
     let origin: CatalogueService?
+    let log: Task<Void, Never>?
 
     /// Waits until everything is on disk and stops the origin.
     func close() async {
         await loader.flush()
+        log?.cancel()
+        await log?.value
         guard let origin else { return }
         await BlockingThreads(count: 1).run { origin.stop() }
     }

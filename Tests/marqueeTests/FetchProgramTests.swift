@@ -38,6 +38,20 @@ struct FetchProgramTests {
         #expect(try Data(contentsOf: URL(filePath: out + "/film-1.png")) == Fixture.pixel)
     }
 
+    @Test("--verbose says on standard error what every transfer does, and the records stay what they are")
+    func verbose() async throws {
+        let fixture = try Fixture()
+        let fetched = try await fixture.run("fetch", fixture.base + "posters/1.png", "--json", "--verbose")
+        #expect(fetched.status == 0)
+        #expect(try JSON.lines(fetched).count == 1)
+        let lines = fetched.errorLines.filter { $0.contains("posters/1.png") }
+        #expect(lines.contains { $0.hasSuffix(" waits") })
+        #expect(
+            lines.contains {
+                $0.contains(" 200, \(Fixture.pixel.count) bytes in ") && $0.contains("HTTP/1.1")
+            })
+    }
+
     @Test("the environment's proxy is used only where it is asked for")
     func proxy() async throws {
         let fixture = try Fixture()

@@ -90,6 +90,38 @@ struct SettingsTests {
         #expect(throws: UsageError.self) { try settings("--cacert", "/nowhere") }
     }
 
+    @Test("credentials answer the host they name and no other, and are not shown when they are malformed")
+    func credentials() async throws {
+        let read = try settings(
+            environment: [
+                "MARQUEE_CREDENTIALS": "nas.local anna:s3:cret;\n films.example:8443  Bearer t0ken "
+            ])
+        let authenticator = try #require(read.downloads.authenticator)
+        func answer(_ address: String, _ scheme: AuthenticationChallenge.Scheme, isRepeated: Bool = false)
+            async throws
+            -> Credential?
+        {
+            let origin = try #require(URL(string: address))
+            return await authenticator.credential(
+                for: AuthenticationChallenge(
+                    scheme: scheme, realm: "", origin: origin, isRepeated: isRepeated))
+        }
+        let anna = Credential.password(user: "anna", password: "s3:cret")
+        #expect(try await answer("https://NAS.local:443/", .basic) == anna)
+        #expect(try await answer("https://nas.local:443/", .digest) == anna)
+        #expect(try await answer("https://nas.local:443/", .bearer) == nil)
+        #expect(try await answer("https://nas.local:443/", .basic, isRepeated: true) == nil)
+        #expect(try await answer("https://films.example:8443/", .bearer) == .token("t0ken"))
+        #expect(try await answer("https://films.example:443/", .bearer) == nil)
+        #expect(try await answer("https://other.example:443/", .basic) == nil)
+        for bad in ["nas.local", "nas.local secret", "nas.local Bearer "] {
+            #expect(throws: UsageError.self) { try settings(environment: ["MARQUEE_CREDENTIALS": bad]) }
+            do throws(UsageError) { _ = try NamedCredentials(bad) } catch {
+                #expect(!error.description.contains("secret"))
+            }
+        }
+    }
+
     @Test("a proxy is used only where one is asked for")
     func proxy() throws {
         #expect(try settings().transport.proxy == .none)

@@ -30,6 +30,7 @@ final class BodyBuffer: BodyReceiver {
         var expected: Int?
         var failure: ImageLoadingError?
         var mustAskAnew = false
+        var metrics: TransferMetrics?
     }
 
     private let source: URL
@@ -85,6 +86,11 @@ final class BodyBuffer: BodyReceiver {
 
     /// When the head came.
     var headTime: FileTime { state.withLock { $0.headTime } }
+
+    /// What was measured, once the transfer has ended.
+    var metrics: TransferMetrics? { state.withLock { $0.metrics } }
+
+    func receive(_ metrics: TransferMetrics) { state.withLock { $0.metrics = metrics } }
 
     func receive(_ head: ResponseHead) -> Bool {
         let begins: TransferProgress?? = state.withLock { state in

@@ -13,6 +13,8 @@ struct Hop {
     private(set) var asksForAll = false
     /// The host and port it goes to.
     let place: String
+    /// When it lined up for its place.
+    private(set) var made = ContinuousClock.now
 
     private init(_ order: TransferOrder, _ url: URL, _ flight: Flight) {
         self.order = order
@@ -39,6 +41,7 @@ struct Hop {
     func again() -> Hop {
         var next = self
         next.tries += 1
+        next.made = .now
         return next
     }
 

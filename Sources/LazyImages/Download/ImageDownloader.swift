@@ -36,6 +36,9 @@ public actor ImageDownloader: SingleFlight {
         public var timeouts = Timeouts()
         /// Which servers are spoken to.
         public var security = SecurityPolicy()
+        /// Answers what servers ask of whom they let in; nil, the default, answers nothing. A caller's own `Authorization`
+        /// goes before it.
+        public var authenticator: (any Authenticator)?
         /// Whether what is not an image is taken too. Default false.
         public var acceptsAnyContent = false
         /// Whether an answer of any status, empty or not, is taken as it is and not as an error: for a program that shows
@@ -52,6 +55,12 @@ public actor ImageDownloader: SingleFlight {
         public init() {}
     }
 
+    /// What the downloader is doing on the network.
+    public nonisolated let activity = NetworkActivity()
+
+    /// How often one request is answered 401 and tried again: a stale nonce, a wrong password, a right one.
+    private static let challengesAnswered = 3
+
     var flights = FlightTable<CacheKey, DownloadedImage>()
     private var queue: DownloadQueue
     /// The hops that wait for a place, by flight.
@@ -60,6 +69,7 @@ public actor ImageDownloader: SingleFlight {
     private let configuration: Configuration
     private let budget: BodyBudget
     private let partials: PartialStore?
+    private let broker: AuthenticationBroker?
     private var hosts: HostBudget
     /// Sent with every request, unless the caller's own replace them.
     private let ownFields: HTTPFields
@@ -71,6 +81,7 @@ public actor ImageDownloader: SingleFlight {
         queue = DownloadQueue(perHost: configuration.transfersPerHost, total: configuration.transfers)
         budget = BodyBudget(limit: configuration.memoryForBodies)
         hosts = HostBudget(configuration.retry)
+        broker = configuration.authenticator.map { AuthenticationBroker($0) }
         partials = configuration.partialFolder.map {
             PartialStore(path: $0, limit: configuration.partialLimit)
         }
@@ -142,6 +153,7 @@ public actor ImageDownloader: SingleFlight {
             return
         }
         let number = hop.flight.number
+        note(hop) { .waiting }
         waiting[number] = hop
         queue.append(number, host: hop.place, priority: flights.priority(ofFlight: hop.key) ?? .veryLow)
         startWaiting()
@@ -156,6 +168,8 @@ public actor ImageDownloader: SingleFlight {
                 land(hop.key, hop.flight, .failure(rest(of: hop, until: until)))
                 continue
             }
+            activity.begin(at: hop.place)
+            note(hop) { .started(queueWait: hop.made.duration(to: .now)) }
             let task = Task { @concurrent in await fly(hop) }
             flights.setTask(task, of: hop.key, hop.flight)
         }
@@ -174,9 +188,13 @@ public actor ImageDownloader: SingleFlight {
 
     /// A transfer has ended: its place is free, and its outcome goes to whoever waits, or its redirect is followed, or it
     /// is made once more.
-    private func finish(_ hop: Hop, _ outcome: Result<Arrival, ImageLoadingError>) {
+    private func finish(
+        _ hop: Hop, _ outcome: Result<Arrival, ImageLoadingError>, _ metrics: TransferMetrics?
+    ) {
         queue.release(host: hop.place)
         note(outcome, at: hop.place)
+        activity.end(at: hop.place, didSucceed: outcome.isSuccess, metrics)
+        note(hop) { event(outcome, metrics) }
         if flights.isUnderWay(hop.key, hop.flight), !retries(hop, outcome) {
             switch outcome {
             case .success(.answer(let answer)): land(hop.key, hop.flight, .success(answer))
@@ -195,6 +213,25 @@ public actor ImageDownloader: SingleFlight {
             hosts.failed(host, now: configuration.timing.now())
         case .failure(.cancelled): hosts.gaveUp(host)
         default: hosts.succeeded(host)
+        }
+    }
+
+    /// Tells those who listen what happened to a hop.
+    private func note(_ hop: Hop, _ kind: () -> TransferEvent.Kind) {
+        activity.note {
+            TransferEvent(transfer: hop.flight.number, url: hop.url.displayText, kind: kind())
+        }
+    }
+
+    private func event(
+        _ outcome: Result<Arrival, ImageLoadingError>, _ metrics: TransferMetrics?
+    ) -> TransferEvent.Kind {
+        switch outcome {
+        case .success(.answer(let answer)):
+            .finished(status: answer.head.status, metrics: metrics ?? TransferMetrics())
+        case .success(.redirect(let step)): .redirected(to: step.target.displayText)
+        case .success(.uselessPart): .finished(status: 416, metrics: metrics ?? TransferMetrics())
+        case .failure(let error): .failed(error, metrics: metrics)
         }
     }
 
@@ -224,6 +261,7 @@ public actor ImageDownloader: SingleFlight {
         let pause = configuration.retry.pause(
             afterTries: hop.tries, retryAfter: retryAfter, random: timing.random())
         guard let pause else { return false }
+        note(hop) { .retrying(after: pause) }
         let task = Task {
             // Losing the error is right: who was cancelled has been answered already.
             guard (try? await timing.sleep(pause)) != nil else { return }
@@ -245,15 +283,39 @@ public actor ImageDownloader: SingleFlight {
 
     private nonisolated func fly(_ hop: Hop) async {
         let outcome: Result<Arrival, ImageLoadingError>
+        var metrics: TransferMetrics?
         do {
-            outcome = .success(try await fetch(hop))
+            outcome = .success(try await answerChallenges(hop, &metrics))
         } catch {
             outcome = .failure(error)
         }
-        await finish(hop, outcome)
+        await finish(hop, outcome, metrics)
     }
 
-    private nonisolated func fetch(_ hop: Hop) async throws(ImageLoadingError) -> Arrival {
+    /// Fetches, and says who asks where the server wants to know: what its origin took before at once, and otherwise what
+    /// the program's authenticator knows.
+    private nonisolated func answerChallenges(
+        _ hop: Hop, _ metrics: inout TransferMetrics?
+    ) async throws(ImageLoadingError) -> Arrival {
+        guard let broker, hop.request.fields["authorization"] == nil else {
+            return try await fetch(hop, nil, &metrics)
+        }
+        var authorization = await broker.authorization(for: hop.url)
+        var arrival = try await fetch(hop, authorization, &metrics)
+        for _ in 0..<Self.challengesAnswered {
+            guard case .answer(let answer) = arrival, answer.head.status == 401 else { break }
+            let next = await broker.authorization(
+                for: hop.url, asked: answer.head.fields, refused: authorization)
+            guard let next else { break }
+            authorization = next
+            arrival = try await fetch(hop, authorization, &metrics)
+        }
+        return arrival
+    }
+
+    private nonisolated func fetch(
+        _ hop: Hop, _ authorization: Authorization?, _ metrics: inout TransferMetrics?
+    ) async throws(ImageLoadingError) -> Arrival {
         let parts = partials.flatMap { store in
             hop.order.isPlain && !hop.asksForAll ? BodyBuffer.Parts(store: store, key: hop.key) : nil
         }
@@ -263,6 +325,8 @@ public actor ImageDownloader: SingleFlight {
             keepsAnyStatus: configuration.acceptsAnyStatus)
         var fields = hop.fields(ownFields)
         if let conditions = body.conditions { fields.replace(with: conditions) }
+        if let authorization { fields["Authorization"] = authorization.field }
+        defer { metrics = body.metrics }
         var request = TransportRequest(url: hop.url, fields: fields, timeouts: configuration.timeouts)
         request.security = configuration.security.transportSecurity(for: hop.url)
         let start = FileTime.coarseNow
@@ -297,5 +361,12 @@ public actor ImageDownloader: SingleFlight {
         answer.delay = delay
         answer.steps = hop.steps
         return .answer(answer)
+    }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool {
+        if case .success = self { return true }
+        return false
     }
 }

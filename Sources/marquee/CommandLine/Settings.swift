@@ -45,6 +45,9 @@ struct Settings: Sendable {
         downloads.acceptsAnyStatus = arguments.has("include")
         downloads.security = try Self.security(arguments)
         transport.proxy = try Self.proxy(arguments.value("proxy"))
+        downloads.authenticator = try variable("MARQUEE_CREDENTIALS").map { text throws(UsageError) in
+            try NamedCredentials(text)
+        }
         if let seconds = try arguments.seconds("timeout") {
             // The limit for standing still in any phase; a transfer that moves may take as long as it needs.
             downloads.timeouts = Timeouts(each: .seconds(seconds))

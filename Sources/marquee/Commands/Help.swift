@@ -18,7 +18,8 @@ enum Help {
         \(lines(CommandSpecification.global.map(line)))
 
         marquee COMMAND --help tells more of one command.
-        Environment: MARQUEE_CATALOGUE, MARQUEE_CACHE_DIR, XDG_CACHE_HOME, MARQUEE_LIBCURL.
+        Environment: MARQUEE_CATALOGUE, MARQUEE_CACHE_DIR, MARQUEE_CREDENTIALS, XDG_CACHE_HOME,
+        MARQUEE_LIBCURL.
         Exit status: 0 all done, 1 some failed, 2 usage or nothing done, 130 interrupted.
         """.replacing("'COMMAND'", with: "COMMAND")
     }

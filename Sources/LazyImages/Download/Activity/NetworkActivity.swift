@@ -43,6 +43,12 @@ public final class NetworkActivity: Sendable {
         pause = { try? await clock.sleep(until: clock.now.advanced(by: Self.linger), tolerance: nil) }
     }
 
+    deinit {
+        let (listeners, watchers) = state.withLock { ($0.listeners, $0.watchers) }
+        for listener in listeners.values { listener.finish() }
+        for watcher in watchers.values { watcher.finish() }
+    }
+
     /// Every event from now on. Each use is a stream of its own, and events wait for whoever reads slowly; one that is let
     /// go of ends.
     public var events: AsyncStream<TransferEvent> {
@@ -112,7 +118,7 @@ public final class NetworkActivity: Sendable {
             return true
         }
         guard beginsPause else { return }
-        Task {
+        Task { [self] in
             var starts = state.withLock { $0.starts }
             while true {
                 await pause()

@@ -1,0 +1,85 @@
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+/// Requests that are asked who they are, through the whole downloader.
+@Suite("Authentication of downloads", .timeLimit(.minutes(1)))
+struct AuthenticationTests {
+    /// Lets in whoever says `Basic dTpw`, u and p.
+    private let guarded = HeldTransport { request in
+        request.fields["authorization"] == "Basic dTpw"
+            ? HeldTransport.Answer(SampleImages.png)
+            : HeldTransport.Answer(
+                Array("who are you?".utf8), status: 401, fields: ["WWW-Authenticate": "Basic realm=films"])
+    }
+
+    /// Knows one password and counts how often it is asked.
+    private final class Knowing: Authenticator {
+        let password: String
+        let asked = Tally()
+
+        init(_ password: String) { self.password = password }
+
+        func credential(for challenge: AuthenticationChallenge) async -> Credential? {
+            asked.add()
+            return challenge.isRepeated ? nil : .password(user: "u", password: password)
+        }
+    }
+
+    @Test("who is asked says who it is, once for all that wait, and the image is the one that comes then")
+    func answered() async throws {
+        let knowing = Knowing("p")
+        let downloader = downloader(knowing)
+        try await withThrowingTaskGroup { group in
+            for number in 0..<20 {
+                group.addTask {
+                    try await downloader.download(try ImageRequest("http://localhost/\(number)")).bytes.array
+                }
+            }
+            for try await bytes in group { #expect(bytes == SampleImages.png) }
+        }
+        #expect(knowing.asked.count == 1)
+        let before = guarded.requests.count
+        _ = try await downloader.download(try ImageRequest("http://localhost/later"))
+        #expect(guarded.requests.count == before + 1)
+    }
+
+    @Test("a credential that is not taken is an error, as is none")
+    func refused() async throws {
+        let request = try ImageRequest("http://localhost/a")
+        let error = ImageLoadingError.httpStatus(url: "http://localhost/a", status: 401)
+        await #expect(throws: error) { _ = try await downloader(Knowing("wrong")).download(request) }
+        await #expect(throws: error) { _ = try await downloader(nil).download(request) }
+    }
+
+    @Test("a caller's own Authorization stands")
+    func ownField() async throws {
+        let knowing = Knowing("p")
+        let request = try ImageRequest("http://localhost/a", fields: ["Authorization": "Basic eDp5"])
+        await #expect(throws: ImageLoadingError.self) { _ = try await downloader(knowing).download(request) }
+        #expect(knowing.asked.count == 0)
+        #expect(guarded.requests.map { $0.fields.values(of: "authorization") } == [["Basic eDp5"]])
+    }
+
+    @Test("those who listen hear what happens to a transfer, in order, and without secrets")
+    func events() async throws {
+        let downloader = downloader(Knowing("p"))
+        let events = downloader.activity.events
+        _ = try await downloader.download(try ImageRequest("http://localhost/a"))
+        var kinds: [String] = []
+        for await event in events {
+            #expect(event.url == "http://localhost/a")
+            kinds.append(String("\(event.kind)".prefix { $0 != "(" }))
+            if kinds.count == 3 { break }
+        }
+        #expect(kinds == ["waiting", "started", "finished"])
+        #expect(downloader.activity.hosts["localhost:80"]?.finished == 1)
+    }
+
+    private func downloader(_ authenticator: (any Authenticator)?) -> ImageDownloader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.authenticator = authenticator
+        return ImageDownloader(transport: guarded, configuration: configuration)
+    }
+}
