@@ -1,6 +1,14 @@
 // Vectors from and to neighbouring elements. Each has one check of its range, after which the compiler makes a
 // single load or store of the lanes.
 
+extension Span<UInt16> {
+    @inline(__always)
+    func vector8(at index: Int) -> SIMD8<UInt16> {
+        let lanes = extracting(index..<index &+ 8)
+        return SIMD8(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7])
+    }
+}
+
 extension Span<UInt8> {
     @inline(__always)
     func vector8(at index: Int) -> SIMD8<UInt8> {
