@@ -17,7 +17,30 @@ extension Span<UInt8> {
     }
 }
 
+extension Span<UInt8> {
+    @inline(__always)
+    func vector4(at index: Int) -> SIMD4<UInt8> {
+        let lanes = extracting(index..<index &+ 4)
+        return SIMD4(lanes[0], lanes[1], lanes[2], lanes[3])
+    }
+}
+
 extension MutableSpan<UInt8> {
+    @inline(__always)
+    mutating func store(_ vector: SIMD4<UInt8>, at index: Int) {
+        precondition(index >= 0 && index <= count - 4)
+        for lane in 0..<4 { self[index + lane] = vector[lane] }
+    }
+
+    /// Copies eight bytes that may overlap those they are copied to: all are read before one is written.
+    @inline(__always)
+    mutating func copyEight(from source: Int, to target: Int) {
+        precondition(source >= 0 && source <= count - 8 && target >= 0 && target <= count - 8)
+        var lanes = SIMD8<UInt8>()
+        for lane in 0..<8 { lanes[lane] = self[source + lane] }
+        for lane in 0..<8 { self[target + lane] = lanes[lane] }
+    }
+
     @inline(__always)
     mutating func store(_ vector: SIMD8<UInt8>, at index: Int) {
         precondition(index >= 0 && index <= count - 8)

@@ -12,8 +12,9 @@ struct Bench {
         marquee-bench dedupe [--callers N]
                                        many callers of one URL: requests the origin saw, time a caller
 
-        marquee-bench decode FILE... [--ppm OUT]
-                                       milliseconds to pixels, beside djpeg; the pixels as PPM or PAM
+        marquee-bench decode FILE... [--fit WxH] [--scale 1/8] [--ppm OUT]
+                                       milliseconds to pixels, beside tjbench or libpng; megapixels/s, bytes a pixel in
+                                       use at once; the pixels as PPM or PAM
         marquee-bench draw FILE [--size COLSxROWS]
                                        milliseconds to blocks, beside chafa; bytes for the terminal
         marquee-bench kill N           kills prewarms at random moments: entries that read wrong afterwards
@@ -47,7 +48,9 @@ struct Bench {
 
 /// Words, flags (`--disk`) and values (`--runs 5`).
 struct Options {
-    static let valued: Set<String> = ["runs", "concurrency", "per-host", "callers", "ppm", "size"]
+    static let valued: Set<String> = [
+        "runs", "concurrency", "per-host", "callers", "ppm", "size", "fit", "scale",
+    ]
     var words: [String] = []
     var flags: Set<String> = []
     var values: [String: String] = [:]

@@ -29,10 +29,22 @@ final class ScratchFolder: Sendable {
 enum Subprocess {
     /// Runs a program of the PATH and waits for it.
     static func run(_ program: String, _ arguments: [String]) throws {
+        try run(program, arguments, output: FileHandle.nullDevice)
+    }
+
+    /// Runs a program of the PATH, waits for it, and gives what it printed.
+    static func output(of program: String, _ arguments: [String]) throws -> String {
+        let pipe = Pipe()
+        try run(program, arguments, output: pipe)
+        return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+
+    /// - Parameter output: a file handle, or a pipe, whose buffer must hold all that the program prints.
+    private static func run(_ program: String, _ arguments: [String], output: Any) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [program] + arguments
-        process.standardOutput = FileHandle.nullDevice
+        process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()

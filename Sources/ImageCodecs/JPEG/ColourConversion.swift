@@ -60,16 +60,16 @@ enum ColourConversion {
         var index = 0
         var target = 0
         while index &+ 8 <= luma.count {
-            let y = Lanes(truncatingIfNeeded: luma.vector8(at: index))
-            let cb = Lanes(truncatingIfNeeded: blue.vector8(at: index)) &- 128
-            let cr = Lanes(truncatingIfNeeded: red.vector8(at: index)) &- 128
+            let y = Lanes(lanesOf: luma.vector8(at: index))
+            let cb = Lanes(lanesOf: blue.vector8(at: index)) &- 128
+            let cr = Lanes(lanesOf: red.vector8(at: index)) &- 128
             // Whole parts are taken out of the factors, so that what is left fits into 16 bits with its sign: the upper
             // half of a product is then one instruction, of twice the value rounded by halves.
             let r = levels(y &+ cr &+ half(upper(cr &+ cr, 26345)))
             let wide =
-                SIMD8<Int32>(truncatingIfNeeded: cr) &* 18734
-                &+ SIMD8<Int32>(truncatingIfNeeded: cb) &* -22554
-            let g = levels(y &- cr &+ Lanes(truncatingIfNeeded: (wide &+ 32768) &>> 16))
+                SIMD8<Int32>(lanesOf: cr) &* 18734
+                &+ SIMD8<Int32>(lanesOf: cb) &* -22554
+            let g = levels(y &- cr &+ Lanes(lanesOf: (wide &+ 32768) &>> 16))
             let b = levels(y &+ cb &+ cb &+ half(upper(cb &+ cb, -14942)))
             let redGreen = r | g &<< 8
             let blueAlpha = b | 0xFF00
@@ -109,7 +109,7 @@ enum ColourConversion {
 
     @inline(__always)
     private static func upper(_ value: Lanes, _ factor: Int32) -> Lanes {
-        Lanes(truncatingIfNeeded: (SIMD8<Int32>(truncatingIfNeeded: value) &* factor) &>> 16)
+        Lanes(lanesOf: (SIMD8<Int32>(lanesOf: value) &* factor) &>> 16)
     }
 
     @inline(__always)
@@ -119,7 +119,7 @@ enum ColourConversion {
     @inline(__always)
     private static func levels(_ value: Lanes) -> PackedPixels {
         let positive = value & ~(value &>> 15)
-        return PackedPixels(truncatingIfNeeded: (positive | (255 &- positive) &>> 15) & 255)
+        return PackedPixels(lanesOf: (positive | (255 &- positive) &>> 15) & 255)
     }
 
     @inline(__always)

@@ -5,18 +5,22 @@ struct InflateCodes {
 
     static let endOfBlock = 256
 
+    /// So many bits decode most codes of a photograph at one look.
+    static let literalRootBits = 11
+    static let distanceRootBits = 8
+
     /// The order in which the lengths of the code of code lengths are stored (RFC 1951 section 3.2.7).
     static let orderOfLengthCodes = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
     init?(literalLengths: Span<UInt8>, distanceLengths: Span<UInt8>) {
-        let literals = InflateTable(lengths: literalLengths, rootBits: 10) { symbol in
+        let literals = InflateTable(lengths: literalLengths, rootBits: Self.literalRootBits) { symbol in
             if symbol < Self.endOfBlock { return (InflateTable.Kind.literal, symbol, 0) }
             if symbol == Self.endOfBlock { return (InflateTable.Kind.end, 0, 0) }
             let index = symbol - Self.endOfBlock - 1
             guard index < Self.lengthBases.count else { return (InflateTable.Kind.invalid, 0, 0) }
             return (InflateTable.Kind.base, Self.lengthBases[index], Self.lengthExtraBits[index])
         }
-        let distances = InflateTable(lengths: distanceLengths, rootBits: 8) { symbol in
+        let distances = InflateTable(lengths: distanceLengths, rootBits: Self.distanceRootBits) { symbol in
             guard symbol < Self.distanceBases.count else { return (InflateTable.Kind.invalid, 0, 0) }
             return (InflateTable.Kind.base, Self.distanceBases[symbol], Self.distanceExtraBits[symbol])
         }
