@@ -15,9 +15,7 @@ extension Span<UInt8> {
         let lanes = extracting(index..<index &+ 8)
         return SIMD8(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7])
     }
-}
 
-extension Span<UInt8> {
     @inline(__always)
     func vector4(at index: Int) -> SIMD4<UInt8> {
         let lanes = extracting(index..<index &+ 4)
@@ -45,6 +43,20 @@ extension MutableSpan<UInt8> {
     mutating func store(_ vector: SIMD8<UInt8>, at index: Int) {
         precondition(index >= 0 && index <= count - 8)
         for lane in 0..<8 { self[index + lane] = vector[lane] }
+    }
+
+    /// As `store(_:at:)` of each, with one check of the range.
+    @inline(__always)
+    mutating func store(_ first: SIMD8<UInt16>, _ second: SIMD8<UInt16>, at index: Int) {
+        precondition(index >= 0 && index <= count - 32)
+        for lane in 0..<8 {
+            self[index + 2 * lane] = UInt8(truncatingIfNeeded: first[lane])
+            self[index + 2 * lane + 1] = UInt8(truncatingIfNeeded: first[lane] &>> 8)
+        }
+        for lane in 0..<8 {
+            self[index + 16 + 2 * lane] = UInt8(truncatingIfNeeded: second[lane])
+            self[index + 16 + 2 * lane + 1] = UInt8(truncatingIfNeeded: second[lane] &>> 8)
+        }
     }
 
     /// Stores eight numbers of 16 bits, the lower byte of each first.

@@ -60,16 +60,16 @@ enum ColourConversion {
         var index = 0
         var target = 0
         while index &+ 8 <= luma.count {
-            let y = Lanes(lanesOf: luma.vector8(at: index))
-            let cb = Lanes(lanesOf: blue.vector8(at: index)) &- 128
-            let cr = Lanes(lanesOf: red.vector8(at: index)) &- 128
+            let y = widened(luma.vector8(at: index))
+            let cb = widened(blue.vector8(at: index)) &- 128
+            let cr = widened(red.vector8(at: index)) &- 128
             // Whole parts are taken out of the factors, so that what is left fits into 16 bits with its sign: the upper
             // half of a product is then one instruction, of twice the value rounded by halves.
             let r = levels(y &+ cr &+ half(upper(cr &+ cr, 26345)))
             let wide =
-                SIMD8<Int32>(lanesOf: cr) &* 18734
-                &+ SIMD8<Int32>(lanesOf: cb) &* -22554
-            let g = levels(y &- cr &+ Lanes(lanesOf: (wide &+ 32768) &>> 16))
+                widened(cr) &* 18734
+                &+ widened(cb) &* -22554
+            let g = levels(y &- cr &+ upperHalves(wide &+ 32768))
             let b = levels(y &+ cb &+ cb &+ half(upper(cb &+ cb, -14942)))
             let redGreen = r | g &<< 8
             let blueAlpha = b | 0xFF00
@@ -91,6 +91,11 @@ enum ColourConversion {
         let end = range.upperBound
         var target = range.lowerBound
         var index = 0
+        while target &+ 32 <= end, index &+ 2 <= packed.count {
+            pixels.store(packed[index], packed[index &+ 1], at: target)
+            index &+= 2
+            target &+= 32
+        }
         while target &+ 16 <= end {
             pixels.store(packed[index], at: target)
             index &+= 1
@@ -109,7 +114,7 @@ enum ColourConversion {
 
     @inline(__always)
     private static func upper(_ value: Lanes, _ factor: Int32) -> Lanes {
-        Lanes(lanesOf: (SIMD8<Int32>(lanesOf: value) &* factor) &>> 16)
+        upperHalves(widened(value) &* factor)
     }
 
     @inline(__always)
@@ -119,7 +124,7 @@ enum ColourConversion {
     @inline(__always)
     private static func levels(_ value: Lanes) -> PackedPixels {
         let positive = value & ~(value &>> 15)
-        return PackedPixels(lanesOf: (positive | (255 &- positive) &>> 15) & 255)
+        return unsigned((positive | (255 &- positive) &>> 15) & 255)
     }
 
     @inline(__always)
@@ -131,4 +136,32 @@ enum ColourConversion {
     private static func high(_ a: PackedPixels, _ b: PackedPixels) -> PackedPixels {
         PackedPixels(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
     }
+}
+
+// Conversions of vectors, as the standard library's `init(truncatingIfNeeded:)`. That one is compiled once for all files,
+// and called where it is not at hand; these are compiled beside what uses them, and become an instruction or two there.
+
+private func widened(_ vector: SIMD8<UInt8>) -> SIMD8<Int16> {
+    var result = SIMD8<Int16>()
+    for lane in result.indices { result[lane] = Int16(truncatingIfNeeded: vector[lane]) }
+    return result
+}
+
+private func widened(_ vector: SIMD8<Int16>) -> SIMD8<Int32> {
+    var result = SIMD8<Int32>()
+    for lane in result.indices { result[lane] = Int32(truncatingIfNeeded: vector[lane]) }
+    return result
+}
+
+private func upperHalves(_ vector: SIMD8<Int32>) -> SIMD8<Int16> {
+    let shifted = vector &>> 16
+    var result = SIMD8<Int16>()
+    for lane in result.indices { result[lane] = Int16(truncatingIfNeeded: shifted[lane]) }
+    return result
+}
+
+private func unsigned(_ vector: SIMD8<Int16>) -> SIMD8<UInt16> {
+    var result = SIMD8<UInt16>()
+    for lane in result.indices { result[lane] = UInt16(truncatingIfNeeded: vector[lane]) }
+    return result
 }

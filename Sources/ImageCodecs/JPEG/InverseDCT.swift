@@ -113,7 +113,7 @@ enum InverseDCT {
     @inline(__always)
     private static func sample(_ line: Line) -> SIMD8<UInt8> {
         let shifted = line.clamped(lowerBound: Line(repeating: -128), upperBound: Line(repeating: 127)) &+ 128
-        return SIMD8<UInt8>(lanesOf: shifted)
+        return SIMD8<UInt8>(truncatingIfNeeded: shifted)
     }
 
     /// Eight lines: of a block, or of its columns.
@@ -155,14 +155,14 @@ enum InverseDCT {
         private static func sum(_ first: Line, _ firstFactor: Int32, _ second: Line, _ secondFactor: Int32)
             -> WideLine
         {
-            WideLine(lanesOf: first) &* firstFactor
-                &+ WideLine(lanesOf: second) &* secondFactor
+            WideLine(truncatingIfNeeded: first) &* firstFactor
+                &+ WideLine(truncatingIfNeeded: second) &* secondFactor
         }
 
         /// Back to 16 bits, which the values of sound files fit.
         @inline(__always)
         private static func narrow(_ line: WideLine, _ bits: Int32) -> Line {
-            Line(lanesOf: line &>> WideLine(repeating: bits))
+            Line(truncatingIfNeeded: line &>> WideLine(repeating: bits))
         }
 
         /// Rows become columns: three rounds of interleaving.

@@ -66,6 +66,6 @@ enum ReducedInverseDCT {
 
     @inline(__always)
     private static func lanes(_ block: borrowing CoefficientBlock, _ start: Int) -> Lanes {
-        Lanes(lanesOf: InverseDCT.load(block, start))
+        Lanes(truncatingIfNeeded: InverseDCT.load(block, start))
     }
 }

@@ -62,7 +62,7 @@ enum Adler32 {
             let start = offset
             while offset &+ 8 <= end {
                 sumsOfSums &+= sums
-                sums &+= SIMD8<UInt32>(lanesOf: bytes.vector8(at: offset))
+                sums &+= SIMD8<UInt32>(truncatingIfNeeded: bytes.vector8(at: offset))
                 offset &+= 8
             }
             high &+= low &* UInt32(offset &- start) &+ sumsOfSums.wrappedSum() &* 8

@@ -30,10 +30,10 @@ enum PNGPixelFilters {
         while index &+ channels <= filtered.count {
             let stored =
                 index &+ 4 <= filtered.count ? filtered.vector4(at: index) : last(of: filtered, at: index)
-            let mean = (left &+ Lanes(lanesOf: above.vector4(at: margin &+ index))) &>> 1
-            let pixel = stored &+ SIMD4<UInt8>(lanesOf: mean)
+            let mean = (left &+ Lanes(truncatingIfNeeded: above.vector4(at: margin &+ index))) &>> 1
+            let pixel = stored &+ SIMD4<UInt8>(truncatingIfNeeded: mean)
             output.store(pixel, at: margin &+ index)
-            left = Lanes(lanesOf: pixel)
+            left = Lanes(truncatingIfNeeded: pixel)
             index &+= channels
         }
     }
@@ -50,7 +50,7 @@ enum PNGPixelFilters {
         while index &+ channels <= filtered.count {
             let stored =
                 index &+ 4 <= filtered.count ? filtered.vector4(at: index) : last(of: filtered, at: index)
-            let up = Lanes(lanesOf: above.vector4(at: margin &+ index))
+            let up = Lanes(truncatingIfNeeded: above.vector4(at: margin &+ index))
             let across = up &- corner
             let down = left &- corner
             let toLeft = magnitude(across)
@@ -60,9 +60,9 @@ enum PNGPixelFilters {
             let nearer = left ^ ((left ^ up) & isUpNearer)
             let isCornerNearest = ((toCorner &- toLeft) & (toCorner &- toUp)) &>> 15
             let nearest = nearer ^ ((nearer ^ corner) & isCornerNearest)
-            let pixel = stored &+ SIMD4<UInt8>(lanesOf: nearest)
+            let pixel = stored &+ SIMD4<UInt8>(truncatingIfNeeded: nearest)
             output.store(pixel, at: margin &+ index)
-            left = Lanes(lanesOf: pixel)
+            left = Lanes(truncatingIfNeeded: pixel)
             corner = up
             index &+= channels
         }
