@@ -12,6 +12,8 @@ struct JPEGFile {
     private var adobeTransform: UInt8?
     private(set) var scanCount = 0
     private var isCut = false
+    /// How far the data of a scan was looked through for its end, where it comes in pieces.
+    private var searched = 0
     /// The steps of each component as they were at its first scan; nil for one that had none yet.
     private var steps: [[UInt16]?] = []
     /// The finished rows of a sequential frame in one scan, the samples of one in several, the coefficients of a
@@ -35,6 +37,26 @@ struct JPEGFile {
                 guard scanCount > 0 else { throw .truncated(offset: offset) }
                 isCut = true
             }
+        }
+    }
+
+    /// Reads on as far as whole segments and scans are there, in the beginning of a file of which more may come; true once
+    /// the end of the image was read.
+    mutating func readWholeParts(of bytes: Span<UInt8>) throws(ImageDecodingError) -> Bool {
+        while true {
+            var ahead = segments
+            do throws(ImageDecodingError) {
+                let next = try ahead.next(in: bytes)
+                if next.marker == .startOfScan {
+                    ahead.offset = max(ahead.offset, searched)
+                    ahead.skipEntropyCodedData(in: bytes)
+                    // The last byte may be the first of a marker.
+                    searched = max(ahead.offset - 1, 0)
+                    if ahead.offset >= bytes.count { return false }
+                }
+                if next.marker.isStartOfFrame, try next.height(in: bytes) == nil { return false }
+            } catch .truncated { return false }
+            guard try readSegment(bytes) else { return true }
         }
     }
 
@@ -135,15 +157,15 @@ struct JPEGFile {
         return JPEGRows(frame, scale: scale, colour: colour, planes: planes, result: result)
     }
 
-    /// The picture as far as it was read, upright; at least one scan must have been.
-    func picture() throws(ImageDecodingError) -> Bitmap {
+    /// The picture as far as it was read, upright; at least one scan must have been. Not complete unless the file `isWhole`.
+    func picture(isWhole: Bool = true) throws(ImageDecodingError) -> Bitmap {
         guard let frame, let scale else {
             throw .corrupt(segment: "JPEG without a frame header", offset: segments.offset)
         }
         guard scanCount > 0 else {
             throw .corrupt(segment: "JPEG without a scan", offset: segments.offset)
         }
-        let isComplete = !isCut && steps.allSatisfy { $0 != nil }
+        let isComplete = isWhole && !isCut && steps.allSatisfy { $0 != nil }
         let upright = orientation ?? .upright
         if let rows { return rows.finish(isComplete: isComplete).turned(upright) }
         var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: true)
