@@ -2,9 +2,15 @@
 #include "CSystem.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
+
+void csystem_heap_returns_blocks(int size) {
+    mallopt(M_MMAP_THRESHOLD, size);
+}
 
 int csystem_accept(int listening, struct sockaddr *address, socklen_t *length) {
     return accept4(listening, address, length, SOCK_CLOEXEC);
@@ -33,3 +39,5 @@ int csystem_open_untouched(int folder, const char *path) {
 int csystem_open_entry(int folder, const char *name, int flags) {
     return openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW);
 }
+
+void csystem_name_thread(const char *name) { prctl(PR_SET_NAME, name); }

@@ -15,8 +15,13 @@ struct Bench {
         marquee-bench decode FILE... [--fit WxH] [--scale 1/8] [--ppm OUT]
                                        milliseconds to pixels, beside tjbench or libpng; megapixels/s, bytes a pixel in
                                        use at once; the pixels as PPM or PAM
-        marquee-bench draw FILE [--size COLSxROWS]
-                                       milliseconds to blocks, beside chafa; bytes for the terminal
+        marquee-bench soak [--seconds S] [--concurrency N]
+                                       loads without a pause: loads/s, memory, descriptors
+        marquee-bench draw FILE... [--size COLSxROWS]
+                                       milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa
+        marquee-bench scroll [--rows N] [--size COLSxROWS]
+                                       the arrow key held in the browser through N films (10000): time and bytes a
+                                       frame, loads, memory, and how soon pictures come
         marquee-bench kill N           kills prewarms at random moments: entries that read wrong afterwards
 
         Every one takes  --runs N  (default 7), --json  (one object a result) and --no-reference.
@@ -32,6 +37,8 @@ struct Bench {
             case "disk": results = try await diskBenchmark(options)
             case "decode": results = try await decodeBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
+            case "soak": results = try await soakBenchmark(options)
+            case "scroll": results = try await scrollBenchmark(options)
             case "kill": results = try await killBenchmark(options)
             case "dedupe": results = try await dedupeBenchmark(options)
             default:
@@ -49,7 +56,7 @@ struct Bench {
 /// Words, flags (`--disk`) and values (`--runs 5`).
 struct Options {
     static let valued: Set<String> = [
-        "runs", "concurrency", "per-host", "callers", "ppm", "size", "fit", "scale",
+        "runs", "concurrency", "per-host", "callers", "ppm", "size", "fit", "scale", "rows", "seconds",
     ]
     var words: [String] = []
     var flags: Set<String> = []

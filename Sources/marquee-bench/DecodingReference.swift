@@ -43,7 +43,7 @@ struct DecodingReference {
 
     /// What the program says one decoding took, in the mean.
     func meanMilliseconds() throws -> Double {
-        let output = try Subprocess.output(of: program, arguments)
+        let output = String(decoding: try Subprocess.output(program, arguments), as: UTF8.self)
         // tjbench: "Decompress    --> Frame rate:         219.724378 fps"; ours over libpng: "4.551 ms".
         let words = output.split(whereSeparator: \.isWhitespace)
         for (word, unit) in zip(words, words.dropFirst()) {

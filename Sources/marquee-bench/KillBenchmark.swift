@@ -39,9 +39,7 @@ private struct Prewarm {
     private let process = Process()
 
     init(_ folder: String) throws {
-        let own = URL(
-            fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        process.executableURL = own.deletingLastPathComponent().appendingPathComponent("marquee")
+        process.executableURL = URL(filePath: try Program.path("marquee"))
         process.arguments = ["prewarm", "--quiet", "--cache-dir", folder]
         try process.run()
     }

@@ -10,8 +10,8 @@ enum PeakMemory {
         let fit = target.map { ["--fit", "\($0.width)x\($0.height)"] } ?? []
         // Larger pieces are mapped one by one, and given back when they are freed.
         let output = try Subprocess.output(
-            of: "MALLOC_MMAP_THRESHOLD_=65536", [program, "decode", path, "--memory"] + fit)
-        guard let bytes = Int(output.filter(\.isNumber)) else {
+            "MALLOC_MMAP_THRESHOLD_=65536", [program, "decode", path, "--memory"] + fit)
+        guard let bytes = Int(String(decoding: output, as: UTF8.self).filter(\.isNumber)) else {
             throw BenchmarkFailure(description: "no size of \(path)'s decoding")
         }
         return bytes

@@ -24,7 +24,7 @@ struct Session: Sendable {
     /// A loader over the disk tier, and the network with the embedded origin in it.
     /// - Parameter keepsFiles: whether memory keeps the files too, for who asks for them again.
     func makeLoader(keepsFiles: Bool = true) throws -> OpenLoader {
-        var transport = CurlTransport.Configuration()
+        var transport = settings.transport
         var origin: CatalogueService?
         if case .sample(let folder) = source, !settings.isOffline {
             let service = try CatalogueService(

@@ -7,15 +7,14 @@ import Glibc
 @safe final class CurlTransfer {
     /// Larger headers are no honest server's; interim answers count too.
     private static let headerLimit = 256 * 1024
-    /// How much libcurl reads from a socket at once, in bytes.
-    private static let readSize = 128 * 1024
 
     let order: CurlOrder
     let handle: OpaquePointer
     private let started: Int64
     private var lastArrival: Int64
-    private var requestFields: OpaquePointer?
-    private var connectTo: OpaquePointer?
+    /// What libcurl reads while the transfer is under way.
+    private let requestFields: CurlList
+    private let connectTo: CurlList
 
     private var head: ResponseHead?
     private var headIsComplete = false
@@ -23,54 +22,49 @@ import Glibc
     private var received = 0
     private var receiverHasEnough = false
     private var fault: ImageLoadingError?
+    /// Whether its handle can serve others when it has ended: not one that has been told its own authorities.
+    var leavesHandleReusable: Bool {
+        guard case .authorities(.some)? = order.request.security?.trust else { return true }
+        return false
+    }
+    /// Why it must not begin: what its connection has to fulfil is beyond this libcurl.
+    private(set) var refusal: ImageLoadingError?
 
     var number: Int { order.number }
 
     /// The URL for messages. Made when it is needed: most transfers need none.
     var urlText: String { order.request.url.displayText }
 
-    init(order: CurlOrder, handle: OpaquePointer, started: Int64, connectTo hosts: [String: String]) {
+    /// A transfer on a handle that `CurlHandle.make` has made and that may have served others before.
+    init(
+        order: CurlOrder, handle: OpaquePointer, started: Int64, requestFields: CurlList, connectTo: CurlList
+    ) {
         self.order = order
         unsafe self.handle = handle
         self.started = started
+        self.requestFields = requestFields
+        self.connectTo = connectTo
         lastArrival = started
 
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe setPointer(CCURLOPT_PRIVATE, context)
         unsafe setPointer(CCURLOPT_WRITEDATA, context)
         unsafe setPointer(CCURLOPT_HEADERDATA, context)
-        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_WRITEFUNCTION), bodyCallback)
-        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_HEADERFUNCTION), headerCallback)
-        setText(CCURLOPT_URL, order.request.url.absoluteString)
-        setText(CCURLOPT_PROXY, "")
-        set(CCURLOPT_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS))
-        set(CCURLOPT_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS))
+        _ = unsafe order.request.url.absoluteString.withCString {
+            unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_URL), $0)
+        }
         // To wait for a connection that may be shared is right where TLS says within one handshake whether it may. In the
         // clear that shows only in the first answer, for which every other transfer of the host would wait.
         set(CCURLOPT_PIPEWAIT, order.request.url.scheme?.lowercased() == "https" ? 1 : 0)
-        set(CCURLOPT_NOSIGNAL, 1)
-        set(CCURLOPT_QUICK_EXIT, 1)
-        set(CCURLOPT_BUFFERSIZE, Self.readSize)
         set(
             CCURLOPT_CONNECTTIMEOUT_MS,
             Int(clamping: max(1, order.request.timeouts.connect.nanoseconds / 1_000_000)))
-
-        for field in order.request.fields.fields {
-            unsafe requestFields = ccurl_list_append(
-                requestFields, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+        unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields.first))
+        unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo.first))
+        if let security = order.request.security, let reason = unsafe CurlSecurity.apply(security, to: handle)
+        {
+            refusal = .secureConnectionFailed(url: urlText, reason: reason)
         }
-        unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields))
-        if !hosts.isEmpty {
-            for (host, address) in hosts {
-                unsafe connectTo = ccurl_list_append(connectTo, "\(host):\(address)")
-            }
-        }
-        unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo))
-    }
-
-    deinit {
-        unsafe ccurl_list_free(requestFields)
-        unsafe ccurl_list_free(connectTo)
     }
 
     /// The transfer that a handle of libcurl's serves.
@@ -97,7 +91,7 @@ import Glibc
         if end == 0 { return endHead() }
         let content = unsafe UnsafeRawBufferPointer(rebasing: line[..<end])
         if unsafe content.starts(with: "HTTP/".utf8) {
-            head = ResponseHead(status: Self.status(inStatusLine: unsafe Self.text(content)))
+            head = ResponseHead(status: unsafe Self.status(inStatusLine: content))
         } else if let field = unsafe Self.field(content) {
             head?.fields.append(field)
         }
@@ -155,7 +149,7 @@ import Glibc
         case CCURLE_OPERATION_TIMEDOUT:
             return timeout(in: .connect)
         case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CIPHER,
-            CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE:
+            CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE, CCURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return .secureConnectionFailed(url: urlText, reason: words)
         case CCURLE_SEND_ERROR, CCURLE_RECV_ERROR, CCURLE_HTTP2,
             CCURLE_HTTP2_STREAM:
@@ -168,9 +162,40 @@ import Glibc
     }
 
     private func systemReason() -> String? {
-        var number = 0
-        _ = unsafe ccurl_easy_get_long(handle, Int32(CCURLINFO_OS_ERRNO), &number)
+        let number = number(CCURLINFO_OS_ERRNO)
         return number == 0 ? nil : SystemError.text(Int32(clamping: number))
+    }
+
+    /// What libcurl has measured.
+    var metrics: TransferMetrics {
+        var metrics = TransferMetrics()
+        metrics.nameLookup = time(CCURLINFO_NAMELOOKUP_TIME_T)
+        metrics.connect = time(CCURLINFO_CONNECT_TIME_T)
+        metrics.secureConnect = time(CCURLINFO_APPCONNECT_TIME_T)
+        metrics.firstByte = time(CCURLINFO_STARTTRANSFER_TIME_T)
+        metrics.total = .nanoseconds(CurlLoop.now() - started)
+        metrics.bytes = received
+        metrics.protocolVersion =
+            switch number(CCURLINFO_HTTP_VERSION) {
+            case 1: "HTTP/1.0"
+            case 2: "HTTP/1.1"
+            case 3: "HTTP/2"
+            default: ""
+            }
+        metrics.isReused = headerBytes > 0 && number(CCURLINFO_NUM_CONNECTS) == 0
+        return metrics
+    }
+
+    private func time(_ info: Int) -> Duration {
+        var microseconds: Int64 = 0
+        _ = unsafe ccurl_easy_get_integer(handle, Int32(info), &microseconds)
+        return .microseconds(microseconds)
+    }
+
+    private func number(_ info: Int) -> Int {
+        var number = 0
+        _ = unsafe ccurl_easy_get_long(handle, Int32(info), &number)
+        return number
     }
 
     // MARK: Timeouts
@@ -216,10 +241,6 @@ import Glibc
         _ = unsafe ccurl_easy_set_long(handle, Int32(option), value)
     }
 
-    private func setText(_ option: Int, _ text: String) {
-        _ = unsafe text.withCString { unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) }
-    }
-
     private func setPointer(_ option: Int, _ pointer: UnsafeRawPointer?) {
         _ = unsafe ccurl_easy_set_pointer(handle, Int32(option), pointer)
     }
@@ -232,9 +253,13 @@ import Glibc
     }
 
     /// The status in `HTTP/1.1 200 OK`, whose reason may be missing; 0 if there is none.
-    private static func status(inStatusLine line: String) -> Int {
-        let parts = line.split(separator: " ", maxSplits: 2)
-        return parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+    private static func status(inStatusLine line: UnsafeRawBufferPointer) -> Int {
+        let afterVersion = unsafe line.drop { $0 != 0x20 }.drop { $0 == 0x20 }
+        let digits = unsafe afterVersion.prefix { $0 != 0x20 }
+        guard unsafe digits.count <= 3, unsafe digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+            return 0
+        }
+        return unsafe digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
     /// `Name: value`; white space around the value is optional (RFC 9110 section 5.5). Nil for anything else.
@@ -248,22 +273,21 @@ import Glibc
     }
 }
 
-/// libcurl hands over one header line.
-private func headerCallback(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context = unsafe context else { return 0 }
-    let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return unsafe transfer.receiveHeaderLine(line) ? size * count : -1
-}
+/// A list of lines as libcurl takes them, freed with the object. It does not change.
+@safe final class CurlList {
+    /// Nil for an empty one.
+    let first: OpaquePointer?
 
-/// libcurl hands over bytes of the body.
-private func bodyCallback(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context = unsafe context else { return 0 }
-    let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return unsafe transfer.receiveBody(body) ? size * count : -1
+    init(_ lines: [String]) {
+        var first: OpaquePointer?
+        for line in lines { unsafe first = line.withCString { unsafe ccurl_list_append(first, $0) } }
+        unsafe self.first = first
+    }
+
+    /// Header fields; one without a value is written in a way of libcurl's own.
+    convenience init(_ fields: HTTPFields) {
+        self.init(fields.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
+    }
+
+    deinit { unsafe ccurl_list_free(first) }
 }
