@@ -30,5 +30,5 @@ PNGRows) for kind in 0 1 2 3 4 5 6 7 8 9 a b c d e; do printf "\\x0$kind\\x01\\x
 Header) cp "$resources"/JPEG/*.jpg "$resources"/PngSuite/*.png "$folder/seeds" ;;
 esac
 cd "$folder"
-exec nice -n 19 ./fuzz -max_total_time="${2:-1800}" -max_len=16384 -timeout=10 -rss_limit_mb=1024 \
+exec nice -n 19 ./fuzz -max_total_time="${2:-1800}" -max_len=16384 -timeout=60 -rss_limit_mb=1024 \
     -artifact_prefix="$folder/findings/" -print_final_stats=1 corpus seeds
