@@ -8,14 +8,18 @@ public struct Bitmap: Sendable, Hashable {
     public let height: Int
     /// Four bytes a pixel: red, green, blue, alpha (255 is opaque).
     public let pixels: [UInt8]
+    /// False where the file ended before its picture did: what was missing is grey, or coarser than it should be.
+    public let isComplete: Bool
 
-    /// Makes a bitmap from its pixels; there must be exactly `width * height * 4` bytes, and both sides positive.
-    public init(width: Int, height: Int, pixels: [UInt8]) {
+    /// Makes a bitmap from its pixels; there must be exactly `width * height * 4` bytes, and both sides positive. It is
+    /// complete unless told.
+    public init(width: Int, height: Int, pixels: [UInt8], isComplete: Bool = true) {
         precondition(
             width > 0 && height > 0 && pixels.count == width * height * 4, "pixels do not fit the sides")
         self.width = width
         self.height = height
         self.pixels = pixels
+        self.isComplete = isComplete
     }
 
     /// Both sides, in pixels.

@@ -7,10 +7,9 @@ struct BitmapBuilder {
     private var pixels: [UInt8]
     private var averager: AreaAverager?
 
-    /// A builder for a picture of `source`, to fit into `target`. Pixels not written stay opaque white.
-    init(source: ImageSize, fitting target: ImageSize?, isOpaque: Bool) {
+    /// A builder for a picture that comes as `source` and is to be `result` large. Pixels not written stay opaque white.
+    init(source: ImageSize, result: ImageSize, isOpaque: Bool) {
         self.source = source
-        let result = target.map { source.fitted(into: $0) } ?? source
         if result == source {
             pixels = [UInt8](repeating: 255, count: source.width * source.height * 4)
         } else {
@@ -35,8 +34,11 @@ struct BitmapBuilder {
     }
 
     /// The bitmap; every row must have been added.
-    consuming func finish() -> Bitmap {
-        guard let averager else { return Bitmap(width: source.width, height: source.height, pixels: pixels) }
-        return averager.finish()
+    consuming func finish(isComplete: Bool = true) -> Bitmap {
+        guard let averager else {
+            return Bitmap(
+                width: source.width, height: source.height, pixels: pixels, isComplete: isComplete)
+        }
+        return averager.finish(isComplete: isComplete)
     }
 }

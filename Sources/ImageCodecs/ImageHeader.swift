@@ -15,7 +15,7 @@ public struct ImageHeader: Sendable, Hashable {
     /// Reads the header of a file, or of its beginning if that holds the header.
     ///
     /// Throws `unrecognised` for bytes of no known format, `truncated` when they end before the size, and
-    /// `corrupt` or `unsupported` for a size that is nought or is not in the header.
+    /// `corrupt` for a size that is nought or nowhere.
     public init(parsing bytes: Span<UInt8>) throws(ImageDecodingError) {
         guard let format = ImageFormat(detecting: bytes) else { throw .unrecognised }
         self.format = format
@@ -48,11 +48,9 @@ extension ImageHeader {
             if segment.marker == .application1, orientation == nil {
                 orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
             } else if segment.marker.isStartOfFrame {
-                guard segment.body.count >= 6,
-                    let height = bytes.bigEndian16(at: segment.body.lowerBound + 1),
+                guard segment.body.count >= 6, let height = try segment.height(in: bytes),
                     let width = bytes.bigEndian16(at: segment.body.lowerBound + 3)
                 else { throw .corrupt(segment: "frame header", offset: segment.offset) }
-                guard height > 0 else { throw .unsupported(feature: "JPEG without a height in its header") }
                 guard width > 0 else { throw .corrupt(segment: "frame width", offset: segment.offset) }
                 return (orientation ?? .upright).size(ofStored: ImageSize(width: width, height: height))
             } else if segment.marker == .startOfScan || segment.marker == .endOfImage {

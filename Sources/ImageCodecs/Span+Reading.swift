@@ -32,6 +32,21 @@ extension Span<UInt8> {
         return high << 16 | low
     }
 
+    /// Eight bytes, which must be there, as one number: one check of the range, and a single load.
+    @inline(__always)
+    func bigEndianWord(at offset: Int) -> UInt64 { littleEndianWord(at: offset).byteSwapped }
+
+    /// As `bigEndianWord(at:)`, the first byte the lowest.
+    @inline(__always)
+    func littleEndianWord(at offset: Int) -> UInt64 {
+        let block = extracting(offset..<offset &+ 8)
+        let low =
+            UInt64(block[0]) | UInt64(block[1]) &<< 8 | UInt64(block[2]) &<< 16 | UInt64(block[3]) &<< 24
+        let high =
+            UInt64(block[4]) | UInt64(block[5]) &<< 8 | UInt64(block[6]) &<< 16 | UInt64(block[7]) &<< 24
+        return low | high &<< 32
+    }
+
     /// Whether the bytes from `offset` on are those of `text`, in full.
     func hasBytes(_ text: MagicNumber, at offset: Int = 0) -> Bool {
         guard offset >= 0, offset <= count - text.bytes.count else { return false }

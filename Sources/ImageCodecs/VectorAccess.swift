@@ -1,19 +1,62 @@
 // Vectors from and to neighbouring elements. Each has one check of its range, after which the compiler makes a
 // single load or store of the lanes.
 
+extension Span<UInt16> {
+    @inline(__always)
+    func vector8(at index: Int) -> SIMD8<UInt16> {
+        let lanes = extracting(index..<index &+ 8)
+        return SIMD8(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7])
+    }
+}
+
 extension Span<UInt8> {
     @inline(__always)
     func vector8(at index: Int) -> SIMD8<UInt8> {
         let lanes = extracting(index..<index &+ 8)
         return SIMD8(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7])
     }
+
+    @inline(__always)
+    func vector4(at index: Int) -> SIMD4<UInt8> {
+        let lanes = extracting(index..<index &+ 4)
+        return SIMD4(lanes[0], lanes[1], lanes[2], lanes[3])
+    }
 }
 
 extension MutableSpan<UInt8> {
     @inline(__always)
+    mutating func store(_ vector: SIMD4<UInt8>, at index: Int) {
+        precondition(index >= 0 && index <= count - 4)
+        for lane in 0..<4 { self[index + lane] = vector[lane] }
+    }
+
+    /// Copies eight bytes that may overlap those they are copied to: all are read before one is written.
+    @inline(__always)
+    mutating func copyEight(from source: Int, to target: Int) {
+        precondition(source >= 0 && source <= count - 8 && target >= 0 && target <= count - 8)
+        var lanes = SIMD8<UInt8>()
+        for lane in 0..<8 { lanes[lane] = self[source + lane] }
+        for lane in 0..<8 { self[target + lane] = lanes[lane] }
+    }
+
+    @inline(__always)
     mutating func store(_ vector: SIMD8<UInt8>, at index: Int) {
         precondition(index >= 0 && index <= count - 8)
         for lane in 0..<8 { self[index + lane] = vector[lane] }
+    }
+
+    /// As `store(_:at:)` of each, with one check of the range.
+    @inline(__always)
+    mutating func store(_ first: SIMD8<UInt16>, _ second: SIMD8<UInt16>, at index: Int) {
+        precondition(index >= 0 && index <= count - 32)
+        for lane in 0..<8 {
+            self[index + 2 * lane] = UInt8(truncatingIfNeeded: first[lane])
+            self[index + 2 * lane + 1] = UInt8(truncatingIfNeeded: first[lane] &>> 8)
+        }
+        for lane in 0..<8 {
+            self[index + 16 + 2 * lane] = UInt8(truncatingIfNeeded: second[lane])
+            self[index + 16 + 2 * lane + 1] = UInt8(truncatingIfNeeded: second[lane] &>> 8)
+        }
     }
 
     /// Stores eight numbers of 16 bits, the lower byte of each first.

@@ -176,6 +176,8 @@ public actor ImageLoader: SingleFlight {
                 do throws(ImageDecodingError) {
                     let bitmap = try decoders.decode(
                         bytes, fitting: request.targetSize, limits: decodingLimits)
+                    // Half a picture is none: it must not be kept as the image.
+                    guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
                     // Known already, unless any content is accepted.
                     if let header = file.header {
                         return .success(

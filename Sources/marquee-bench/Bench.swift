@@ -12,8 +12,9 @@ struct Bench {
         marquee-bench dedupe [--callers N]
                                        many callers of one URL: requests the origin saw, time a caller
 
-        marquee-bench decode FILE... [--ppm OUT]
-                                       milliseconds to pixels, beside djpeg; the pixels as PPM or PAM
+        marquee-bench decode FILE... [--fit WxH] [--scale 1/8] [--ppm OUT]
+                                       milliseconds to pixels, beside tjbench or libpng; megapixels/s, bytes a pixel in
+                                       use at once; the pixels as PPM or PAM
         marquee-bench soak [--seconds S] [--concurrency N]
                                        loads without a pause: loads/s, memory, descriptors
         marquee-bench draw FILE... [--size COLSxROWS]
@@ -55,7 +56,7 @@ struct Bench {
 /// Words, flags (`--disk`) and values (`--runs 5`).
 struct Options {
     static let valued: Set<String> = [
-        "runs", "concurrency", "per-host", "callers", "ppm", "size", "rows", "seconds",
+        "runs", "concurrency", "per-host", "callers", "ppm", "size", "fit", "scale", "rows", "seconds",
     ]
     var words: [String] = []
     var flags: Set<String> = []

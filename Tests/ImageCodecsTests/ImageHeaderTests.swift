@@ -67,8 +67,8 @@ struct ImageHeaderTests {
             error(JPEGWriter.start + JPEGWriter.frame(width: 0))
                 == .corrupt(segment: "frame width", offset: 2))
         #expect(
-            error(JPEGWriter.start + JPEGWriter.frame(height: 0))
-                == .unsupported(feature: "JPEG without a height in its header"))
+            error(JPEGWriter.file(JPEGWriter.frame(height: 0)))
+                == .corrupt(segment: "JPEG without a height", offset: 2))
         #expect(
             error(PNGWriter.file(PNGWriter.header(width: 0))) == .corrupt(segment: "size in IHDR", offset: 16)
         )

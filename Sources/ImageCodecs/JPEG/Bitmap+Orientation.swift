@@ -15,7 +15,7 @@ extension Bitmap {
                 target &+= 4
             }
         }
-        return Bitmap(width: size.width, height: size.height, pixels: result)
+        return Bitmap(width: size.width, height: size.height, pixels: result, isComplete: isComplete)
     }
 }
 

@@ -7,27 +7,31 @@ struct ChromaUpsampling {
     private enum Method { case none, across, down, both, repeating }
 
     private let method: Method
-    private let component: JPEGComponent
-    private let horizontalMaximum: Int
-    private let verticalMaximum: Int
     private let plane: JPEGPlanes.Plane
     private let pictureWidth: Int
+    /// Of how many pixels of the picture so many samples are kept, each way.
+    private let across: (samples: Int, pixels: Int)
+    private let down: (samples: Int, pixels: Int)
 
-    init(_ component: JPEGComponent, of frame: JPEGFrame, plane: JPEGPlanes.Plane) {
-        self.component = component
+    init(_ component: JPEGComponent, of frame: JPEGFrame, scale: JPEGScale, plane: JPEGPlanes.Plane) {
         self.plane = plane
-        pictureWidth = frame.size.width
-        horizontalMaximum = frame.horizontalMaximum
-        verticalMaximum = frame.verticalMaximum
-        let isSameAcross = component.horizontalFactor == horizontalMaximum
-        let isSameDown = component.verticalFactor == verticalMaximum
-        let isHalfAcross = component.horizontalFactor * 2 == horizontalMaximum
-        let isHalfDown = component.verticalFactor * 2 == verticalMaximum
-        // Two samples have no neighbours to both sides of a gap worth weighing; libjpeg repeats them.
+        pictureWidth = scale.size.width
+        across = (
+            component.horizontalFactor * plane.blockSize, frame.horizontalMaximum * scale.blockSize
+        )
+        down = (component.verticalFactor * plane.blockSize, frame.verticalMaximum * scale.blockSize)
+        let isSameAcross = across.samples == across.pixels
+        let isSameDown = down.samples == down.pixels
+        let isHalfAcross = across.samples * 2 == across.pixels
+        let isHalfDown = down.samples * 2 == down.pixels
+        // Two samples have no neighbours to both sides of a gap worth weighing; libjpeg repeats them. So it does where
+        // a block is but one pixel.
         let isWide = plane.size.width > 2
         method =
             if isSameAcross && isSameDown {
                 .none
+            } else if scale.blockSize == 1 {
+                .repeating
             } else if isHalfAcross && isSameDown && isWide {
                 .across
             } else if isSameAcross && isHalfDown {
@@ -39,17 +43,21 @@ struct ChromaUpsampling {
             }
     }
 
-    /// Writes the picture's `row` of this component into `output`, which has room for an even number of samples.
-    /// `sums` is room to work in, as long.
+    /// Whether the last row of pixels of a block wants the first row of samples of the block below.
+    var needsNextRow: Bool { method == .down || method == .both }
+
+    /// Writes the picture's `row` of this component into `output`, which has room for sixteen samples more than a
+    /// row of the picture. `sums` and `pairs` are room to work in, as long.
     func upsample(
         row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<UInt8>,
-        sums: inout MutableSpan<UInt16>
+        sums: inout MutableSpan<UInt16>, pairs: inout MutableSpan<SIMD8<UInt16>>
     ) {
         switch method {
         case .none:
             repeatSamples(samples.extracting(place(of: row)), into: &output)
         case .across:
-            spread(samples.extracting(place(of: row)), into: &output)
+            Self.widen(samples.extracting(place(of: row)), into: &sums)
+            spread(sums.span, extraBits: 0, &pairs, into: &output)
         case .down:
             let (near, far) = neighbours(of: row)
             Self.mix(
@@ -57,15 +65,15 @@ struct ChromaUpsampling {
         case .both:
             let (near, far) = neighbours(of: row)
             Self.sum(samples.extracting(near), samples.extracting(far), into: &sums)
-            spread(sums: sums.span, into: &output)
+            spread(sums.span, extraBits: 2, &pairs, into: &output)
         case .repeating:
-            let source = row &* component.verticalFactor / verticalMaximum
+            let source = row &* down.samples / down.pixels
             repeatSamples(samples.extracting(place(of: source)), into: &output)
         }
     }
 
     private func place(of row: Int) -> Range<Int> {
-        let start = plane.offset &+ row &* plane.stride
+        let start = plane.start(ofRow: row)
         return start..<start &+ plane.size.width
     }
 
@@ -77,31 +85,13 @@ struct ChromaUpsampling {
     }
 
     private func repeatSamples(_ source: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
-        if component.horizontalFactor == horizontalMaximum {
+        if across.samples == across.pixels {
             for index in 0..<min(source.count, output.count) { output[index] = source[index] }
             return
         }
-        let width = min(output.count, pictureWidth)
-        for index in 0..<width {
-            output[index] = source[index &* component.horizontalFactor / horizontalMaximum]
+        for index in 0..<min(output.count, pictureWidth) {
+            output[index] = source[index &* across.samples / across.pixels]
         }
-    }
-
-    private func spread(_ source: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
-        let last = source.count &- 1
-        output[0] = source[0]
-        output[1] = UInt8(truncatingIfNeeded: (Int32(source[0]) &* 3 &+ Int32(source[1]) &+ 2) &>> 2)
-        var index = 1
-        while index < last {
-            let middle = Int32(source[index]) &* 3
-            output[2 &* index] = UInt8(truncatingIfNeeded: (middle &+ Int32(source[index &- 1]) &+ 1) &>> 2)
-            output[2 &* index &+ 1] = UInt8(
-                truncatingIfNeeded: (middle &+ Int32(source[index &+ 1]) &+ 2) &>> 2)
-            index &+= 1
-        }
-        output[2 &* last] =
-            UInt8(truncatingIfNeeded: (Int32(source[last]) &* 3 &+ Int32(source[last &- 1]) &+ 1) &>> 2)
-        output[2 &* last &+ 1] = source[last]
     }
 
     private static func mix(
@@ -113,24 +103,43 @@ struct ChromaUpsampling {
         }
     }
 
+    private static func widen(_ source: Span<UInt8>, into sums: inout MutableSpan<UInt16>) {
+        for index in 0..<min(source.count, sums.count) { sums[index] = UInt16(source[index]) }
+    }
+
     private static func sum(_ near: Span<UInt8>, _ far: Span<UInt8>, into sums: inout MutableSpan<UInt16>) {
         for index in 0..<min(near.count, far.count, sums.count) {
             sums[index] = UInt16(near[index]) &* 3 &+ UInt16(far[index])
         }
     }
 
-    private func spread(sums: Span<UInt16>, into output: inout MutableSpan<UInt8>) {
+    /// Two samples for each sum, which are `extraBits` more than a sample: sixteen at once, and those at the two ends,
+    /// which have but one neighbour, once more by themselves.
+    @inline(__always)
+    private func spread(
+        _ sums: Span<UInt16>, extraBits: UInt16, _ pairs: inout MutableSpan<SIMD8<UInt16>>,
+        into output: inout MutableSpan<UInt8>
+    ) {
+        let bits = extraBits &+ 2
+        // libjpeg's: 1 and 2 of 4 ahead of a single step, 8 and 7 of 16 ahead of both.
+        let leftBias: UInt16 = extraBits == 0 ? 1 : 8
+        let rightBias: UInt16 = extraBits == 0 ? 2 : 7
         let last = plane.size.width &- 1
-        output[0] = UInt8(truncatingIfNeeded: (sums[0] &* 4 &+ 8) &>> 4)
-        output[1] = UInt8(truncatingIfNeeded: (sums[0] &* 3 &+ sums[1] &+ 7) &>> 4)
         var index = 1
+        var vectors = 0
         while index < last {
-            let middle = sums[index] &* 3
-            output[2 &* index] = UInt8(truncatingIfNeeded: (middle &+ sums[index &- 1] &+ 8) &>> 4)
-            output[2 &* index &+ 1] = UInt8(truncatingIfNeeded: (middle &+ sums[index &+ 1] &+ 7) &>> 4)
-            index &+= 1
+            let middle = sums.vector8(at: index) &* 3
+            let left = (middle &+ sums.vector8(at: index &- 1) &+ leftBias) &>> bits
+            let right = (middle &+ sums.vector8(at: index &+ 1) &+ rightBias) &>> bits
+            pairs[vectors] = left | right &<< 8
+            index &+= 8
+            vectors &+= 1
         }
-        output[2 &* last] = UInt8(truncatingIfNeeded: (sums[last] &* 3 &+ sums[last &- 1] &+ 8) &>> 4)
-        output[2 &* last &+ 1] = UInt8(truncatingIfNeeded: (sums[last] &* 4 &+ 7) &>> 4)
+        ColourConversion.unpack(pairs.span, into: &output, 2..<2 &+ vectors &* 16)
+        output[0] = UInt8(truncatingIfNeeded: (sums[0] &* 4 &+ leftBias) &>> bits)
+        output[1] = UInt8(truncatingIfNeeded: (sums[0] &* 3 &+ sums[1] &+ rightBias) &>> bits)
+        output[2 &* last] = UInt8(
+            truncatingIfNeeded: (sums[last] &* 3 &+ sums[last &- 1] &+ leftBias) &>> bits)
+        output[2 &* last &+ 1] = UInt8(truncatingIfNeeded: (sums[last] &* 4 &+ rightBias) &>> bits)
     }
 }

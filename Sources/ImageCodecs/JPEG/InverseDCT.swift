@@ -6,7 +6,7 @@
 /// two such products and their sum are one instruction on most machines, and the sums are the same to the bit.
 enum InverseDCT {
     /// A line of the block: eight values next to each other.
-    private typealias Line = SIMD8<Int16>
+    typealias Line = SIMD8<Int16>
     private typealias WideLine = SIMD8<Int32>
 
     /// Fraction bits of the constants, and those kept between the passes.
@@ -16,32 +16,43 @@ enum InverseDCT {
     /// Up to this zigzag place all coefficients lie in the first four rows and columns.
     private static let lastOfCorner = 9
 
-    /// Transforms `block` into 8 x 8 samples, the first at `origin`. Coefficients after the zigzag place `last`
-    /// must be zero.
+    /// Transforms `block` into `size` x `size` samples, 8, 4, 2 or 1, the first at `origin`. Coefficients after the
+    /// zigzag place `last` must be zero.
     @inline(__always)
     static func transform(
-        _ block: borrowing CoefficientBlock, last: Int, into samples: inout MutableSpan<UInt8>,
-        at origin: Int,
-        stride: Int
+        _ block: borrowing CoefficientBlock, last: Int, size: Int, into samples: inout MutableSpan<UInt8>,
+        at origin: Int, stride: Int
     ) {
         if last == 0 {
-            fill(block[0], into: &samples, at: origin, stride: stride)
-        } else if last <= lastOfCorner {
-            transformCorner(block, into: &samples, at: origin, stride: stride)
+            fill(ReducedInverseDCT.level(block[0]), size: size, into: &samples, at: origin, stride: stride)
+        } else if size == 8 {
+            if last <= lastOfCorner {
+                transformCorner(block, into: &samples, at: origin, stride: stride)
+            } else {
+                transformAll(block, into: &samples, at: origin, stride: stride)
+            }
+        } else if size == 4 {
+            ReducedInverseDCT.transformToFour(block, into: &samples, at: origin, stride: stride)
         } else {
-            transformAll(block, into: &samples, at: origin, stride: stride)
+            ReducedInverseDCT.transformToTwo(block, into: &samples, at: origin, stride: stride)
         }
     }
 
-    /// A block of one level: what both passes come to.
+    /// A block of one level.
     private static func fill(
-        _ value: Int16, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
+        _ level: UInt8, size: Int, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
-        let sample = (Int32(value) &+ 4) &>> 3 &+ 128
-        let line = SIMD8<UInt8>(repeating: UInt8(truncatingIfNeeded: max(0, min(255, sample))))
         var target = origin
-        for _ in 0..<8 {
-            samples.store(line, at: target)
+        if size == 8 {
+            let line = SIMD8<UInt8>(repeating: level)
+            for _ in 0..<8 {
+                samples.store(line, at: target)
+                target &+= stride
+            }
+            return
+        }
+        for _ in 0..<size {
+            for column in 0..<size { samples[target &+ column] = level }
             target &+= stride
         }
     }
@@ -78,7 +89,7 @@ enum InverseDCT {
     }
 
     @inline(__always)
-    private static func load(_ block: borrowing CoefficientBlock, _ start: Int) -> Line {
+    static func load(_ block: borrowing CoefficientBlock, _ start: Int) -> Line {
         Line(
             block[start], block[start &+ 1], block[start &+ 2], block[start &+ 3], block[start &+ 4],
             block[start &+ 5], block[start &+ 6], block[start &+ 7])

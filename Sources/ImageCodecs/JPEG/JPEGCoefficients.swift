@@ -3,7 +3,7 @@
 struct JPEGCoefficients {
     /// A block's place: among all blocks, and where its coefficients begin.
     struct Block {
-        let index: Int
+        var index: Int
         var start: Int { index &* 64 }
     }
 
@@ -30,27 +30,34 @@ struct JPEGCoefficients {
         Block(index: starts[component] &+ row &* columns[component] &+ column)
     }
 
-    /// Transforms all blocks of a component into its samples.
-    func transform(_ component: Int, of frame: JPEGFrame, steps: [UInt16], into planes: inout JPEGPlanes) {
-        let dequantiser = Dequantiser(steps: steps)
+    /// Transforms the blocks of a component in one row of minimum coded units into its samples.
+    func transform(
+        _ component: Int, unitRow: Int, of frame: JPEGFrame, dequantiser: Dequantiser,
+        into planes: inout JPEGPlanes
+    ) {
         let entries = dequantiser.entries.span
         let plane = planes.planes[component]
         let values = values.span
         let used = used.span
         var samples = planes.samples.mutableSpan
-        for row in 0..<frame.components[component].blockRows {
+        let rows = frame.components[component].verticalFactor
+        // A block that becomes one sample is told by its first coefficient.
+        let wanted: UInt64 = plane.blockSize == 1 ? 1 : .max
+        for row in unitRow &* rows..<(unitRow &+ 1) &* rows {
+            let line = plane.start(ofRow: row &* plane.blockSize)
             for column in 0..<frame.components[component].blockColumns {
-                let place = block(of: component, row: row, column: column)
+                let place = self.block(of: component, row: row, column: column)
                 var block = CoefficientBlock(repeating: 0)
-                var rest = used[place.index]
+                var rest = used[place.index] & wanted
                 let last = max(0, 63 &- rest.leadingZeroBitCount)
                 while rest != 0 {
                     let index = rest.trailingZeroBitCount
                     rest &= rest &- 1
                     Dequantiser.store(Int32(values[place.start &+ index]), at: index, in: &block, entries)
                 }
-                let origin = plane.offset &+ row &* 8 &* plane.stride &+ column &* 8
-                InverseDCT.transform(block, last: last, into: &samples, at: origin, stride: plane.stride)
+                InverseDCT.transform(
+                    block, last: last, size: plane.blockSize, into: &samples,
+                    at: line &+ column &* plane.blockSize, stride: plane.stride)
             }
         }
     }

@@ -1,5 +1,5 @@
 /// Decodes JPEG (ITU-T T.81): baseline, extended sequential and progressive with Huffman coding, 8 bits, grey,
-/// YCbCr or RGB, every sampling factor; Exif orientation is applied.
+/// YCbCr, RGB, CMYK or YCCK, every sampling factor; Exif orientation is applied.
 public struct JPEGDecoder: ImageDecoding {
     /// Makes a decoder; it keeps no state.
     public init() {}
@@ -9,17 +9,18 @@ public struct JPEGDecoder: ImageDecoding {
 
     /// Decodes a JPEG; see `ImageDecoding`. Runs on the caller's thread.
     ///
-    /// Throws `tooLarge` before there is room for samples, `truncated` when the file ends before its EOI marker,
-    /// `corrupt`, and `unsupported` for CMYK, arithmetic coding, lossless, hierarchical and 12-bit files.
+    /// To a target it is decoded at 1/2, 1/4 or 1/8, the smallest that is not below it, and averaged from there. A file
+    /// that ends within or behind its first scan gives the picture so far, which is not `isComplete`.
+    ///
+    /// Throws `tooLarge` before there is room for samples, `truncated` when the file ends ahead of its first scan,
+    /// `corrupt`, and `unsupported` for arithmetic coding, lossless, hierarchical and 12-bit files.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         try limits.check(inputBytes: bytes.count)
         guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognised }
-        let file = try JPEGFile(reading: bytes, limits: limits)
-        let orientation = file.orientation
-        let picture = try file.picture(endOffset: bytes.count)
-        let storedTarget = orientation.swapsSides ? target?.transposed : target
-        return try picture.bitmap(fitting: storedTarget).turned(orientation)
+        var file = JPEGFile(fitting: target, limits: limits)
+        try file.read(bytes)
+        return try file.picture()
     }
 }

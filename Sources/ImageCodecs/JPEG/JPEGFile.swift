@@ -1,73 +1,113 @@
 /// Reads a JPEG file from marker to marker (T.81 B.2) and decodes its scans.
 struct JPEGFile {
+    private let limits: DecodingLimits
+    /// What the picture is to fit into, as it is shown.
+    private let target: ImageSize?
+    private var segments = JPEGSegments(offset: 2)
     private var tables = JPEGTables()
     private var frame: JPEGFrame?
-    private(set) var orientation = ExifOrientation.upright
-    private var hasOrientation = false
+    private var scale: JPEGScale?
+    private var orientation: ExifOrientation?
     private var hasJFIF = false
     private var adobeTransform: UInt8?
-    private var scanCount = 0
-    /// The samples of a sequential frame, the coefficients of a progressive one.
-    private var planes: JPEGPlanes?
-    private var coefficients: JPEGCoefficients?
+    private(set) var scanCount = 0
+    private var isCut = false
+    /// How far the data of a scan was looked through for its end, where it comes in pieces.
+    private var searched = 0
     /// The steps of each component as they were at its first scan; nil for one that had none yet.
     private var steps: [[UInt16]?] = []
+    /// The finished rows of a sequential frame in one scan, the samples of one in several, the coefficients of a
+    /// progressive one.
+    private var rows: JPEGRows?
+    private var planes: JPEGPlanes?
+    private var coefficients: JPEGCoefficients?
 
-    /// Reads the whole file; `limits` are checked at the frame header, before there is room for samples.
-    init(
-        reading bytes: Span<UInt8>, limits: DecodingLimits
-    ) throws(ImageDecodingError) {
-        var segments = JPEGSegments(offset: 2)
-        while true {
-            let segment = try segments.next(in: bytes)
-            let body = bytes.extracting(segment.body)
-            switch segment.marker {
-            case .endOfImage: return
-            case .quantisationTables: try tables.readQuantisation(body, offset: segment.offset)
-            case .huffmanTables: try tables.readHuffman(body, offset: segment.offset)
-            case .restartInterval: try tables.readRestartInterval(body, offset: segment.offset)
-            case .application0: hasJFIF = hasJFIF || body.hasBytes([0x4A, 0x46, 0x49, 0x46, 0x00])
-            case .application1: readOrientation(segment, bytes)
-            case .application14: if body.hasBytes("Adobe") { adobeTransform = body.byte(at: 11) }
-            case .startOfScan:
-                segments.offset = try readScan(segment, bytes, limits: limits)
-            case .arithmeticConditioning: throw .unsupported(feature: "JPEG with arithmetic coding")
-            case .hierarchicalProgression: throw .unsupported(feature: "hierarchical JPEG")
-            case .startOfImage: throw .corrupt(segment: "second SOI", offset: segment.offset)
-            case let marker where marker.isStartOfFrame: try readFrame(segment, body, limits: limits)
-            default: break
+    init(fitting target: ImageSize?, limits: DecodingLimits) {
+        self.limits = limits
+        self.target = target
+    }
+
+    /// Reads the whole file, or what there is of it once a scan began; the limits are checked at the frame header,
+    /// before there is room for samples.
+    mutating func read(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+        while !isCut {
+            do throws(ImageDecodingError) {
+                guard try readSegment(bytes) else { return }
+            } catch .truncated(let offset) {
+                guard scanCount > 0 else { throw .truncated(offset: offset) }
+                isCut = true
             }
         }
     }
 
-    /// As for the header: only ahead of the frame header, and the first there is.
-    private mutating func readOrientation(_ segment: JPEGSegment, _ bytes: Span<UInt8>) {
-        guard frame == nil, !hasOrientation,
-            let found = ExifOrientation(applicationSegment: segment.body, of: bytes)
-        else { return }
-        orientation = found
-        hasOrientation = true
+    /// Reads on as far as whole segments and scans are there, in the beginning of a file of which more may come; true once
+    /// the end of the image was read.
+    mutating func readWholeParts(of bytes: Span<UInt8>) throws(ImageDecodingError) -> Bool {
+        while true {
+            var ahead = segments
+            do throws(ImageDecodingError) {
+                let next = try ahead.next(in: bytes)
+                if next.marker == .startOfScan {
+                    ahead.offset = max(ahead.offset, searched)
+                    ahead.skipEntropyCodedData(in: bytes)
+                    // The last byte may be the first of a marker.
+                    searched = max(ahead.offset - 1, 0)
+                    if ahead.offset >= bytes.count { return false }
+                }
+                if next.marker.isStartOfFrame, try next.height(in: bytes) == nil { return false }
+            } catch .truncated { return false }
+            guard try readSegment(bytes) else { return true }
+        }
+    }
+
+    /// Reads the next segment, with the scan that follows it if it begins one; false at the end of the image.
+    private mutating func readSegment(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> Bool {
+        let segment = try segments.next(in: bytes)
+        let body = bytes.extracting(segment.body)
+        switch segment.marker {
+        case .endOfImage: return false
+        case .quantisationTables: try tables.readQuantisation(body, offset: segment.offset)
+        case .huffmanTables: try tables.readHuffman(body, offset: segment.offset)
+        case .restartInterval: try tables.readRestartInterval(body, offset: segment.offset)
+        case .application0: hasJFIF = hasJFIF || body.hasBytes([0x4A, 0x46, 0x49, 0x46, 0x00])
+        case .application1:
+            // As for the header: only ahead of the frame header, and the first there is.
+            if frame == nil, orientation == nil {
+                orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
+            }
+        case .application14: if body.hasBytes("Adobe") { adobeTransform = body.byte(at: 11) }
+        case .startOfScan: try readScan(segment, bytes)
+        case .arithmeticConditioning: throw .unsupported(feature: "JPEG with arithmetic coding")
+        case .hierarchicalProgression: throw .unsupported(feature: "hierarchical JPEG")
+        case .startOfImage: throw .corrupt(segment: "second SOI", offset: segment.offset)
+        case let marker where marker.isStartOfFrame: try readFrame(segment, bytes)
+        default: break
+        }
+        return true
     }
 
     private mutating func readFrame(
-        _ segment: JPEGSegment, _ body: Span<UInt8>, limits: DecodingLimits
+        _ segment: JPEGSegment, _ bytes: Span<UInt8>
     ) throws(ImageDecodingError) {
         guard frame == nil else { throw .corrupt(segment: "second frame header", offset: segment.offset) }
-        let frame = try JPEGFrame(body, marker: segment.marker, offset: segment.offset)
+        let frame = try JPEGFrame(segment, of: bytes)
         try limits.check(frame.size)
         self.frame = frame
         steps = Array(repeating: nil, count: frame.components.count)
+        scale = JPEGScale(frame, target: storedTarget.map(frame.size.fitted(into:)))
     }
 
+    /// What the picture is to fit into, as it is stored.
+    private var storedTarget: ImageSize? { orientation?.swapsSides == true ? target?.transposed : target }
+
     private mutating func readScan(
-        _ segment: JPEGSegment, _ bytes: Span<UInt8>, limits: DecodingLimits
-    ) throws(ImageDecodingError) -> Int {
-        guard let frame else {
+        _ segment: JPEGSegment, _ bytes: Span<UInt8>
+    ) throws(ImageDecodingError) {
+        guard let frame, let scale else {
             throw .corrupt(segment: "scan ahead of the frame header", offset: segment.offset)
         }
-        scanCount += 1
-        guard scanCount <= limits.scans else {
-            throw .tooLarge(.scans, value: scanCount, maximum: limits.scans)
+        guard scanCount < limits.scans else {
+            throw .tooLarge(.scans, value: scanCount + 1, maximum: limits.scans)
         }
         let scan = try JPEGScan(bytes.extracting(segment.body), frame: frame, offset: segment.offset)
         for component in scan.components {
@@ -81,43 +121,66 @@ struct JPEGFile {
                 throw .corrupt(segment: "second scan of a component", offset: segment.offset)
             }
         }
-        return frame.isProgressive
-            ? try readProgressive(scan, frame, segment, bytes)
-            : try readSequential(scan, frame, segment, bytes)
-    }
-
-    private mutating func readSequential(
-        _ scan: JPEGScan, _ frame: JPEGFrame, _ segment: JPEGSegment, _ bytes: Span<UInt8>
-    ) throws(ImageDecodingError) -> Int {
-        var planes = self.planes.take() ?? JPEGPlanes(frame)
-        let decoder = try SequentialScan(
-            scan, frame: frame, tables: tables, planes: planes.planes, offset: segment.offset)
-        let end = try decoder.decode(from: bytes, at: segment.body.upperBound, into: &planes)
-        self.planes = planes
-        return end
-    }
-
-    private mutating func readProgressive(
-        _ scan: JPEGScan, _ frame: JPEGFrame, _ segment: JPEGSegment, _ bytes: Span<UInt8>
-    ) throws(ImageDecodingError) -> Int {
-        let decoder = try ProgressiveScan(scan, frame: frame, tables: tables, offset: segment.offset)
-        var coefficients = self.coefficients.take() ?? JPEGCoefficients(frame)
-        let end = try decoder.decode(from: bytes, at: segment.body.upperBound, into: &coefficients)
-        self.coefficients = coefficients
-        return end
-    }
-
-    /// The picture, as stored; `corrupt` when a component had no scan.
-    consuming func picture(endOffset: Int) throws(ImageDecodingError) -> JPEGPicture {
-        guard let frame else { throw .corrupt(segment: "JPEG without a frame header", offset: endOffset) }
-        var planes = planes ?? JPEGPlanes(frame)
-        for index in frame.components.indices {
-            guard let steps = steps[index] else {
-                throw .corrupt(segment: "JPEG without a scan of each component", offset: endOffset)
-            }
-            coefficients?.transform(index, of: frame, steps: steps, into: &planes)
+        scanCount += 1
+        if frame.isProgressive {
+            var decoder = try ProgressiveScan(scan, of: frame, tables: tables, segment: segment)
+            var coefficients = self.coefficients.take() ?? JPEGCoefficients(frame)
+            defer { self.coefficients = coefficients }
+            try decoder.decode(from: bytes, into: &coefficients)
+            (segments.offset, isCut) = (decoder.end, decoder.isCut)
+        } else {
+            try readSequential(scan, frame, scale, segment, bytes)
         }
+    }
+
+    /// A scan of all components gives finished rows at once, so that samples are kept for a few rows only.
+    private mutating func readSequential(
+        _ scan: JPEGScan, _ frame: JPEGFrame, _ scale: JPEGScale, _ segment: JPEGSegment, _ bytes: Span<UInt8>
+    ) throws(ImageDecodingError) {
+        let isOnly = scan.components.count == frame.components.count
+        var planes = self.planes.take() ?? JPEGPlanes(frame, scale: scale, isWindow: isOnly)
+        var decoder = try SequentialScan(
+            scan, of: frame, tables: tables, planes: planes.planes, segment: segment)
+        var rows = isOnly ? makeRows(frame, scale, planes.planes) : nil
+        for row in 0..<decoder.units.height {
+            try decoder.decodeRow(row, from: bytes, into: &planes)
+            try rows?.add(upToUnitRow: row, of: planes)
+        }
+        (segments.offset, isCut) = (decoder.end, decoder.isCut)
+        self.rows = rows
+        if !isOnly { self.planes = planes }
+    }
+
+    private func makeRows(_ frame: JPEGFrame, _ scale: JPEGScale, _ planes: [JPEGPlanes.Plane]) -> JPEGRows {
         let colour = JPEGColour(frame: frame, hasJFIF: hasJFIF, adobeTransform: adobeTransform)
-        return JPEGPicture(frame: frame, colour: colour, planes: planes)
+        let result = storedTarget.map(frame.size.fitted(into:)) ?? scale.size
+        return JPEGRows(frame, scale: scale, colour: colour, planes: planes, result: result)
+    }
+
+    /// The picture as far as it was read, upright; at least one scan must have been. Not complete unless the file `isWhole`.
+    func picture(isWhole: Bool = true) throws(ImageDecodingError) -> Bitmap {
+        guard let frame, let scale else {
+            throw .corrupt(segment: "JPEG without a frame header", offset: segments.offset)
+        }
+        guard scanCount > 0 else {
+            throw .corrupt(segment: "JPEG without a scan", offset: segments.offset)
+        }
+        let isComplete = isWhole && !isCut && steps.allSatisfy { $0 != nil }
+        let upright = orientation ?? .upright
+        if let rows { return rows.finish(isComplete: isComplete).turned(upright) }
+        var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: true)
+        var rows = makeRows(frame, scale, planes.planes)
+        // A component without a scan yet has no coefficients, to which any steps will do.
+        let dequantisers = steps.map { Dequantiser(steps: $0 ?? Array(repeating: 1, count: 64)) }
+        for row in 0..<frame.unitRows {
+            if let coefficients {
+                for index in frame.components.indices {
+                    coefficients.transform(
+                        index, unitRow: row, of: frame, dequantiser: dequantisers[index], into: &planes)
+                }
+            }
+            try rows.add(upToUnitRow: row, of: planes)
+        }
+        return rows.finish(isComplete: isComplete).turned(upright)
     }
 }

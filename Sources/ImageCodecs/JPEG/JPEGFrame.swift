@@ -15,20 +15,22 @@ struct JPEGFrame {
     let unitColumns: Int
     let unitRows: Int
 
-    init(_ body: Span<UInt8>, marker: JPEGMarker, offset: Int) throws(ImageDecodingError) {
-        isProgressive = try Self.checkProcess(marker)
-        guard body.count >= 6, let height = body.bigEndian16(at: 1), let width = body.bigEndian16(at: 3)
+    /// Reads the frame header `segment` of `file`.
+    init(_ segment: JPEGSegment, of file: Span<UInt8>) throws(ImageDecodingError) {
+        let offset = segment.offset
+        let body = file.extracting(segment.body)
+        isProgressive = try Self.checkProcess(segment.marker)
+        guard let height = try segment.height(in: file), let width = body.bigEndian16(at: 3), body.count >= 6
         else {
             throw .corrupt(segment: "frame header", offset: offset)
         }
         guard body[0] == 8 else { throw .unsupported(feature: "JPEG with \(body[0]) bits a sample") }
-        guard height > 0 else { throw .unsupported(feature: "JPEG without a height in its header") }
         let count = Int(body[5])
         guard width > 0, count > 0, body.count == 6 + 3 * count else {
             throw .corrupt(segment: "frame header", offset: offset)
         }
-        guard count == 1 || count == 3 else {
-            throw .unsupported(feature: count == 4 ? "CMYK JPEG" : "JPEG with \(count) components")
+        guard count == 1 || count == 3 || count == 4 else {
+            throw .unsupported(feature: "JPEG with \(count) components")
         }
         size = ImageSize(width: width, height: height)
 

@@ -6,25 +6,31 @@ struct SequentialScan {
         let dc: JPEGHuffmanTable
         let ac: JPEGHuffmanTable
         let dequantiser: Dequantiser
-        /// Blocks of one minimum coded unit, and units of the scan.
+        /// Blocks of one minimum coded unit.
         let columns: Int
         let rows: Int
     }
 
+    /// Minimum coded units of the scan.
+    let units: ImageSize
     private let sources: [Source]
-    private let units: ImageSize
-    private let restartInterval: Int
+    private var reader: EntropyReader
+    private var predictions = Predictions(repeating: 0)
 
-    init(_ scan: JPEGScan, frame: JPEGFrame, tables: JPEGTables, planes: [JPEGPlanes.Plane], offset: Int)
-        throws(ImageDecodingError)
-    {
+    private typealias Predictions = InlineArray<4, Int32>
+
+    /// A scan whose data begins at `start`.
+    init(
+        _ scan: JPEGScan, of frame: JPEGFrame, tables: JPEGTables, planes: [JPEGPlanes.Plane],
+        segment: JPEGSegment
+    ) throws(ImageDecodingError) {
         var sources: [Source] = []
         let isInterleaved = scan.components.count > 1
         for component in scan.components {
             let inFrame = frame.components[component.index]
             guard let dc = tables.dc[component.dcTable], let ac = tables.ac[component.acTable],
                 let steps = tables.quantisation[inFrame.quantisationTable]
-            else { throw .corrupt(segment: "scan without its tables", offset: offset) }
+            else { throw .corrupt(segment: "scan without its tables", offset: segment.offset) }
             sources.append(
                 Source(
                     plane: planes[component.index], dc: dc, ac: ac, dequantiser: Dequantiser(steps: steps),
@@ -33,94 +39,106 @@ struct SequentialScan {
         }
         self.sources = sources
         units = frame.units(of: scan)
-        restartInterval = tables.restartInterval
+        reader = EntropyReader(at: segment.body.upperBound, restartInterval: tables.restartInterval)
     }
 
-    /// Decodes the scan whose data begins at `start`; answers where the marker after it stands.
-    func decode(from file: Span<UInt8>, at start: Int, into planes: inout JPEGPlanes)
-        throws(ImageDecodingError) -> Int
-    {
-        var data = EntropyCodedData(from: start)
-        data.load(from: file, at: start)
-        var bits = EntropyBits()
-        var predictions = InlineArray<4, Int32>(repeating: 0)
-        var untilRestart = restartInterval
-        var restarts = 0
-        for row in 0..<units.height {
-            for column in 0..<units.width {
-                if restartInterval > 0 {
-                    if untilRestart == 0 {
-                        try data.checkEnough(bits, file)
-                        try data.restart(from: file, expecting: restarts)
-                        restarts &+= 1
-                        bits = EntropyBits()
-                        predictions = InlineArray(repeating: 0)
-                        untilRestart = restartInterval
-                    }
-                    untilRestart &-= 1
-                }
-                let isSound = decodeUnit(
-                    row: row, column: column, &bits, data.bytes.span, &predictions, into: &planes)
-                if !isSound {
-                    throw data.failure(file, what: "coefficients of a scan", at: data.origin)
-                }
-            }
-            try data.checkEnough(bits, file)
+    /// Whether the data ended before the scan did.
+    var isCut: Bool { reader.isCut }
+
+    /// Where the search for the marker behind the scan begins.
+    var end: Int { reader.bits.position }
+
+    /// Decodes the next row of units, `row`; what was cut off comes out as an even grey.
+    mutating func decodeRow(
+        _ row: Int, from file: Span<UInt8>, into planes: inout JPEGPlanes
+    ) throws(ImageDecodingError) {
+        // Through a span the tables are read where they lie, without copies or reference counts.
+        let kept = self.sources
+        let sources = kept.span
+        var samples = planes.samples.mutableSpan
+        var reader = reader
+        var predictions = predictions
+        defer {
+            self.reader = reader
+            self.predictions = predictions
         }
-        return data.end
+        for column in 0..<units.width {
+            if reader.isCut {
+                Self.blank(sources, row: row, column: column, &samples)
+                continue
+            }
+            if try reader.beginUnit(in: file) { predictions = Predictions(repeating: 0) }
+            let isSound = Self.decodeUnit(
+                sources, row: row, column: column, &reader.bits, file, &predictions, into: &samples)
+            try reader.endUnit(isSound: isSound)
+        }
     }
 
     /// Decodes one minimum coded unit: some blocks of each component, row by row (T.81 A.2). False for a code that
     /// is none, or coefficients past a block's last.
     @inline(__always)
-    private func decodeUnit(
-        row: Int, column: Int, _ bits: inout EntropyBits, _ data: Span<UInt8>,
-        _ predictions: inout InlineArray<4, Int32>, into planes: inout JPEGPlanes
+    private static func decodeUnit(
+        _ sources: Span<Source>, row: Int, column: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
+        _ predictions: inout Predictions, into samples: inout MutableSpan<UInt8>
     ) -> Bool {
-        // Through a span the tables are read where they lie, without copies or reference counts.
-        let sources = sources.span
         for position in sources.indices {
             let plane = sources[position].plane
             let (columns, rows) = (sources[position].columns, sources[position].rows)
             for blockRow in 0..<rows {
+                let line = plane.start(ofRow: (row &* rows &+ blockRow) &* plane.blockSize)
                 for blockColumn in 0..<columns {
                     var block = CoefficientBlock(repeating: 0)
-                    let last = Self.decode(
-                        &block, &bits, data, dc: sources[position].dc.entries.span,
-                        ac: sources[position].ac.entries.span,
-                        prediction: &predictions[position], sources[position].dequantiser.entries.span)
+                    let last = decode(
+                        &block, &bits, file, dc: sources[position].dc.entries.span,
+                        ac: sources[position].ac.entries.span, prediction: &predictions[position],
+                        sources[position].dequantiser.entries.span, keepsAll: plane.blockSize > 1)
                     guard last >= 0 else { return false }
-                    let line = (row &* rows &+ blockRow) &* 8
-                    let origin =
-                        plane.offset &+ line &* plane.stride &+ (column &* columns &+ blockColumn) &* 8
-                    var samples = planes.samples.mutableSpan
-                    InverseDCT.transform(block, last: last, into: &samples, at: origin, stride: plane.stride)
+                    let origin = line &+ (column &* columns &+ blockColumn) &* plane.blockSize
+                    InverseDCT.transform(
+                        block, last: last, size: plane.blockSize, into: &samples, at: origin,
+                        stride: plane.stride)
                 }
             }
         }
         return true
     }
 
-    /// T.81 F.2.2: the difference to the last DC coefficient, then runs of zeros and coefficients. The zigzag place of
-    /// the last one, or -1 for a code that is none and for coefficients past the block's last.
+    private static func blank(
+        _ sources: Span<Source>, row: Int, column: Int, _ samples: inout MutableSpan<UInt8>
+    ) {
+        for position in sources.indices {
+            let plane = sources[position].plane
+            let (columns, rows) = (sources[position].columns, sources[position].rows)
+            let (width, height) = (columns &* plane.blockSize, rows &* plane.blockSize)
+            for line in 0..<height {
+                let start = plane.start(ofRow: row &* height &+ line) &+ column &* width
+                for index in start..<start &+ width { samples[index] = JPEGPlanes.unknown }
+            }
+        }
+    }
+
+    /// T.81 F.2.2: the difference to the last DC coefficient, then runs of zeros and coefficients, which are passed over
+    /// unless `keepsAll`. The zigzag place of the last one, or -1 for a code that is none and for coefficients past the
+    /// block's last.
     @inline(__always)
     private static func decode(
-        _ block: inout CoefficientBlock, _ bits: inout EntropyBits, _ data: Span<UInt8>, dc: Span<Int32>,
-        ac: Span<Int32>, prediction: inout Int32, _ dequantiser: Span<UInt32>
+        _ block: inout CoefficientBlock, _ bits: inout EntropyBits, _ file: Span<UInt8>, dc: Span<Int32>,
+        ac: Span<Int32>, prediction: inout Int32, _ dequantiser: Span<UInt32>, keepsAll: Bool
     ) -> Int {
         typealias Entry = JPEGHuffmanTable.Entry
-        bits.refill(from: data)
+        bits.refill(from: file)
         let first = bits.entry(in: dc)
         if first == 0 { return -1 }
         bits.skip(Entry.length(first))
         let size = Entry.symbol(first)
         if size > 0 { prediction &+= bits.takeSigned(size) }
         Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
+        if !keepsAll { return pass(&bits, file, ac: ac) ? 0 : -1 }
 
         var index = 1
         var last = 0
         while index < 64 {
-            bits.refill(from: data)
+            bits.refill(from: file)
             let entry = bits.entry(in: ac)
             let symbol = Entry.symbol(entry)
             index &+= symbol &>> 4
@@ -142,5 +160,22 @@ struct SequentialScan {
             index &+= 1
         }
         return last
+    }
+
+    /// Passes over the rest of a block, of which only the first coefficient is wanted.
+    @inline(__always)
+    private static func pass(_ bits: inout EntropyBits, _ file: Span<UInt8>, ac: Span<Int32>) -> Bool {
+        typealias Entry = JPEGHuffmanTable.Entry
+        var index = 1
+        while index < 64 {
+            bits.refill(from: file)
+            let entry = bits.entry(in: ac)
+            if entry == 0 { return false }
+            let symbol = Entry.symbol(entry)
+            bits.skip(Entry.length(entry) &+ symbol & 15)
+            if symbol & 15 == 0, symbol != 0xF0 { return true }
+            index &+= symbol &>> 4 &+ 1
+        }
+        return index <= 64
     }
 }

@@ -1,33 +1,42 @@
-/// The check of a PNG chunk: CRC-32 of ISO 3309, as PNG 5.5 has it, four bytes at a step.
+/// The check of a PNG chunk: CRC-32 of ISO 3309, as PNG 5.5 has it, eight bytes at a step.
 enum CRC32 {
-    static func checksum(of bytes: Span<UInt8>) -> UInt32 {
+    static func checksum(of bytes: Span<UInt8>) -> UInt32 { ~update(0xFFFF_FFFF, with: bytes) }
+
+    private static func update(_ start: UInt32, with bytes: Span<UInt8>) -> UInt32 {
         let tables = tables.span
-        var crc: UInt32 = 0xFFFF_FFFF
+        var crc = start
         var offset = 0
-        while offset &+ 4 <= bytes.count {
-            let word = bytes.extracting(offset..<offset &+ 4)
-            crc ^= UInt32(word[0]) | UInt32(word[1]) << 8 | UInt32(word[2]) << 16 | UInt32(word[3]) << 24
-            crc =
-                tables[Int(crc & 0xFF) &+ 768] ^ tables[Int(crc >> 8 & 0xFF) &+ 512]
-                ^ tables[Int(crc >> 16 & 0xFF) &+ 256] ^ tables[Int(crc >> 24)]
-            offset &+= 4
+        while offset &+ 8 <= bytes.count {
+            let word = bytes.littleEndianWord(at: offset) ^ UInt64(crc)
+            let low =
+                tables[Int(truncatingIfNeeded: word & 0xFF) &+ 1792]
+                ^ tables[Int(truncatingIfNeeded: word &>> 8 & 0xFF) &+ 1536]
+                ^ tables[Int(truncatingIfNeeded: word &>> 16 & 0xFF) &+ 1280]
+                ^ tables[Int(truncatingIfNeeded: word &>> 24 & 0xFF) &+ 1024]
+            let high =
+                tables[Int(truncatingIfNeeded: word &>> 32 & 0xFF) &+ 768]
+                ^ tables[Int(truncatingIfNeeded: word &>> 40 & 0xFF) &+ 512]
+                ^ tables[Int(truncatingIfNeeded: word &>> 48 & 0xFF) &+ 256]
+                ^ tables[Int(truncatingIfNeeded: word &>> 56)]
+            crc = low ^ high
+            offset &+= 8
         }
         while offset < bytes.count {
             crc = tables[Int((crc ^ UInt32(bytes[offset])) & 0xFF)] ^ crc >> 8
             offset &+= 1
         }
-        return ~crc
+        return crc
     }
 
-    /// Four tables of 256: the effect of a byte that is followed by none, one, two or three others.
+    /// Eight tables of 256: the effect of a byte that is followed by none, one, and up to seven others.
     private static let tables: [UInt32] = {
-        var tables = [UInt32](repeating: 0, count: 1024)
+        var tables = [UInt32](repeating: 0, count: 2048)
         for byte in 0..<256 {
             var crc = UInt32(byte)
             for _ in 0..<8 { crc = crc & 1 == 1 ? 0xEDB8_8320 ^ crc >> 1 : crc >> 1 }
             tables[byte] = crc
         }
-        for index in 256..<1024 {
+        for index in 256..<2048 {
             let previous = tables[index - 256]
             tables[index] = tables[Int(previous & 0xFF)] ^ previous >> 8
         }
@@ -35,9 +44,9 @@ enum CRC32 {
     }()
 }
 
-/// The check of a zlib stream (RFC 1950 section 8.2).
+/// The check of a zlib stream (RFC 1950 section 8.2): the sum of all bytes, and the sum of these sums.
 enum Adler32 {
-    /// The most bytes whose sums fit into 32 bits before they are reduced.
+    /// The most bytes whose sums fit into 32 bits before they are reduced, in whole vectors.
     private static let longestRun = 5552
     private static let modulus: UInt32 = 65521
 
@@ -46,14 +55,26 @@ enum Adler32 {
         var high: UInt32 = 0
         var offset = 0
         while offset < bytes.count {
-            let run = bytes.extracting(offset..<min(offset &+ longestRun, bytes.count))
-            for index in 0..<run.count {
-                low &+= UInt32(run[index])
+            let end = min(offset &+ longestRun, bytes.count)
+            // Eight sums side by side. A byte counts in `high` once for itself and once for each byte behind it.
+            var sums = SIMD8<UInt32>()
+            var sumsOfSums = SIMD8<UInt32>()
+            let start = offset
+            while offset &+ 8 <= end {
+                sumsOfSums &+= sums
+                sums &+= SIMD8<UInt32>(truncatingIfNeeded: bytes.vector8(at: offset))
+                offset &+= 8
+            }
+            high &+= low &* UInt32(offset &- start) &+ sumsOfSums.wrappedSum() &* 8
+            high &+= (sums &* SIMD8(8, 7, 6, 5, 4, 3, 2, 1)).wrappedSum()
+            low &+= sums.wrappedSum()
+            while offset < end {
+                low &+= UInt32(bytes[offset])
                 high &+= low
+                offset &+= 1
             }
             low %= modulus
             high %= modulus
-            offset &+= longestRun
         }
         return high << 16 | low
     }

@@ -82,8 +82,6 @@ struct Inflate {
     ) throws(ImageDecodingError) {
         let literals = codes.literals.entries.span
         let distances = codes.distances.entries.span
-        let literalBits = codes.literals.rootBits
-        let distanceBits = codes.distances.rootBits
         var output = output.mutableSpan
         var bits = input
         var position = produced
@@ -93,7 +91,19 @@ struct Inflate {
         }
         while true {
             bits.refill(from: stream)
-            let entry = bits.entry(in: literals, rootBits: literalBits)
+            var entry = bits.entry(in: literals, rootBits: InflateCodes.literalRootBits)
+            // Where there is room, up to three literals from one refill, which holds three of the longest codes.
+            if InflateTable.isLiteral(entry), position &+ 3 <= output.count {
+                output[position] = UInt8(truncatingIfNeeded: entry >> 16)
+                position &+= 1
+                entry = bits.entry(in: literals, rootBits: InflateCodes.literalRootBits)
+                if InflateTable.isLiteral(entry) {
+                    output[position] = UInt8(truncatingIfNeeded: entry >> 16)
+                    position &+= 1
+                    entry = bits.entry(in: literals, rootBits: InflateCodes.literalRootBits)
+                }
+                if !InflateTable.isLiteral(entry) { bits.refill(from: stream) }
+            }
             switch entry >> 8 & 15 {
             case InflateTable.Kind.literal:
                 guard position < output.count else { throw corrupt("image data is too long") }
@@ -101,18 +111,15 @@ struct Inflate {
                 position &+= 1
             case InflateTable.Kind.base:
                 let length = Int(entry >> 16) &+ bits.take(Int(entry >> 4 & 15))
-                let distanceEntry = bits.entry(in: distances, rootBits: distanceBits)
+                let distanceEntry = bits.entry(in: distances, rootBits: InflateCodes.distanceRootBits)
                 guard distanceEntry >> 8 & 15 == InflateTable.Kind.base else {
                     throw corrupt("DEFLATE distance code")
                 }
                 let distance = Int(distanceEntry >> 16) &+ bits.take(Int(distanceEntry >> 4 & 15))
                 guard distance <= position else { throw corrupt("DEFLATE distance") }
                 guard length <= output.count &- position else { throw corrupt("image data is too long") }
-                let end = position &+ length
-                while position < end {
-                    output[position] = output[position &- distance]
-                    position &+= 1
-                }
+                Self.copy(length, from: distance, to: position, in: &output)
+                position &+= length
             case InflateTable.Kind.end:
                 guard bits.count >= 0 else { throw .truncated(offset: origin + stream.count) }
                 return
@@ -121,6 +128,27 @@ struct Inflate {
                 throw corrupt("DEFLATE code")
             }
             guard bits.count >= 0 else { throw .truncated(offset: origin + stream.count) }
+        }
+    }
+
+    /// Copies `length` bytes that begin `distance` ahead of `position`, and that may be bytes this copy itself makes.
+    @inline(__always)
+    private static func copy(
+        _ length: Int, from distance: Int, to position: Int, in output: inout MutableSpan<UInt8>
+    ) {
+        let end = position &+ length
+        var target = position
+        // Eight at a time, past the end if there is room: what comes next writes over it.
+        if distance >= 8, end &+ 8 <= output.count {
+            while target < end {
+                output.copyEight(from: target &- distance, to: target)
+                target &+= 8
+            }
+            return
+        }
+        while target < end {
+            output[target] = output[target &- distance]
+            target &+= 1
         }
     }
 

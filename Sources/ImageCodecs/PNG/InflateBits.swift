@@ -13,12 +13,7 @@ struct InflateBits {
     mutating func refill(from input: Span<UInt8>) {
         if count >= 48 { return }
         if position &+ 8 <= input.count {
-            let block = input.extracting(position..<position &+ 8)
-            let low =
-                UInt64(block[0]) | UInt64(block[1]) << 8 | UInt64(block[2]) << 16 | UInt64(block[3]) << 24
-            let high =
-                UInt64(block[4]) | UInt64(block[5]) << 8 | UInt64(block[6]) << 16 | UInt64(block[7]) << 24
-            bits |= (low | high << 32) &<< UInt64(truncatingIfNeeded: count)
+            bits |= input.littleEndianWord(at: position) &<< UInt64(truncatingIfNeeded: count)
             position &+= (63 &- count) &>> 3
             count |= 56
         } else {
@@ -58,6 +53,7 @@ struct InflateBits {
     mutating func entry(in table: Span<UInt32>, rootBits: Int) -> UInt32 {
         var entry = table[Int(truncatingIfNeeded: bits) & (1 &<< rootBits &- 1)]
         skip(Int(entry & 15))
+        if InflateTable.isLiteral(entry) { return entry }
         if entry >> 8 & 15 == InflateTable.Kind.secondLevel {
             let width = Int(entry >> 4 & 15)
             entry = table[Int(entry >> 16) &+ Int(truncatingIfNeeded: bits) & (1 &<< width &- 1)]

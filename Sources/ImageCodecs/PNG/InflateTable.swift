@@ -12,6 +12,9 @@ struct InflateTable {
         static let secondLevel: UInt32 = 4
     }
 
+    @inline(__always)
+    static func isLiteral(_ entry: UInt32) -> Bool { entry & 0xF00 == Kind.literal << 8 }
+
     let entries: [UInt32]
     let rootBits: Int
 

@@ -45,7 +45,9 @@ public struct PNGDecoder: ImageDecoding {
     ) throws(ImageDecodingError) -> Bitmap {
         let header = structure.header
         let expander = PNGRowExpander(structure)
-        var builder = BitmapBuilder(source: header.size, fitting: target, isOpaque: structure.isOpaque)
+        var builder = BitmapBuilder(
+            source: header.size, result: target.map(header.size.fitted(into:)) ?? header.size,
+            isOpaque: structure.isOpaque)
         let rowBytes = header.rowBytes(width: header.size.width)
         var filters = PNGFilters(rowBytes: rowBytes, distance: header.filterDistance)
         var start = 0

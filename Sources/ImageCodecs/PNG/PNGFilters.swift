@@ -1,6 +1,7 @@
 /// Undoes the filters of PNG 9.2, a row at a time.
 struct PNGFilters {
-    /// Nought to the left of each row, so that its first pixel is a pixel like any other.
+    /// Nought to the left of each row, so that its first pixel is a pixel like any other, and room to its right, so
+    /// that its last one may be written as four bytes.
     private static let margin = 8
 
     private let rowBytes: Int
@@ -13,7 +14,7 @@ struct PNGFilters {
     init(rowBytes: Int, distance: Int) {
         self.rowBytes = rowBytes
         self.distance = distance
-        row = [UInt8](repeating: 0, count: Self.margin + rowBytes)
+        row = [UInt8](repeating: 0, count: Self.margin + rowBytes + Self.margin)
         above = row
     }
 
@@ -41,11 +42,15 @@ struct PNGFilters {
         var output = row.mutableSpan
         switch (filter, distance) {
         case (0, _): copy(filtered, into: &output)
+        case (1, 3): PNGPixelFilters.addLeft(filtered, into: &output, margin, channels: 3)
+        case (1, 4): PNGPixelFilters.addLeft(filtered, into: &output, margin, channels: 4)
         case (1, _): addLeft(filtered, into: &output, distance)
         case (2, _): addAbove(filtered, above, into: &output)
+        case (3, 3): PNGPixelFilters.addMean(filtered, above, into: &output, margin, channels: 3)
+        case (3, 4): PNGPixelFilters.addMean(filtered, above, into: &output, margin, channels: 4)
         case (3, _): addMean(filtered, above, into: &output, distance)
-        case (4, 3): addPaethPixels(filtered, above, into: &output, channels: 3)
-        case (4, 4): addPaethPixels(filtered, above, into: &output, channels: 4)
+        case (4, 3): PNGPixelFilters.addPaeth(filtered, above, into: &output, margin, channels: 3)
+        case (4, 4): PNGPixelFilters.addPaeth(filtered, above, into: &output, margin, channels: 4)
         case (4, _): addPaeth(filtered, above, into: &output, distance)
         default: return false
         }
@@ -68,8 +73,15 @@ struct PNGFilters {
     private static func addAbove(
         _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>
     ) {
-        for index in 0..<filtered.count {
+        var index = 0
+        while index &+ 8 <= filtered.count {
+            output.store(
+                filtered.vector8(at: index) &+ above.vector8(at: margin &+ index), at: margin &+ index)
+            index &+= 8
+        }
+        while index < filtered.count {
             output[margin &+ index] = filtered[index] &+ above[margin &+ index]
+            index &+= 1
         }
     }
 
@@ -99,46 +111,5 @@ struct PNGFilters {
             let nearest = min(toLeft, toUp) <= toCorner ? nearer : corner
             output[place] = filtered[index] &+ UInt8(truncatingIfNeeded: nearest)
         }
-    }
-
-    /// As `addPaeth`, all channels of a pixel at once, which depend on the pixel to the left but not on each other.
-    /// What is chosen is chosen by masks made of signs.
-    @inline(__always)
-    private static func addPaethPixels(
-        _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, channels: Int
-    ) {
-        var left = SIMD4<Int16>()
-        var corner = SIMD4<Int16>()
-        var index = 0
-        while index &+ channels <= filtered.count {
-            let up = pixel(above, at: margin &+ index, channels)
-            let toLeft = magnitude(up &- corner)
-            let toUp = magnitude(left &- corner)
-            let toCorner = magnitude(left &+ up &- corner &- corner)
-            let isUpNearer = (toUp &- toLeft) &>> 15
-            let nearer = (left & ~isUpNearer) | (up & isUpNearer)
-            let toNearer = (toLeft & ~isUpNearer) | (toUp & isUpNearer)
-            let isCornerNearest = (toCorner &- toNearer) &>> 15
-            let nearest = (nearer & ~isCornerNearest) | (corner & isCornerNearest)
-            left = (pixel(filtered, at: index, channels) &+ nearest) & 255
-            corner = up
-            for channel in 0..<channels {
-                output[margin &+ index &+ channel] = UInt8(truncatingIfNeeded: left[channel])
-            }
-            index &+= channels
-        }
-    }
-
-    @inline(__always)
-    private static func pixel(_ row: Span<UInt8>, at start: Int, _ channels: Int) -> SIMD4<Int16> {
-        let bytes = row.extracting(start..<start &+ channels)
-        let last = channels == 4 ? Int16(bytes[channels &- 1]) : 0
-        return SIMD4(Int16(bytes[0]), Int16(bytes[1]), Int16(bytes[2]), last)
-    }
-
-    @inline(__always)
-    private static func magnitude(_ value: SIMD4<Int16>) -> SIMD4<Int16> {
-        let sign = value &>> 15
-        return (value ^ sign) &- sign
     }
 }

@@ -42,8 +42,8 @@ struct AreaAverager {
     }
 
     /// The resized picture; every row of the source must have been added.
-    func finish() -> Bitmap {
-        Bitmap(width: result.width, height: result.height, pixels: pixels)
+    consuming func finish(isComplete: Bool = true) -> Bitmap {
+        Bitmap(width: result.width, height: result.height, pixels: pixels, isComplete: isComplete)
     }
 
     private mutating func accumulate(_ row: Span<UInt8>, weight: UInt32) {

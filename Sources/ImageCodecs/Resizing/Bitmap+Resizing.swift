@@ -7,7 +7,7 @@ extension Bitmap {
         var averager = AreaAverager(from: self.size, to: size, weighingByAlpha: !isOpaque)
         let stride = width * 4
         for row in 0..<height { averager.add(row: pixels.span.extracting(row * stride..<(row + 1) * stride)) }
-        return averager.finish()
+        return averager.finish(isComplete: isComplete)
     }
 
     /// The picture made to fit into `box`, never enlarged; the picture itself without a box.

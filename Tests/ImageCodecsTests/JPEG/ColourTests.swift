@@ -41,4 +41,28 @@ struct ColourTests {
         #expect(try colour(adobe(transform: 0)) == asRGB)
         #expect(try colour(adobe(transform: 1), identifiers: namedRGB) == asYCbCr)
     }
+
+    /// The colour of a flat picture of four components, 128 each but the fourth, which is 160.
+    private func ink(_ markers: [UInt8]) throws -> [UInt8] {
+        let steps = JPEGWriter.segment(0xDB, [0] + Array(repeating: 255, count: 64))
+        let frame = JPEGWriter.frame(components: (1...4).map { JPEGWriter.Component(identifier: $0) })
+        let scan = JPEGWriter.scan(components: (1...4).map { ($0, 0) })
+        // Three times no difference and the end of the block, then a difference of one and the end.
+        let file = JPEGWriter.file(
+            markers, steps, frame, JPEGWriter.tables, scan, [0b0000_0010, 0b1000_0000])
+        return Array(try ImageDecoders.standard.decode(file).pixels.prefix(4))
+    }
+
+    @Test("four components are inks, stored inverted where Adobe's segment stands")
+    func inks() throws {
+        // (255 - 128) * (255 - 160) / 255, and 128 * 160 / 255.
+        #expect(try ink([]) == [47, 47, 47, 255])
+        #expect(try ink(adobe(transform: 0)) == [80, 80, 80, 255])
+    }
+
+    @Test("Adobe's transform 2 means YCCK: YCbCr of what the inks leave to white")
+    func ycck() throws {
+        // Grey 128 is ink 127, which is stored inverted: 127 * 160 / 255.
+        #expect(try ink(adobe(transform: 2)) == [80, 80, 80, 255])
+    }
 }

@@ -50,14 +50,15 @@ struct ResizingTests {
     }
 
     @Test(
-        "decoding to fit is decoding and then resizing",
+        "decoding a JPEG to fit gives about what decoding and then resizing does",
         arguments: ["baseline-420", "progressive-420", "grey"])
     func fitting(name: String) throws {
         let file = try Resources.bytes("JPEG/\(name).jpg")
         let box = ImageSize(width: 10, height: 10)
         let whole = try ImageDecoders.standard.decode(file)
         let small = try ImageDecoders.standard.decode(file, fitting: box)
-        #expect(small == whole.resized(to: whole.size.fitted(into: box)))
+        let resized = whole.resized(to: whole.size.fitted(into: box))
+        #expect(try #require(small.signalToNoise(to: resized)) > 20)
         #expect(try ImageDecoders.standard.decode(file, fitting: ImageSize(width: 99, height: 99)) == whole)
     }
 

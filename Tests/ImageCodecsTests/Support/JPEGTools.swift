@@ -21,9 +21,10 @@ enum JPEGTools {
         let command: String
     }
 
-    /// What `cjpeg` makes of a picture, and the pixels `djpeg` makes of that; nil where one of them declines.
+    /// What `cjpeg` makes of a picture, and the pixels `djpeg` makes of that, at a `scale`th of its size; nil where one of
+    /// them declines.
     static func encode(
-        _ picture: TestPicture, options: String, in folder: TemporaryFolder
+        _ picture: TestPicture, options: String, scale: Int = 1, in folder: TemporaryFolder
     ) throws -> (file: [UInt8], pixels: Bitmap)? {
         let (source, file, pixels) = (
             folder.file("source.ppm"), folder.file("file.jpg"), folder.file("pixels.ppm")
@@ -31,9 +32,10 @@ enum JPEGTools {
         try Data(picture.ppm).write(to: URL(filePath: source))
         guard run("cjpeg \(options) -outfile \(file) \(source)") else { return nil }
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
-        guard run("djpeg -dct int -rgb -outfile \(pixels) \(file)") else { return nil }
+        guard run("djpeg -dct int -rgb -scale 1/\(scale) -outfile \(pixels) \(file)") else { return nil }
         let decoded = [UInt8](try Data(contentsOf: URL(filePath: pixels)))
-        guard let bitmap = TestPicture.bitmap(ppm: decoded, width: picture.width, height: picture.height)
+        let (width, height) = ((picture.width + scale - 1) / scale, (picture.height + scale - 1) / scale)
+        guard let bitmap = TestPicture.bitmap(ppm: decoded, width: width, height: height)
         else {
             throw Failure(command: "djpeg \(options)")
         }

@@ -1,0 +1,111 @@
+/// The coefficients `first` to `last` of one block after the other, in zigzag order: what an AC scan of a progressive
+/// frame sends (T.81 G.1.2.2 and G.1.2.3).
+struct SpectrumPart {
+    let first: Int
+    let last: Int
+    /// How far the values are shifted: the bit that the scan sends last.
+    let shift: Int
+
+    private typealias Entry = JPEGHuffmanTable.Entry
+
+    /// As in a sequential scan, but a block's end may stand for many. `start` is where the block's coefficients are in
+    /// `values`, `used` has a bit for each that is not zero. False for what cannot be.
+    @inline(__always)
+    func decode(
+        _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
+        _ table: Span<Int32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
+    ) -> Bool {
+        var index = first
+        var found: UInt64 = 0
+        defer { used |= found }
+        while index <= last {
+            bits.refill(from: file)
+            let entry = bits.entry(in: table)
+            let symbol = Entry.symbol(entry)
+            let (run, size) = (symbol &>> 4, symbol & 15)
+            index &+= run
+            if Entry.fusedLength(entry) > 0 {
+                guard index <= last else { return false }
+                bits.skip(Entry.fusedLength(entry))
+                values[start &+ index] = Int16(truncatingIfNeeded: Entry.coefficient(entry) &<< Int32(shift))
+                found |= 1 &<< UInt64(truncatingIfNeeded: index)
+            } else if size > 0 {
+                guard index <= last else { return false }
+                bits.skip(Entry.length(entry))
+                values[start &+ index] = Int16(truncatingIfNeeded: bits.takeSigned(size) &<< Int32(shift))
+                found |= 1 &<< UInt64(truncatingIfNeeded: index)
+            } else {
+                if entry == 0 { return false }
+                bits.skip(Entry.length(entry))
+                if run < 15 {
+                    endOfBlockRun = 1 &<< run &+ bits.take(run) &- 1
+                    return true
+                }
+            }
+            index &+= 1
+        }
+        return true
+    }
+
+    /// One more bit for every coefficient that is not zero, and new ones of one bit between them.
+    @inline(__always)
+    func refine(
+        _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
+        _ table: Span<Int32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
+    ) -> Bool {
+        let bit = Int16(1) &<< Int16(shift)
+        var index = first
+        while endOfBlockRun == 0, index <= last {
+            bits.refill(from: file)
+            let entry = bits.entry(in: table)
+            if entry == 0 { return false }
+            bits.skip(Entry.length(entry))
+            let symbol = Entry.symbol(entry)
+            let (run, size) = (symbol &>> 4, symbol & 15)
+            if size == 0, run < 15 {
+                endOfBlockRun = 1 &<< run &+ bits.take(run)
+                break
+            }
+            guard size <= 1 else { return false }
+            let new = size == 0 ? 0 : bits.take(1) == 1 ? bit : -bit
+            index = refine(from: index, skippingZeros: run, start, &bits, file, &values, used)
+            if new != 0 {
+                guard index <= last else { return false }
+                values[start &+ index] = new
+                used |= 1 &<< UInt64(truncatingIfNeeded: index)
+            }
+            index &+= 1
+        }
+        if endOfBlockRun > 0 {
+            _ = refine(from: index, skippingZeros: 64, start, &bits, file, &values, used)
+            endOfBlockRun &-= 1
+        }
+        return true
+    }
+
+    /// Gives each coefficient that is not zero its next bit, up to the zero after `skippingZeros` of them; answers that
+    /// zero's index, or the one past the scan's last.
+    @inline(__always)
+    private func refine(
+        from first: Int, skippingZeros: Int, _ start: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
+        _ values: inout MutableSpan<Int16>, _ used: UInt64
+    ) -> Int {
+        let bit = Int16(1) &<< Int16(shift)
+        var index = first
+        var zeros = skippingZeros
+        while index <= last {
+            let gap = (used &>> UInt64(truncatingIfNeeded: index)).trailingZeroBitCount
+            if gap > zeros { return min(index &+ zeros, last &+ 1) }
+            zeros &-= gap
+            index &+= gap
+            if index > last { break }
+            bits.refill(from: file)
+            if bits.take(1) == 1 {
+                let value = values[start &+ index]
+                if value & bit == 0 { values[start &+ index] = value > 0 ? value &+ bit : value &- bit }
+            }
+            index &+= 1
+        }
+        return last &+ 1
+    }
+}

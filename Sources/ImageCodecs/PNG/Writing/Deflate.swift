@@ -1,0 +1,109 @@
+/// Compresses bytes to a zlib stream (RFC 1950): matches found through chains of equal beginnings, in blocks with codes of
+/// their own (RFC 1951).
+struct Deflate {
+    /// Matches are at least so long, at most so long, and reach so far back (RFC 1951 section 3.2.5).
+    private static let shortest = 3
+    private static let longest = 258
+    private static let window = 32_768
+    /// How many earlier places with the same beginning are tried, and the length that is good enough to stop.
+    private static let mostTries = 32
+    private static let goodLength = 64
+    /// Literals and matches of a block.
+    private static let blockTokens = 1 << 15
+    private static let none: Int32 = -1
+
+    /// The last place with each hash of three bytes, and before each place the one with the same hash.
+    private var heads = [Int32](repeating: none, count: 1 << 15)
+    private var previous = [Int32](repeating: none, count: window)
+    private var block = DeflateBlock()
+    private var bits = DeflateBits()
+
+    private init() {}
+
+    static func compress(_ input: Span<UInt8>) -> [UInt8] {
+        var deflate = Deflate()
+        // Window of 32 KiB, the usual level; the two bytes are a multiple of 31.
+        deflate.bits.append(bytes: [0x78, 0x9C])
+        deflate.compressAll(input)
+        deflate.block.write(to: &deflate.bits, isLast: true)
+        deflate.bits.alignToByte()
+        let check = Adler32.checksum(of: input)
+        deflate.bits.append(bytes: [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: check >> UInt32($0)) })
+        return deflate.bits.bytes
+    }
+
+    private mutating func compressAll(_ input: Span<UInt8>) {
+        var position = 0
+        while position < input.count {
+            var match = longestMatch(at: position, in: input)
+            add(position, of: input)
+            // A longer match one byte on is worth a literal.
+            while match.length >= Self.shortest, match.length < Self.goodLength, position + 1 < input.count {
+                let next = longestMatch(at: position + 1, in: input)
+                guard next.length > match.length else { break }
+                append(literal: input[position])
+                position += 1
+                add(position, of: input)
+                match = next
+            }
+            if match.length >= Self.shortest {
+                block.append(length: match.length, distance: match.distance)
+                flushIfFull()
+                for place in position + 1..<position + match.length { add(place, of: input) }
+                position += match.length
+            } else {
+                append(literal: input[position])
+                position += 1
+            }
+        }
+    }
+
+    private mutating func append(literal: UInt8) {
+        block.append(literal: literal)
+        flushIfFull()
+    }
+
+    private mutating func flushIfFull() {
+        guard block.count == Self.blockTokens else { return }
+        block.write(to: &bits, isLast: false)
+        block = DeflateBlock()
+    }
+
+    private func hash(_ input: Span<UInt8>, _ place: Int) -> Int? {
+        guard place + 2 < input.count else { return nil }
+        let three = UInt32(input[place]) | UInt32(input[place + 1]) << 8 | UInt32(input[place + 2]) << 16
+        // Knuth's multiplicative hash, the upper 15 bits.
+        return Int((three &* 2_654_435_761) >> 17)
+    }
+
+    private mutating func add(_ place: Int, of input: Span<UInt8>) {
+        guard let hash = hash(input, place) else { return }
+        previous[place & (Self.window - 1)] = heads[hash]
+        heads[hash] = Int32(truncatingIfNeeded: place)
+    }
+
+    private func longestMatch(at place: Int, in input: Span<UInt8>) -> (length: Int, distance: Int) {
+        guard let hash = hash(input, place) else { return (0, 0) }
+        let most = min(Self.longest, input.count - place)
+        var best = (length: 0, distance: 0)
+        var candidate = Int(heads[hash])
+        var tries = 0
+        while candidate >= 0, place - candidate < Self.window, tries < Self.mostTries {
+            // One that is to be longer than the best must agree where that one ended.
+            if best.length == 0 || input[candidate + best.length] == input[place + best.length] {
+                var length = 0
+                while length < most, input[candidate + length] == input[place + length] { length += 1 }
+                if length > best.length {
+                    best = (length, place - candidate)
+                    if length == most || length >= Self.longest { break }
+                }
+            }
+            let earlier = Int(previous[candidate & (Self.window - 1)])
+            // Places further back than the window were written over by nearer ones.
+            guard earlier < candidate else { break }
+            candidate = earlier
+            tries += 1
+        }
+        return best
+    }
+}

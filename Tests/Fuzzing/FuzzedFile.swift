@@ -1,0 +1,32 @@
+/// What must hold of any bytes: no trap, and a picture of the size that the header says, or an error with a description.
+struct FuzzedFile {
+    private let bytes: [UInt8]
+    /// Small enough that no input takes long: what is looked for is not how fast a large picture is decoded.
+    private let limits = DecodingLimits(inputBytes: 1 << 20, side: 4096, pixels: 1 << 20, scans: 20)
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func check(fitting targets: [ImageSize?]) {
+        checkHeader()
+        for target in targets {
+            do throws(ImageDecodingError) {
+                let bitmap = try ImageDecoders.standard.decode(bytes, fitting: target, limits: limits)
+                let size = try ImageHeader(parsing: bytes).size
+                precondition(
+                    size.map { target.map($0.fitted(into:)) ?? $0 } == bitmap.size, "size of the header")
+            } catch {
+                precondition(!error.description.isEmpty)
+            }
+        }
+    }
+
+    func checkHeader() {
+        do throws(ImageDecodingError) {
+            let header = try ImageHeader(parsing: bytes)
+            precondition(header.size.map { $0.width > 0 && $0.height > 0 } ?? true, "sides of nought")
+            try ImageHeader.checkComplete(bytes)
+        } catch {
+            precondition(!error.description.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import ImageCodecs
+import Testing
+
+@Suite("JPEG cut short", .timeLimit(.minutes(1)))
+struct CutJPEGTests {
+    private typealias JPEG = JPEGWriter
+
+    /// A hundred grey blocks in a row, as many of them in the data as it holds.
+    private func file(_ data: [UInt8], interval: [UInt8] = []) -> [UInt8] {
+        JPEG.file(JPEG.quantisation, JPEG.frame(width: 800), JPEG.tables, interval, JPEG.scan(), data)
+    }
+
+    private func isIncomplete(_ bytes: [UInt8]) throws -> Bool {
+        let bitmap = try ImageDecoders.standard.decode(bytes)
+        #expect(bitmap.size == ImageSize(width: 800, height: 8))
+        return !bitmap.isComplete
+    }
+
+    @Test("data that ends early, at a marker or with the file, gives a picture that is not complete")
+    func shortScan() throws {
+        #expect(try isIncomplete(file([0, 0])))
+        #expect(try isIncomplete(file([0, 0]).dropLast(2)))
+        // The last bits begin a code that zeros cannot end.
+        #expect(try isIncomplete(file([0, 0b0000_0011])))
+        #expect(try isIncomplete(file([0, 0b0000_0011]).dropLast(2)))
+        #expect(try !isIncomplete(file(Array(repeating: 0, count: 25))))
+        #expect(try isIncomplete(file(Array(repeating: 0, count: 25)).dropLast(2)))
+    }
+
+    @Test("so does a restart marker that is missing")
+    func missingRestart() throws {
+        let interval = JPEG.segment(0xDD, [0, 1])
+        #expect(try isIncomplete(file([0x3F, 0xFF, 0xD0, 0x3F], interval: interval)))
+    }
+
+    @Test(
+        "what is missing is grey, what is there is not",
+        arguments: ["baseline-420", "baseline-444", "restarts"])
+    func even(name: String) throws {
+        let bytes = try Resources.bytes("JPEG/\(name).jpg")
+        let whole = try ImageDecoders.standard.decode(bytes)
+        let cut = try ImageDecoders.standard.decode(Array(bytes.prefix(bytes.count * 9 / 10)))
+        #expect(cut.size == whole.size && !cut.isComplete)
+        #expect(cut.pixels.prefix(whole.width * 4) == whole.pixels.prefix(whole.width * 4))
+        #expect(cut.pixels.suffix(4) == [128, 128, 128, 255])
+    }
+
+    @Test("a progressive file gives the picture of the scans it has")
+    func progressive() throws {
+        let bytes = try Resources.bytes("JPEG/progressive-420.jpg")
+        let whole = try ImageDecoders.standard.decode(bytes)
+        let early = try ImageDecoders.standard.decode(Array(bytes.prefix(bytes.count / 2)))
+        let later = try ImageDecoders.standard.decode(Array(bytes.prefix(bytes.count * 9 / 10)))
+        let (earlyDifference, laterDifference) = (early.difference(to: whole), later.difference(to: whole))
+        #expect(try #require(laterDifference).mean < #require(earlyDifference).mean)
+        #expect(!early.isComplete && !later.isComplete)
+    }
+
+    @Test("a component without a scan is grey, and the picture not complete")
+    func missingComponent() throws {
+        let frame = JPEG.frame(components: (1...3).map { JPEG.Component(identifier: $0) })
+        let bytes = JPEG.file(JPEG.quantisation, frame, JPEG.tables, JPEG.scan(), JPEG.greyBlock)
+        let bitmap = try ImageDecoders.standard.decode(bytes)
+        #expect(!bitmap.isComplete && bitmap.pixels.prefix(4) == [128, 128, 128, 255])
+    }
+
+    @Test("being cut survives the turn and the averaging")
+    func turned() throws {
+        let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
+        let file = JPEG.start + JPEG.exif(orientation: 6) + bytes.dropFirst(2).prefix(bytes.count / 2)
+        #expect(try !ImageDecoders.standard.decode(file).isComplete)
+        #expect(try !ImageDecoders.standard.decode(file, fitting: ImageSize(width: 9, height: 9)).isComplete)
+    }
+}

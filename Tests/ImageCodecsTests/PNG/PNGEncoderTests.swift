@@ -1,0 +1,114 @@
+import FoundationEssentials
+import Glibc
+import ImageCodecs
+import TestSupport
+import Testing
+
+@Suite("PNG written", .timeLimit(.minutes(1)))
+struct PNGEncoderTests {
+    private static let pictures = [
+        "JPEG/baseline-444.jpg", "PngSuite/basn6a08.png", "PngSuite/basn3p08.png", "PngSuite/tbbn3p08.png",
+        "PngSuite/basn0g01.png",
+    ]
+
+    private func bitmap(_ name: String) throws -> Bitmap {
+        try ImageDecoders.standard.decode(Resources.bytes(name))
+    }
+
+    @Test("what is written is read back, pixel by pixel", arguments: pictures)
+    func whole(name: String) throws {
+        let bitmap = try bitmap(name)
+        let file = PNGEncoder().encode(bitmap)
+        #expect(try ImageDecoders.standard.decode(file) == bitmap)
+        #expect(throws: Never.self) { try ImageHeader.checkComplete(file) }
+    }
+
+    @Test("without alpha all is opaque, and the colours are the same", arguments: pictures)
+    func opaque(name: String) throws {
+        let bitmap = try bitmap(name)
+        let written = try ImageDecoders.standard.decode(PNGEncoder(colours: .rgb).encode(bitmap))
+        let (largest, _) = try #require(written.difference(to: bitmap.opaque))
+        #expect(written.isOpaque && largest == 0)
+    }
+
+    @Test(
+        "a picture of few colours keeps them in a palette", arguments: ["basn3p08", "tbbn3p08", "basn0g01"])
+    func fewColours(name: String) throws {
+        let bitmap = try bitmap("PngSuite/\(name).png")
+        let file = PNGEncoder(colours: .palette).encode(bitmap)
+        #expect(file[25] == 3)
+        #expect(try ImageDecoders.standard.decode(file) == bitmap)
+    }
+
+    @Test("one of many gets 256 that are near, and one for what cannot be seen")
+    func manyColours() throws {
+        let picture = TestPicture(width: 120, height: 90)
+        var pixels = try #require(TestPicture.bitmap(ppm: picture.ppm, width: 120, height: 90)).pixels
+        let opaque = Bitmap(width: 120, height: 90, pixels: pixels)
+        let written = try ImageDecoders.standard.decode(PNGEncoder(colours: .palette).encode(opaque))
+        #expect(try #require(written.signalToNoise(to: opaque)) > 28)
+        #expect(
+            Set(stride(from: 0, to: pixels.count, by: 4).map { written.pixels[$0..<$0 + 4] }).count <= 256)
+        for index in stride(from: 3, to: pixels.count / 2, by: 4) { pixels[index] = 3 }
+        let half = Bitmap(width: 120, height: 90, pixels: pixels)
+        let seen = try ImageDecoders.standard.decode(PNGEncoder(colours: .palette).encode(half))
+        #expect(seen.pixels[3] == 0 && seen.pixels[pixels.count - 1] == 255)
+    }
+
+    @Test("repetition is compressed, noise does not grow by more than a hundredth")
+    func size() {
+        let flat = Bitmap(width: 300, height: 300, pixels: [UInt8](repeating: 255, count: 360_000))
+        #expect(PNGEncoder(colours: .rgb).encode(flat).count < 1000)
+        var random = SeededRandom(seed: 11)
+        let noise = (0..<40_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+        #expect(PNGEncoder().encode(Bitmap(width: 100, height: 100, pixels: noise)).count < 40_500)
+    }
+
+    @Test("frequencies that ask for codes longer than there are get such as fit")
+    func longCodes() throws {
+        // Each level twice as often as the last: Huffman's own code would be 17 bits long.
+        let levels = (0..<18).flatMap { level in [UInt8](repeating: UInt8(level * 11), count: 1 << level) }
+        var shuffled = levels
+        var random = SeededRandom(seed: 13)
+        shuffled.shuffle(using: &random)
+        shuffled.removeLast(shuffled.count % 256)
+        let pixels = shuffled.flatMap { level -> [UInt8] in [level, level, level, 255] }
+        let bitmap = Bitmap(width: 256, height: pixels.count / 1024, pixels: pixels)
+        for colours in PNGEncoder.Colours.allCases {
+            #expect(try ImageDecoders.standard.decode(PNGEncoder(colours: colours).encode(bitmap)) == bitmap)
+        }
+    }
+
+    @Test(
+        "pngtopnm reads the same pixels",
+        .enabled(if: Netpbm.isInstalled, "pngtopnm (netpbm) is not installed"))
+    func otherReader() throws {
+        let bitmap = try bitmap("JPEG/baseline-444.jpg")
+        let folder = try TemporaryFolder()
+        for colours in [PNGEncoder.Colours.rgb, .rgba] {
+            try Data(PNGEncoder(colours: colours).encode(bitmap)).write(
+                to: URL(filePath: folder.file("a.png")))
+            let pixels = try #require(try Netpbm.pixels(ofPNG: folder.file("a.png"), in: folder))
+            #expect(TestPicture.bitmap(ppm: pixels, width: bitmap.width, height: bitmap.height) == bitmap)
+        }
+    }
+}
+
+extension Bitmap {
+    fileprivate var opaque: Bitmap {
+        Bitmap(
+            width: width, height: height,
+            pixels: pixels.enumerated().map { $0.offset % 4 == 3 ? 255 : $0.element })
+    }
+}
+
+/// libpng's reader, by a program over it.
+private enum Netpbm {
+    static var isInstalled: Bool { unsafe system("command -v pngtopnm >/dev/null 2>&1") == 0 }
+
+    static func pixels(ofPNG file: String, in folder: TemporaryFolder) throws -> [UInt8]? {
+        let output = folder.file("a.ppm")
+        guard unsafe system("pngtopnm \(file) >\(output) 2>/dev/null") == 0 else { return nil }
+        return [UInt8](try Data(contentsOf: URL(filePath: output)))
+    }
+}
