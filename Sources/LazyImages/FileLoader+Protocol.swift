@@ -7,7 +7,7 @@ extension FileLoader {
         _ request: ImageRequest, _ flight: Flight, _ stored: LoadedFile?
     ) async throws(ImageLoadingError) -> LoadedFile {
         let directives = request.directives
-        guard let stored, let response = stored.file.response, !request.isPartial else {
+        guard let stored, let response = stored.file.response, !request.isPartial, speaks(stored.file) else {
             if directives.onlyIfCached { throw .notCached(url: request.url.displayText) }
             return try await fetch(request, flight, replacing: stored)
         }
@@ -21,6 +21,12 @@ extension FileLoader {
             if directives.onlyIfCached { throw .notCached(url: request.url.displayText) }
             return try await revalidate(request, flight, stored, response)
         }
+    }
+
+    /// Whether what is stored says something here. A loader that gives any status may have left, in the same folder, what is
+    /// neither a picture nor word that there is none.
+    private nonisolated func speaks(_ file: CachedFile) -> Bool {
+        file.isPresent || limits.acceptsAnyStatus || file.status == 404 || file.status == 410
     }
 
     /// Asks whether what is stored still holds. Where the server fails it is given all the same, if that is allowed.

@@ -320,6 +320,19 @@ struct ProtocolTests {
         #expect(scene.requests == 2)
     }
 
+    @Test(
+        "a status that another loader stored is no answer to one that wants pictures",
+        arguments: [301, 403, 503])
+    func otherLoadersStatus(status: Int) async throws {
+        let scene = try Scene()
+        scene.answers(status, Array("body".utf8), ["Cache-Control": "max-age=60"])
+        let any = scene.loader(anyStatus: true)
+        _ = try await any.file(for: request())
+        await any.flush()
+        scene.answers()
+        #expect(try await source(scene.loader()) == .network)
+    }
+
     @Test("section 3.3: a request for a part is answered by the server, and nothing of it is stored")
     func parts() async throws {
         let scene = try Scene(["Cache-Control": "max-age=60"])
