@@ -42,14 +42,14 @@ public actor ImageLoader: SingleFlight {
 
     /// A loader with a downloader of its own.
     /// - Parameters:
-    ///   - memory: the memory tier. Default: up to 64 MiB of pixels.
+    ///   - memory: the memory tier. Default: up to `MemoryLimit.standard` bytes of pixels.
     ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
     ///   - configuration: limits of the downloads.
     ///   - decoders: what is decoded, and by what. Default: JPEG and PNG.
     ///   - decodingLimits: how large images may be.
     ///   - transport: the network. Default: libcurl.
     public init(
-        memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024),
+        memory: MemoryCache<CachedImage> = MemoryCache(),
         disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         decoders: ImageDecoders = .standard, decodingLimits: DecodingLimits = .standard,
@@ -64,7 +64,7 @@ public actor ImageLoader: SingleFlight {
 
     /// A loader over a loader of files that others may use too.
     public init(
-        memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024), files: FileLoader,
+        memory: MemoryCache<CachedImage> = MemoryCache(), files: FileLoader,
         decoders: ImageDecoders = .standard, decodingLimits: DecodingLimits = .standard
     ) {
         self.memory = memory

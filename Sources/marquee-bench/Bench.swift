@@ -7,7 +7,11 @@ struct Bench {
     static let usage = """
         marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--disk]
                                        loads every URL of the list, beside curl --parallel
-        marquee-bench memory           a hit and a store of the memory tier, beside a dictionary under a lock
+        marquee-bench memory           hit, miss and stores of the memory tier on 1, 2 and 4 threads, beside a
+                                       dictionary under a lock and plain LRU
+        marquee-bench hit-ratio [--capacity N TRACE [--binary]]
+                                       what LRU, CLOCK, SIEVE, ours and the optimum make of a trace: a key a line,
+                                       or 32-bit integers, low byte first; without one, of traces of our own
         marquee-bench disk             a hit and a store of the disk tier, beside the raw system calls
         marquee-bench dedupe [--callers N]
                                        many callers of one URL: requests the origin saw, time a caller
@@ -28,6 +32,7 @@ struct Bench {
             switch options.words.first {
             case "fetch": results = try await fetchBenchmark(options)
             case "memory": results = try await memoryBenchmark(options)
+            case "hit-ratio": results = try await hitRatioBenchmark(options)
             case "disk": results = try await diskBenchmark(options)
             case "decode": results = try await decodeBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
@@ -47,7 +52,9 @@ struct Bench {
 
 /// Words, flags (`--disk`) and values (`--runs 5`).
 struct Options {
-    static let valued: Set<String> = ["runs", "concurrency", "per-host", "callers", "ppm", "size"]
+    static let valued: Set<String> = [
+        "runs", "concurrency", "per-host", "callers", "ppm", "size", "capacity",
+    ]
     var words: [String] = []
     var flags: Set<String> = []
     var values: [String: String] = [:]
