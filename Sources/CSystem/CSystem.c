@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 int csystem_accept(int listening, struct sockaddr *address, socklen_t *length) {
@@ -33,3 +34,5 @@ int csystem_open_untouched(int folder, const char *path) {
 int csystem_open_entry(int folder, const char *name, int flags) {
     return openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW);
 }
+
+void csystem_name_thread(const char *name) { prctl(PR_SET_NAME, name); }

@@ -29,8 +29,6 @@ public actor FileLoader: SingleFlight {
     public nonisolated let downloader: ImageDownloader
 
     var flights = FlightTable<Key, LoadedFile>()
-    /// What each flight that downloads is known by to the downloader.
-    private var downloads: [Int: LoadTicket] = [:]
     private let threads = BlockingThreads(count: 2)
     private let limits: ImageDownloader.Configuration
 
@@ -83,7 +81,8 @@ public actor FileLoader: SingleFlight {
 
     /// Gives the caller behind `ticket` another priority. Does nothing once the caller has its answer.
     public func setPriority(_ priority: ImageRequest.Priority, of ticket: LoadTicket) {
-        changePriority(of: ticket, to: priority)
+        ticket.priority = priority
+        heedPriority(of: ticket)
     }
 
     /// Returns when everything stored so far is on disk.
@@ -94,33 +93,26 @@ public actor FileLoader: SingleFlight {
     private func load(
         _ request: ImageRequest, _ ticket: LoadTicket, _ progress: ProgressListener?
     ) async throws(ImageLoadingError) -> LoadedFile {
-        try await share(Key(request), of: request, ticket: ticket, progress: progress) { flight, relay in
-            let task = Task { @concurrent in await fly(flight, request, relay) }
-            flights.setTask(task, of: Key(request), flight: flight)
+        try await share(Key(request), of: request, ticket: ticket, progress: progress) { flight in
+            let task = Task { @concurrent in await fly(flight, request) }
+            flights.setTask(task, of: Key(request), flight)
         }
     }
 
-    private nonisolated func fly(_ flight: Int, _ request: ImageRequest, _ relay: ProgressRelay) async {
+    private nonisolated func fly(_ flight: Flight, _ request: ImageRequest) async {
         let outcome: Result<LoadedFile, ImageLoadingError>
         do {
-            outcome = .success(try await find(request, flight: flight, relay))
+            outcome = .success(try await find(request, flight))
         } catch {
             outcome = .failure(error)
         }
-        await finish(flight, request, outcome)
+        await land(Key(request), flight, outcome)
     }
 
-    private func finish(
-        _ flight: Int, _ request: ImageRequest, _ outcome: Result<LoadedFile, ImageLoadingError>
-    ) {
-        downloads[flight] = nil
-        land(Key(request), flight: flight, outcome)
-    }
-
-    func wasAbandoned(flight: Int) { downloads[flight] = nil }
+    func wasAbandoned(_ flight: Flight) {}
 
     private nonisolated func find(
-        _ request: ImageRequest, flight: Int, _ relay: ProgressRelay
+        _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedFile {
         if request.cachePolicy != .reload {
             // A flight may have ended between the caller's own look and this one.
@@ -131,16 +123,14 @@ public actor FileLoader: SingleFlight {
         }
         if LocalContent.answers(request.url) { return try await readLocal(request) }
         if request.cachePolicy == .cacheOnly { throw .notCached(url: request.url.displayText) }
-        return try await fetch(request, flight: flight, relay)
+        return try await fetch(request, flight)
     }
 
     private nonisolated func fetch(
-        _ request: ImageRequest, flight: Int, _ relay: ProgressRelay
+        _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedFile {
-        let ticket = LoadTicket()
-        let urgent = await willDownload(request, flight: flight, as: ticket)
         let downloaded = try await downloader.download(
-            urgent, ticket: ticket, listener: ProgressListener(relay))
+            request, ticket: flight.ticket, listener: ProgressListener(flight.progress))
         try request.check(downloaded.bytes)
         if let disk {
             let response = StoredResponse(downloaded.head, url: downloaded.url, received: Date())
@@ -150,15 +140,6 @@ public actor FileLoader: SingleFlight {
             bytes: downloaded.bytes, header: downloaded.header, status: downloaded.head.status,
             url: downloaded.url)
         return remember(file, from: .network, for: request)
-    }
-
-    /// Notes what the downloader knows the flight by; the request with the priority the flight has by now.
-    private func willDownload(_ request: ImageRequest, flight: Int, as ticket: LoadTicket) -> ImageRequest {
-        guard let priority = flights.priority(ofFlight: Key(request)) else { return request }
-        downloads[flight] = ticket
-        var urgent = request
-        urgent.priority = priority
-        return urgent
     }
 
     /// What the disk tier has, if it is what the request wants.
@@ -201,12 +182,9 @@ public actor FileLoader: SingleFlight {
         return LoadedFile(file: file, source: source)
     }
 
-    func priorityMayHaveChanged(of key: Key, flight: Int) {
-        guard let ticket = downloads[flight] else { return }
-        // The priority is read when the downloader is asked, so that of two changes the later one stands.
-        Task {
-            guard let priority = flights.priority(ofFlight: key) else { return }
-            await downloader.setPriority(priority, of: ticket)
-        }
+    func priorityMayHaveChanged(of key: Key, _ flight: Flight) {
+        guard let priority = flights.priority(ofFlight: key) else { return }
+        flight.ticket.priority = priority
+        Task { await downloader.heedPriority(of: flight.ticket) }
     }
 }

@@ -34,8 +34,6 @@ public actor ImageLoader: SingleFlight {
     public nonisolated var disk: DiskCache? { files.disk }
 
     var flights = FlightTable<Key, LoadedImage>()
-    /// What each flight is known by to the loader of files.
-    private var tickets: [Int: LoadTicket] = [:]
     private let decoders: ImageDecoders
     private let decodingLimits: DecodingLimits
     private let threads = BlockingThreads(count: max(1, ProcessInfo.processInfo.activeProcessorCount))
@@ -97,7 +95,8 @@ public actor ImageLoader: SingleFlight {
 
     /// Gives the caller behind `ticket` another priority. Does nothing once the caller has its answer.
     public func setPriority(_ priority: ImageRequest.Priority, of ticket: LoadTicket) {
-        changePriority(of: ticket, to: priority)
+        ticket.priority = priority
+        heedPriority(of: ticket)
     }
 
     /// Whether the image is on the screen, so that the memory tier keeps it. Calls come in pairs: true, then false.
@@ -113,41 +112,31 @@ public actor ImageLoader: SingleFlight {
     private func load(
         _ request: ImageRequest, _ ticket: LoadTicket, _ progress: ProgressListener?
     ) async throws(ImageLoadingError) -> LoadedImage {
-        try await share(Key(request), of: request, ticket: ticket, progress: progress) { flight, relay in
-            let file = LoadTicket()
-            tickets[flight] = file
-            let task = Task { @concurrent in await fly(flight, request, file, relay) }
-            flights.setTask(task, of: Key(request), flight: flight)
+        try await share(Key(request), of: request, ticket: ticket, progress: progress) { flight in
+            let task = Task { @concurrent in await fly(flight, request) }
+            flights.setTask(task, of: Key(request), flight)
         }
     }
 
-    private nonisolated func fly(
-        _ flight: Int, _ request: ImageRequest, _ ticket: LoadTicket, _ relay: ProgressRelay
-    ) async {
+    private nonisolated func fly(_ flight: Flight, _ request: ImageRequest) async {
         let outcome: Result<LoadedImage, ImageLoadingError>
         do {
-            outcome = .success(try await find(request, ticket, relay))
+            outcome = .success(try await find(request, flight))
         } catch {
             outcome = .failure(error)
         }
-        await finish(flight, request, outcome)
+        await land(Key(request), flight, outcome)
     }
 
-    private func finish(
-        _ flight: Int, _ request: ImageRequest, _ outcome: Result<LoadedImage, ImageLoadingError>
-    ) {
-        tickets[flight] = nil
-        land(Key(request), flight: flight, outcome)
-    }
-
-    func wasAbandoned(flight: Int) { tickets[flight] = nil }
+    func wasAbandoned(_ flight: Flight) {}
 
     private nonisolated func find(
-        _ request: ImageRequest, _ ticket: LoadTicket, _ relay: ProgressRelay
+        _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedImage {
         // A flight may have ended between the caller's own look and this one.
         if request.allowsMemory, let image = cachedImage(for: request) { return image }
-        let file = try await files.file(for: request, ticket: ticket, listener: ProgressListener(relay))
+        let file = try await files.file(
+            for: request, ticket: flight.ticket, listener: ProgressListener(flight.progress))
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let image = try await decode(file, for: request)
         memory.store(image, for: request.imageKey, cost: image.bitmap.cost)
@@ -182,20 +171,14 @@ public actor ImageLoader: SingleFlight {
         }
     }
 
-    func priorityMayHaveChanged(of key: Key, flight: Int) {
-        guard let ticket = tickets[flight] else { return }
-        // The priority is read when the files' loader is asked, so that of two changes the later one stands.
-        Task {
-            guard let priority = flights.priority(ofFlight: key) else { return }
-            await files.setPriority(priority, of: ticket)
-        }
+    func priorityMayHaveChanged(of key: Key, _ flight: Flight) {
+        guard let priority = flights.priority(ofFlight: key) else { return }
+        flight.ticket.priority = priority
+        Task { await files.heedPriority(of: flight.ticket) }
     }
 }
 
 extension ImageRequest {
-    /// What the decoded image is cached under: the file's key and the size.
-    var imageKey: CacheKey { targetSize.map { key.variant("\($0.width)x\($0.height)") } ?? key }
-
     /// Whether the memory tier may answer: not where the bytes are to be checked or fetched anew.
     var allowsMemory: Bool { cachePolicy != .reload && checksum == nil }
 }

@@ -22,26 +22,50 @@ public struct ImageRequest: Sendable, Hashable {
         case reload
     }
 
+    /// What is made once, with the request, and shared by its copies: a load copies its request at every turn.
+    private final class Subject: Sendable {
+        let url: URL
+        let fields: HTTPFields
+        let checksum: String?
+        let key: CacheKey
+        let transferKey: CacheKey
+
+        init(url: URL, fields: HTTPFields, checksum: String?, variant: String?) {
+            self.url = url
+            self.fields = fields
+            self.checksum = checksum
+            let named = fields.fields.map { (name: $0.name, value: $0.value) }
+            transferKey = CacheKey(url: url, headers: named)
+            key = variant == nil ? transferKey : CacheKey(url: url, headers: named, variant: variant)
+        }
+    }
+
+    private let subject: Subject
+
     /// Where the image is: https, http, file or data. A user's name and password that stood in it are in `fields`.
-    public let url: URL
+    public var url: URL { subject.url }
     /// Header fields of the caller's own, such as `Authorization`. They make the answer differ: requests with different
     /// ones share neither transfer nor cache entry. A redirect to another origin does not get them.
-    public let fields: HTTPFields
+    public var fields: HTTPFields { subject.fields }
     /// How urgent it is. Default `.normal`.
     public var priority: Priority
     /// Whether the caches or the network answer. Default `.returnCacheElseLoad`.
     public var cachePolicy = CachePolicy.returnCacheElseLoad
 
     /// The pixels that are wanted: the image is made to fit into them, never enlarged. Nil, the default, for its own size.
-    public var targetSize: ImageSize?
+    public var targetSize: ImageSize? {
+        didSet { imageKey = targetSize.map { key.variant("\($0.width)x\($0.height)") } ?? key }
+    }
     /// The SHA-256 the bytes must have, 64 lower-case hexadecimal digits; nil for any. Callers who expect different ones
     /// share a transfer, and each has its own checked.
-    public let checksum: String?
+    public var checksum: String? { subject.checksum }
 
-    /// What the result is cached under: URL, fields and the caller's own variant.
-    public let key: CacheKey
+    /// What the file is cached under: URL, fields and the caller's own variant.
+    public var key: CacheKey { subject.key }
+    /// What the decoded image is cached under: the file's key and the size.
+    private(set) var imageKey: CacheKey
     /// What a transfer is shared by: URL and fields.
-    let transferKey: CacheKey
+    var transferKey: CacheKey { subject.transferKey }
 
     /// A request for `url`.
     /// - Parameters:
@@ -54,13 +78,10 @@ public struct ImageRequest: Sendable, Hashable {
         variant: String? = nil
     ) {
         var fields = fields
-        self.url = Self.movingCredentials(of: url, into: &fields)
-        self.fields = fields
+        let bare = Self.movingCredentials(of: url, into: &fields)
+        subject = Subject(url: bare, fields: fields, checksum: checksum?.lowercased(), variant: variant)
+        imageKey = subject.key
         self.priority = priority
-        self.checksum = checksum?.lowercased()
-        let named = fields.fields.map { (name: $0.name, value: $0.value) }
-        transferKey = CacheKey(url: self.url, headers: named)
-        key = variant == nil ? transferKey : CacheKey(url: self.url, headers: named, variant: variant)
     }
 
     /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read.
@@ -74,6 +95,17 @@ public struct ImageRequest: Sendable, Hashable {
             url: try URL(typed: text, relativeTo: base), fields: fields, priority: priority,
             checksum: checksum)
     }
+
+    /// Whether both ask for the same, in the same way.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.priority == other.priority && one.cachePolicy == other.cachePolicy
+            && one.imageKey == other.imageKey
+            && (one.subject === other.subject
+                || one.url == other.url && one.fields == other.fields && one.checksum == other.checksum)
+    }
+
+    /// Feeds the key, which nearly all that differs makes different.
+    public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
 
     /// Credentials in a URL would be logged and stored with it: they become an Authorization field (RFC 7617), unless
     /// the caller gives one.

@@ -27,4 +27,7 @@ int csystem_open_untouched(int folder, const char *path);
 /// openat of one entry of a folder with O_CLOEXEC and O_NOFOLLOW added: a descriptor, or -1 and errno.
 int csystem_open_entry(int folder, const char *name, int flags);
 
+/// The name that ps, perf and debuggers show for the calling thread; its first 15 bytes.
+void csystem_name_thread(const char *name);
+
 #endif

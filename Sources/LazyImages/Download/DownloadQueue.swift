@@ -10,13 +10,15 @@ struct DownloadQueue {
     typealias Priority = ImageRequest.Priority
 
     private struct Waiting {
-        let host: String
+        /// The index of its host.
+        let host: Int
         var priority: Priority
     }
 
     /// One host's transfers: how many run, and for each priority who waits, in ascending order. A line may hold numbers of
     /// transfers that have left or moved to another line; they are dropped when they come to the front.
     private struct Host {
+        let name: String
         var running = 0
         var waiting = 0
         var lines = [Line](repeating: Line(), count: Priority.allCases.count)
@@ -55,9 +57,12 @@ struct DownloadQueue {
     private let perHost: Int
     private let total: Int
     private var running = 0
-    private var hosts: [String: Host] = [:]
+    /// Every host that has transfers, and places that hosts have left. An index costs no hashing, unlike a name.
+    private var hosts: [Host] = []
+    private var indices: [String: Int] = [:]
+    private var free: [Int] = []
     private var waiting: [Int: Waiting] = [:]
-    private var hostsWithWaiting: Set<String> = []
+    private var hostsWithWaiting: Set<Int> = []
 
     init(perHost: Int, total: Int) {
         self.perHost = max(1, perHost)
@@ -68,17 +73,18 @@ struct DownloadQueue {
     var waitingCount: Int { waiting.count }
 
     /// Lines a transfer up.
-    mutating func append(_ number: Int, host: String, priority: Priority) {
+    mutating func append(_ number: Int, host name: String, priority: Priority) {
+        let host = indices[name] ?? add(name)
         waiting[number] = Waiting(host: host, priority: priority)
-        hosts[host, default: Host()].lines[priority.rawValue].insert(number)
-        hosts[host]?.waiting += 1
-        hostsWithWaiting.insert(host)
+        hosts[host].lines[priority.rawValue].insert(number)
+        hosts[host].waiting += 1
+        if hosts[host].waiting == 1 { hostsWithWaiting.insert(host) }
     }
 
     /// Takes a waiting transfer out of the line; false if it does not wait.
     mutating func remove(_ number: Int) -> Bool {
         guard let entry = waiting.removeValue(forKey: number) else { return false }
-        stopWaiting(host: entry.host)
+        stopWaiting(entry.host)
         return true
     }
 
@@ -86,14 +92,14 @@ struct DownloadQueue {
     mutating func setPriority(_ priority: Priority, of number: Int) {
         guard let entry = waiting[number], entry.priority != priority else { return }
         waiting[number]?.priority = priority
-        hosts[entry.host]?.lines[priority.rawValue].insert(number)
+        hosts[entry.host].lines[priority.rawValue].insert(number)
     }
 
     /// The transfer that starts now, which then counts as running; nil when nobody may.
     mutating func next() -> Int? {
         guard running < total else { return nil }
         var best: (number: Int, entry: Waiting)?
-        for host in hostsWithWaiting where hosts[host].map({ $0.running < perHost }) == true {
+        for host in hostsWithWaiting where hosts[host].running < perHost {
             guard let candidate = first(of: host) else { continue }
             if let best, (best.entry.priority, -best.number) >= (candidate.entry.priority, -candidate.number)
             {
@@ -104,40 +110,50 @@ struct DownloadQueue {
         guard let best else { return nil }
         waiting[best.number] = nil
         running += 1
-        hosts[best.entry.host]?.running += 1
-        stopWaiting(host: best.entry.host)
+        hosts[best.entry.host].running += 1
+        stopWaiting(best.entry.host)
         return best.number
     }
 
     /// A running transfer of `host` has ended.
-    mutating func release(host: String) {
+    mutating func release(host name: String) {
+        guard let host = indices[name] else { return }
         running -= 1
-        hosts[host]?.running -= 1
+        hosts[host].running -= 1
         forgetIfIdle(host)
     }
 
     /// The first in line of a host, over its lines from the most urgent on.
-    private mutating func first(of host: String) -> (number: Int, entry: Waiting)? {
-        for priority in Priority.allCases.reversed() {
-            while let number = hosts[host]?.lines[priority.rawValue].first {
-                if let entry = waiting[number], entry.priority == priority, entry.host == host {
+    private mutating func first(of host: Int) -> (number: Int, entry: Waiting)? {
+        for line in hosts[host].lines.indices.reversed() {
+            while let number = hosts[host].lines[line].first {
+                if let entry = waiting[number], entry.priority.rawValue == line, entry.host == host {
                     return (number, entry)
                 }
-                hosts[host]?.lines[priority.rawValue].removeFirst()
+                hosts[host].lines[line].removeFirst()
             }
         }
         return nil
     }
 
-    private mutating func stopWaiting(host: String) {
-        hosts[host]?.waiting -= 1
-        if hosts[host]?.waiting == 0 {
+    private mutating func stopWaiting(_ host: Int) {
+        hosts[host].waiting -= 1
+        if hosts[host].waiting == 0 {
             hostsWithWaiting.remove(host)
             forgetIfIdle(host)
         }
     }
 
-    private mutating func forgetIfIdle(_ host: String) {
-        if let state = hosts[host], state.running == 0, state.waiting == 0 { hosts[host] = nil }
+    private mutating func add(_ name: String) -> Int {
+        let index = free.popLast() ?? hosts.count
+        if index == hosts.count { hosts.append(Host(name: name)) } else { hosts[index] = Host(name: name) }
+        indices[name] = index
+        return index
+    }
+
+    private mutating func forgetIfIdle(_ host: Int) {
+        guard hosts[host].running == 0, hosts[host].waiting == 0 else { return }
+        indices[hosts[host].name] = nil
+        free.append(host)
     }
 }

@@ -1,8 +1,18 @@
-/// Who waits for what: at most one flight per key, however many callers wait for it. A plain struct, not safe for
-/// concurrent use: an actor owns it, and performs outside what it decides.
-///
-/// A flight is known by its number, never by its key alone: one that was abandoned may still be ending while a new one
-/// for the same key is under way, and must not answer the new one's callers.
+/// One piece of work that callers share. It is known by its identity, never by its key alone: one that was abandoned may
+/// still be ending while another for the same key is under way, and must not answer the other one's callers.
+final class Flight: Sendable {
+    /// Of two flights of one table, the one with the smaller number began first.
+    let number: Int
+    /// Where it reports how far it is.
+    let progress = ProgressRelay()
+    /// Stands for it where it waits for a flight of another table. Carries its priority there.
+    let ticket = LoadTicket()
+
+    init(number: Int) { self.number = number }
+}
+
+/// Who waits for what: at most one flight per key, however many callers wait for it. Plain logic, not safe for concurrent
+/// use and not to be copied: an actor owns it, and performs outside what it decides.
 struct FlightTable<Key: Hashable & Sendable, Value: Sendable> {
     typealias Outcome = Result<Value, ImageLoadingError>
 
@@ -21,8 +31,8 @@ struct FlightTable<Key: Hashable & Sendable, Value: Sendable> {
 
     /// What a caller's arrival means: it is the first and the flight must be started, or it shares one under way.
     enum Arrival {
-        case first(flight: Int)
-        case shares(flight: Int)
+        case first(Flight)
+        case shares(Flight)
     }
 
     /// What a caller's leaving means: when it was the last, the flight is over, and its task is to be cancelled.
@@ -32,88 +42,101 @@ struct FlightTable<Key: Hashable & Sendable, Value: Sendable> {
         var task: Task<Void, Never>?
     }
 
-    private struct Flight {
-        let number: Int
+    /// A class, so that a change costs one look-up of the key and no more.
+    private final class Entry {
+        let flight: Flight
         var callers: [LoadTicket: Caller] = [:]
         var task: Task<Void, Never>?
-        let progress = ProgressRelay()
         /// How many callers there are of each priority: the highest is found without looking at all of them.
         var count = SIMD8<Int32>()
 
         var priority: ImageRequest.Priority {
             ImageRequest.Priority.allCases.last { count[$0.rawValue] > 0 } ?? .veryLow
         }
+
+        init(_ flight: Flight) { self.flight = flight }
+
+        func add(_ caller: Caller) {
+            callers[caller.ticket] = caller
+            count[caller.priority.rawValue] += 1
+            if let progress = caller.progress { flight.progress.add(progress, for: caller.ticket) }
+        }
+
+        func remove(_ ticket: LoadTicket) -> Caller? {
+            guard let caller = callers.removeValue(forKey: ticket) else { return nil }
+            count[caller.priority.rawValue] -= 1
+            flight.progress.remove(ticket)
+            return caller
+        }
     }
 
-    private var flights: [Key: Flight] = [:]
+    private var entries: [Key: Entry] = [:]
     private var keys: [LoadTicket: Key] = [:]
     private var lastNumber = 0
 
     /// How many flights are under way.
-    var count: Int { flights.count }
+    var count: Int { entries.count }
 
     /// Adds a caller to the flight for `key`.
     mutating func join(_ key: Key, _ caller: Caller) -> Arrival {
-        precondition(keys[caller.ticket] == nil, "a LoadTicket stands for one load at a time")
-        keys[caller.ticket] = key
-        let isFirst = flights[key] == nil
-        if isFirst {
-            lastNumber += 1
-            flights[key] = Flight(number: lastNumber)
+        let previous = keys.updateValue(key, forKey: caller.ticket)
+        precondition(previous == nil, "a LoadTicket stands for one load at a time")
+        if let entry = entries[key] {
+            entry.add(caller)
+            return .shares(entry.flight)
         }
-        flights[key]?.callers[caller.ticket] = caller
-        flights[key]?.count[caller.priority.rawValue] += 1
-        if let progress = caller.progress { flights[key]?.progress.add(progress, for: caller.ticket) }
-        let number = flights[key]?.number ?? lastNumber
-        return isFirst ? .first(flight: number) : .shares(flight: number)
+        lastNumber += 1
+        let entry = Entry(Flight(number: lastNumber))
+        entry.add(caller)
+        entries[key] = entry
+        return .first(entry.flight)
     }
 
     /// Notes the task that does the flight's work, so that it can be cancelled. One whose flight is over is cancelled at
     /// once.
-    mutating func setTask(_ task: Task<Void, Never>, of key: Key, flight number: Int) {
-        if isUnderWay(key, flight: number) { flights[key]?.task = task } else { task.cancel() }
+    mutating func setTask(_ task: Task<Void, Never>, of key: Key, _ flight: Flight) {
+        if let entry = entries[key], entry.flight === flight { entry.task = task } else { task.cancel() }
     }
 
     /// Whether somebody still waits for the flight.
-    func isUnderWay(_ key: Key, flight number: Int) -> Bool { flights[key]?.number == number }
-
-    /// Where the flight for `key` reports how far it is.
-    func progress(of key: Key) -> ProgressRelay? { flights[key]?.progress }
+    func isUnderWay(_ key: Key, _ flight: Flight) -> Bool { entries[key]?.flight === flight }
 
     /// Takes one caller out. Nil if it waits no more: it has its answer.
     mutating func leave(_ ticket: LoadTicket) -> Departure? {
-        guard let key = keys.removeValue(forKey: ticket),
-            let caller = flights[key]?.callers.removeValue(forKey: ticket)
+        guard let key = keys.removeValue(forKey: ticket), let entry = entries[key],
+            let caller = entry.remove(ticket)
         else { return nil }
-        flights[key]?.count[caller.priority.rawValue] -= 1
-        flights[key]?.progress.remove(ticket)
-        guard flights[key]?.callers.isEmpty == true else {
-            return Departure(caller: caller, isLast: false)
-        }
-        return Departure(caller: caller, isLast: true, task: flights.removeValue(forKey: key)?.task)
+        guard entry.callers.isEmpty else { return Departure(caller: caller, isLast: false) }
+        entries[key] = nil
+        return Departure(caller: caller, isLast: true, task: entry.task)
     }
 
     /// Ends a flight and hands over those who waited for it, first come first; none if it was abandoned meanwhile.
-    mutating func finish(_ key: Key, flight number: Int) -> [Caller] {
-        guard flights[key]?.number == number, let flight = flights.removeValue(forKey: key) else { return [] }
-        for ticket in flight.callers.keys { keys[ticket] = nil }
-        return flight.callers.values.sorted { $0.ticket < $1.ticket }
+    mutating func finish(_ key: Key, _ flight: Flight) -> [Caller] {
+        guard let entry = entries[key], entry.flight === flight else { return [] }
+        entries[key] = nil
+        for ticket in entry.callers.keys { keys[ticket] = nil }
+        let callers = Array(entry.callers.values)
+        return callers.count == 1 ? callers : callers.sorted { $0.ticket < $1.ticket }
     }
 
     /// The highest priority among the flight's callers, unless it has ended.
-    func priority(ofFlight key: Key) -> ImageRequest.Priority? { flights[key]?.priority }
+    func priority(ofFlight key: Key) -> ImageRequest.Priority? { entries[key]?.priority }
 
-    /// The key a caller waits for and the number of its flight.
-    func flight(of ticket: LoadTicket) -> (key: Key, number: Int)? {
-        guard let key = keys[ticket], let number = flights[key]?.number else { return nil }
-        return (key, number)
+    /// The key a caller waits for and its flight.
+    func flight(of ticket: LoadTicket) -> (key: Key, flight: Flight)? {
+        guard let key = keys[ticket], let flight = entries[key]?.flight else { return nil }
+        return (key, flight)
     }
 
     /// Gives one caller another priority.
     mutating func setPriority(_ priority: ImageRequest.Priority, of ticket: LoadTicket) {
-        guard let key = keys[ticket], let old = flights[key]?.callers[ticket]?.priority else { return }
-        flights[key]?.callers[ticket]?.priority = priority
-        flights[key]?.count[old.rawValue] -= 1
-        flights[key]?.count[priority.rawValue] += 1
+        guard let key = keys[ticket], let entry = entries[key], var caller = entry.callers[ticket] else {
+            return
+        }
+        entry.count[caller.priority.rawValue] -= 1
+        entry.count[priority.rawValue] += 1
+        caller.priority = priority
+        entry.callers[ticket] = caller
     }
 }

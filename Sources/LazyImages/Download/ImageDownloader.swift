@@ -45,17 +45,20 @@ public actor ImageDownloader: SingleFlight {
         let request: ImageRequest
         let url: URL
         let redirects: Int
-        let progress: ProgressRelay
+        let flight: Flight
         /// The host and port it goes to.
         let place: String
 
-        init(request: ImageRequest, url: URL, redirects: Int, progress: ProgressRelay) {
+        init(request: ImageRequest, url: URL, redirects: Int, flight: Flight) {
             self.request = request
             self.url = url
             self.redirects = redirects
-            self.progress = progress
+            self.flight = flight
             place = SecurityPolicy.place(of: url)
         }
+
+        /// What its flight is found by.
+        var key: CacheKey { request.transferKey }
 
         /// Whether the caller's own fields go along.
         var isAtOrigin: Bool { redirects == 0 || SecurityPolicy.haveSameOrigin(url, request.url) }
@@ -68,6 +71,8 @@ public actor ImageDownloader: SingleFlight {
     private let transport: any Transport
     private let configuration: Configuration
     private let budget: BodyBudget
+    /// Sent with every request, unless the caller's own replace them.
+    private let ownFields: HTTPFields
 
     /// A downloader over `transport`.
     public init(transport: any Transport = CurlTransport(), configuration: Configuration = Configuration()) {
@@ -75,6 +80,12 @@ public actor ImageDownloader: SingleFlight {
         self.configuration = configuration
         queue = DownloadQueue(perHost: configuration.transfersPerHost, total: configuration.transfers)
         budget = BodyBudget(limit: configuration.memoryForBodies)
+        ownFields = [
+            "Accept": configuration.acceptsAnyContent
+                ? "*/*" : "image/jpeg, image/png, image/*;q=0.5, */*;q=0.1",
+            "Accept-Encoding": "identity",
+            "User-Agent": configuration.userAgent,
+        ]
     }
 
     /// Fetches what `request` names, or joins the transfer that does so already. Cancelling the calling task makes only
@@ -93,79 +104,77 @@ public actor ImageDownloader: SingleFlight {
     func download(
         _ request: ImageRequest, ticket: LoadTicket, listener: ProgressListener?
     ) async throws(ImageLoadingError) -> DownloadedImage {
-        try await share(request.transferKey, of: request, ticket: ticket, progress: listener) {
-            flight, relay in
-            begin(Hop(request: request, url: request.url, redirects: 0, progress: relay), of: flight)
+        try await share(request.transferKey, of: request, ticket: ticket, progress: listener) { flight in
+            begin(Hop(request: request, url: request.url, redirects: 0, flight: flight))
         }
     }
 
     /// Gives the caller behind `ticket` another priority, while its transfer waits for a place too. Does nothing once
     /// the caller has its answer.
     public func setPriority(_ priority: ImageRequest.Priority, of ticket: LoadTicket) {
-        changePriority(of: ticket, to: priority)
+        ticket.priority = priority
+        heedPriority(of: ticket)
     }
 
     /// How many transfers there are, those that wait for a place included.
     public var transferCount: Int { flights.count }
 
-    func priorityMayHaveChanged(of key: CacheKey, flight: Int) {
+    func priorityMayHaveChanged(of key: CacheKey, _ flight: Flight) {
         guard let priority = flights.priority(ofFlight: key) else { return }
-        queue.setPriority(priority, of: flight)
+        queue.setPriority(priority, of: flight.number)
     }
 
     // MARK: Places
 
     /// Lines a hop up for its place, unless the policy forbids it.
-    private func begin(_ hop: Hop, of flight: Int) {
+    private func begin(_ hop: Hop) {
         do {
             try configuration.security.check(hop.url)
         } catch {
-            land(hop.request.transferKey, flight: flight, .failure(error))
+            land(hop.key, hop.flight, .failure(error))
             return
         }
-        waiting[flight] = hop
-        queue.append(
-            flight, host: hop.place, priority: flights.priority(ofFlight: hop.request.transferKey) ?? .veryLow
-        )
+        let number = hop.flight.number
+        waiting[number] = hop
+        queue.append(number, host: hop.place, priority: flights.priority(ofFlight: hop.key) ?? .veryLow)
         startWaiting()
     }
 
     /// Starts every transfer that may start now.
     private func startWaiting() {
-        while let flight = queue.next() {
-            guard let hop = waiting.removeValue(forKey: flight) else { continue }
-            let task = Task { @concurrent in await fly(hop, flight: flight) }
-            flights.setTask(task, of: hop.request.transferKey, flight: flight)
+        while let number = queue.next() {
+            guard let hop = waiting.removeValue(forKey: number) else { continue }
+            let task = Task { @concurrent in await fly(hop) }
+            flights.setTask(task, of: hop.key, hop.flight)
         }
     }
 
-    func wasAbandoned(flight: Int) {
-        if queue.remove(flight) { waiting[flight] = nil }
+    func wasAbandoned(_ flight: Flight) {
+        if queue.remove(flight.number) { waiting[flight.number] = nil }
     }
 
     /// A transfer has ended: its place is free, and its outcome goes to whoever waits, or its redirect is followed.
-    private func finish(_ hop: Hop, flight: Int, _ outcome: Result<Arrival, ImageLoadingError>) {
+    private func finish(_ hop: Hop, _ outcome: Result<Arrival, ImageLoadingError>) {
         queue.release(host: hop.place)
-        let key = hop.request.transferKey
         switch outcome {
-        case .success(.image(let image)): land(key, flight: flight, .success(image))
-        case .failure(let error): land(key, flight: flight, .failure(error))
-        case .success(.redirect(let target)) where flights.isUnderWay(key, flight: flight):
-            if hop.redirects < configuration.maximumRedirects {
-                begin(
-                    Hop(
-                        request: hop.request, url: target, redirects: hop.redirects + 1,
-                        progress: hop.progress),
-                    of: flight)
-            } else {
-                let url = hop.request.url.displayText
-                land(
-                    key, flight: flight,
-                    .failure(.tooManyRedirects(url: url, limit: configuration.maximumRedirects)))
-            }
+        case .success(.image(let image)): land(hop.key, hop.flight, .success(image))
+        case .failure(let error): land(hop.key, hop.flight, .failure(error))
+        case .success(.redirect(let target)) where flights.isUnderWay(hop.key, hop.flight):
+            follow(target, from: hop)
         case .success(.redirect): break
         }
         startWaiting()
+    }
+
+    private func follow(_ target: URL, from hop: Hop) {
+        guard hop.redirects < configuration.maximumRedirects else {
+            let url = hop.request.url.displayText
+            land(
+                hop.key, hop.flight,
+                .failure(.tooManyRedirects(url: url, limit: configuration.maximumRedirects)))
+            return
+        }
+        begin(Hop(request: hop.request, url: target, redirects: hop.redirects + 1, flight: hop.flight))
     }
 
     // MARK: One transfer
@@ -176,20 +185,20 @@ public actor ImageDownloader: SingleFlight {
         case redirect(URL)
     }
 
-    private nonisolated func fly(_ hop: Hop, flight: Int) async {
+    private nonisolated func fly(_ hop: Hop) async {
         let outcome: Result<Arrival, ImageLoadingError>
         do {
             outcome = .success(try await fetch(hop))
         } catch {
             outcome = .failure(error)
         }
-        await finish(hop, flight: flight, outcome)
+        await finish(hop, outcome)
     }
 
     private nonisolated func fetch(_ hop: Hop) async throws(ImageLoadingError) -> Arrival {
         let body = BodyBuffer(
             url: hop.url, maximumBytes: configuration.maximumBytes, budget: budget,
-            spillFolder: configuration.temporaryFolder, progress: hop.progress)
+            spillFolder: configuration.temporaryFolder, progress: hop.flight.progress)
         let request = TransportRequest(
             url: hop.url, fields: fields(for: hop), timeouts: configuration.timeouts)
         let head = try await transport.perform(request, into: body)
@@ -203,13 +212,8 @@ public actor ImageDownloader: SingleFlight {
 
     /// The library's own fields, and the caller's where the request is still at its origin.
     private nonisolated func fields(for hop: Hop) -> HTTPFields {
-        var fields: HTTPFields = [
-            "Accept": configuration.acceptsAnyContent
-                ? "*/*" : "image/jpeg, image/png, image/*;q=0.5, */*;q=0.1",
-            "Accept-Encoding": "identity",
-            "User-Agent": configuration.userAgent,
-        ]
-        guard hop.isAtOrigin else { return fields }
+        var fields = ownFields
+        guard hop.isAtOrigin, !hop.request.fields.isEmpty else { return fields }
         for field in hop.request.fields.fields { fields[field.name] = nil }
         for field in hop.request.fields.fields { fields.append(field) }
         return fields

@@ -40,8 +40,8 @@ final class ProgressRelay: Sendable {
     func report(_ progress: TransferProgress) {
         let listeners = state.withLock { state in
             state.latest = progress
-            return state.listeners.isEmpty ? [] : Array(state.listeners.values)
+            return state.listeners
         }
-        for listener in listeners { listener.report(progress) }
+        for listener in listeners.values { listener.report(progress) }
     }
 }

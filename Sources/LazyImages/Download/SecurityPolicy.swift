@@ -68,7 +68,9 @@ public struct SecurityPolicy: Sendable, Hashable {
 
     /// This machine: localhost and names below it (RFC 6761 section 6.3), 127.0.0.0/8, ::1.
     static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host == "[::1]" {
+        if host == "127.0.0.1" || host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
+            || host == "[::1]"
+        {
             return true
         }
         guard host.hasPrefix("127.") else { return false }

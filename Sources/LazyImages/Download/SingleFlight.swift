@@ -7,10 +7,10 @@ protocol SingleFlight: Actor {
     var flights: FlightTable<Key, Value> { get set }
 
     /// The highest priority among the flight's callers may have changed.
-    func priorityMayHaveChanged(of key: Key, flight: Int)
+    func priorityMayHaveChanged(of key: Key, _ flight: Flight)
 
     /// Nobody waits for the flight any more, and its task, if it has one, is cancelled.
-    func wasAbandoned(flight: Int)
+    func wasAbandoned(_ flight: Flight)
 }
 
 extension SingleFlight {
@@ -19,7 +19,7 @@ extension SingleFlight {
     func share(
         _ key: Key, of request: ImageRequest, ticket: LoadTicket,
         progress: ProgressListener?,
-        launch: (_ flight: Int, _ progress: ProgressRelay) -> Void
+        launch: (_ flight: Flight) -> Void
     ) async throws(ImageLoadingError) -> Value {
         if Task.isCancelled {
             progress?.finish()
@@ -30,13 +30,11 @@ extension SingleFlight {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let caller = FlightTable<Key, Value>.Caller(
-                    ticket: ticket, priority: request.priority, progress: progress, continuation: continuation
-                )
+                    ticket: ticket, priority: ticket.priority ?? request.priority, progress: progress,
+                    continuation: continuation)
                 switch flights.join(key, caller) {
-                case .first(let flight):
-                    launch(flight, flights.progress(of: key) ?? ProgressRelay())
-                case .shares(let flight):
-                    priorityMayHaveChanged(of: key, flight: flight)
+                case .first(let flight): launch(flight)
+                case .shares(let flight): priorityMayHaveChanged(of: key, flight)
                 }
             }
         } onCancel: {
@@ -46,15 +44,15 @@ extension SingleFlight {
     }
 
     /// Gives everyone who waits the flight's outcome. Does nothing for a flight that was abandoned.
-    func land(_ key: Key, flight: Int, _ outcome: Result<Value, ImageLoadingError>) {
-        for caller in flights.finish(key, flight: flight) { caller.resume(outcome) }
+    func land(_ key: Key, _ flight: Flight, _ outcome: Result<Value, ImageLoadingError>) {
+        for caller in flights.finish(key, flight) { caller.resume(outcome) }
     }
 
-    /// Gives one caller another priority; the flight has the highest among its callers.
-    func changePriority(of ticket: LoadTicket, to priority: ImageRequest.Priority) {
-        guard let (key, flight) = flights.flight(of: ticket) else { return }
+    /// Gives one caller the priority that its ticket wishes for; the flight has the highest among its callers.
+    func heedPriority(of ticket: LoadTicket) {
+        guard let priority = ticket.priority, let (key, flight) = flights.flight(of: ticket) else { return }
         flights.setPriority(priority, of: ticket)
-        priorityMayHaveChanged(of: key, flight: flight)
+        priorityMayHaveChanged(of: key, flight)
     }
 
     private func leave(_ ticket: LoadTicket, url: String) {
@@ -64,9 +62,9 @@ extension SingleFlight {
         departure.caller.resume(.failure(.cancelled(url: url)))
         if departure.isLast {
             departure.task?.cancel()
-            wasAbandoned(flight: flight)
+            wasAbandoned(flight)
         } else {
-            priorityMayHaveChanged(of: key, flight: flight)
+            priorityMayHaveChanged(of: key, flight)
         }
     }
 }

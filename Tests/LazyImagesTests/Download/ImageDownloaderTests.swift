@@ -134,6 +134,19 @@ struct ImageDownloaderTests {
         #expect(transport.requests.map(\.url.path) == ["/running", "/joined", "/normal", "/left"])
     }
 
+    @Test("a priority that is wished for before the download begins is the one it begins with")
+    func earlyWish() async throws {
+        let downloader = ImageDownloader(transport: transport)
+        let request = try ImageRequest("http://localhost/a", priority: .low)
+        let ticket = LoadTicket()
+        await downloader.setPriority(.veryHigh, of: ticket)
+        let download = Task { try await downloader.download(request, ticket: ticket) }
+        try await downloader.haveJoined([ticket])
+        try await downloader.has(.veryHigh, for: request)
+        try await transport.transfer().answer(SampleImages.png)
+        _ = try await download.value
+    }
+
     @Test("a place is free again after a failure and after a cancellation")
     func placesComeBack() async throws {
         let downloader = ImageDownloader(

@@ -6,14 +6,16 @@ import Glibc
 /// `curl_multi_socket_action`, so that an event costs the same however many transfers are under way.
 @safe final class CurlLoop {
     private let inbox: CurlInbox
-    private let connectTo: [String: String]
+    private let connectTo: CurlList
     private let idleConnections: Int
     private let poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     private var multi: OpaquePointer?
     private var transfers: [Int: CurlTransfer] = [:]
     /// The sockets that libcurl has told us to watch.
     private var watched: Set<Int32> = []
-    /// Handles that have served and may serve again: their settings are all made anew.
+    /// The fields of the last request: the next one's are nearly always the same.
+    private var lastFields = (fields: HTTPFields(), list: CurlList([]))
+    /// Handles that have served and may serve again.
     private var idleHandles: [OpaquePointer] = unsafe []
     /// When libcurl wants to be called, and when to look for timeouts of transfers again; monotonic nanoseconds.
     private var curlDeadline = Int64.max
@@ -21,7 +23,7 @@ import Glibc
 
     init(inbox: CurlInbox, configuration: CurlTransport.Configuration) {
         self.inbox = inbox
-        connectTo = configuration.connectTo
+        connectTo = CurlList(configuration.connectTo.map { "\($0.key):\($0.value)" })
         idleConnections = configuration.idleConnections
     }
 
@@ -83,13 +85,17 @@ import Glibc
 
     private func start(_ order: CurlOrder) {
         let reused = unsafe idleHandles.popLast()
-        guard let handle = unsafe reused ?? ccurl_easy_init() else {
+        guard let handle = unsafe reused ?? CurlTransfer.newHandle() else {
             let reason = "libcurl gave no handle: the memory is exhausted"
             order.continuation.resume(returning: .failure(.transportUnavailable(reason: reason)))
             return
         }
+        if order.request.fields != lastFields.fields {
+            lastFields = (order.request.fields, CurlList(order.request.fields))
+        }
         let transfer = unsafe CurlTransfer(
-            order: order, handle: handle, started: Self.now(), connectTo: connectTo)
+            order: order, handle: handle, started: Self.now(), requestFields: lastFields.list,
+            connectTo: connectTo)
         transfers[order.number] = transfer
         transferDeadline = min(transferDeadline, transfer.nextLook(now: Self.now()))
         _ = unsafe ccurl_multi_add(multi, handle)

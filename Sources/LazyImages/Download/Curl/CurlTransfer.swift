@@ -14,8 +14,9 @@ import Glibc
     let handle: OpaquePointer
     private let started: Int64
     private var lastArrival: Int64
-    private var requestFields: OpaquePointer?
-    private var connectTo: OpaquePointer?
+    /// What libcurl reads while the transfer is under way.
+    private let requestFields: CurlList
+    private let connectTo: CurlList
 
     private var head: ResponseHead?
     private var headIsComplete = false
@@ -29,48 +30,47 @@ import Glibc
     /// The URL for messages. Made when it is needed: most transfers need none.
     var urlText: String { order.request.url.displayText }
 
-    init(order: CurlOrder, handle: OpaquePointer, started: Int64, connectTo hosts: [String: String]) {
+    /// A handle with the settings that are the same for every transfer; nil if libcurl gives none.
+    static func newHandle() -> OpaquePointer? {
+        guard let handle = unsafe ccurl_easy_init() else { return nil }
+        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_WRITEFUNCTION), bodyCallback)
+        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_HEADERFUNCTION), headerCallback)
+        let numbers: [(Int, Int)] = [
+            (CCURLOPT_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS)),
+            (CCURLOPT_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS)),
+            (CCURLOPT_NOSIGNAL, 1), (CCURLOPT_QUICK_EXIT, 1), (CCURLOPT_BUFFERSIZE, readSize),
+        ]
+        for (option, value) in numbers { _ = unsafe ccurl_easy_set_long(handle, Int32(option), value) }
+        _ = unsafe "".withCString { unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_PROXY), $0) }
+        return unsafe handle
+    }
+
+    /// A transfer on a handle that `newHandle` has made and that may have served others before.
+    init(
+        order: CurlOrder, handle: OpaquePointer, started: Int64, requestFields: CurlList, connectTo: CurlList
+    ) {
         self.order = order
         unsafe self.handle = handle
         self.started = started
+        self.requestFields = requestFields
+        self.connectTo = connectTo
         lastArrival = started
 
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe setPointer(CCURLOPT_PRIVATE, context)
         unsafe setPointer(CCURLOPT_WRITEDATA, context)
         unsafe setPointer(CCURLOPT_HEADERDATA, context)
-        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_WRITEFUNCTION), bodyCallback)
-        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_HEADERFUNCTION), headerCallback)
-        setText(CCURLOPT_URL, order.request.url.absoluteString)
-        setText(CCURLOPT_PROXY, "")
-        set(CCURLOPT_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS))
-        set(CCURLOPT_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS))
+        _ = unsafe order.request.url.absoluteString.withCString {
+            unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_URL), $0)
+        }
         // To wait for a connection that may be shared is right where TLS says within one handshake whether it may. In the
         // clear that shows only in the first answer, for which every other transfer of the host would wait.
         set(CCURLOPT_PIPEWAIT, order.request.url.scheme?.lowercased() == "https" ? 1 : 0)
-        set(CCURLOPT_NOSIGNAL, 1)
-        set(CCURLOPT_QUICK_EXIT, 1)
-        set(CCURLOPT_BUFFERSIZE, Self.readSize)
         set(
             CCURLOPT_CONNECTTIMEOUT_MS,
             Int(clamping: max(1, order.request.timeouts.connect.nanoseconds / 1_000_000)))
-
-        for field in order.request.fields.fields {
-            unsafe requestFields = ccurl_list_append(
-                requestFields, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
-        }
-        unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields))
-        if !hosts.isEmpty {
-            for (host, address) in hosts {
-                unsafe connectTo = ccurl_list_append(connectTo, "\(host):\(address)")
-            }
-        }
-        unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo))
-    }
-
-    deinit {
-        unsafe ccurl_list_free(requestFields)
-        unsafe ccurl_list_free(connectTo)
+        unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields.first))
+        unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo.first))
     }
 
     /// The transfer that a handle of libcurl's serves.
@@ -97,7 +97,7 @@ import Glibc
         if end == 0 { return endHead() }
         let content = unsafe UnsafeRawBufferPointer(rebasing: line[..<end])
         if unsafe content.starts(with: "HTTP/".utf8) {
-            head = ResponseHead(status: Self.status(inStatusLine: unsafe Self.text(content)))
+            head = ResponseHead(status: unsafe Self.status(inStatusLine: content))
         } else if let field = unsafe Self.field(content) {
             head?.fields.append(field)
         }
@@ -216,10 +216,6 @@ import Glibc
         _ = unsafe ccurl_easy_set_long(handle, Int32(option), value)
     }
 
-    private func setText(_ option: Int, _ text: String) {
-        _ = unsafe text.withCString { unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) }
-    }
-
     private func setPointer(_ option: Int, _ pointer: UnsafeRawPointer?) {
         _ = unsafe ccurl_easy_set_pointer(handle, Int32(option), pointer)
     }
@@ -232,9 +228,13 @@ import Glibc
     }
 
     /// The status in `HTTP/1.1 200 OK`, whose reason may be missing; 0 if there is none.
-    private static func status(inStatusLine line: String) -> Int {
-        let parts = line.split(separator: " ", maxSplits: 2)
-        return parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+    private static func status(inStatusLine line: UnsafeRawBufferPointer) -> Int {
+        let afterVersion = unsafe line.drop { $0 != 0x20 }.drop { $0 == 0x20 }
+        let digits = unsafe afterVersion.prefix { $0 != 0x20 }
+        guard unsafe digits.count <= 3, unsafe digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+            return 0
+        }
+        return unsafe digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
     /// `Name: value`; white space around the value is optional (RFC 9110 section 5.5). Nil for anything else.
@@ -246,6 +246,25 @@ import Glibc
             name: text(UnsafeRawBufferPointer(rebasing: line[..<colon])),
             value: text(UnsafeRawBufferPointer(rebasing: line[start...])))
     }
+}
+
+/// A list of lines as libcurl takes them, freed with the object. It does not change.
+@safe final class CurlList {
+    /// Nil for an empty one.
+    let first: OpaquePointer?
+
+    init(_ lines: [String]) {
+        var first: OpaquePointer?
+        for line in lines { unsafe first = line.withCString { unsafe ccurl_list_append(first, $0) } }
+        unsafe self.first = first
+    }
+
+    /// Header fields; one without a value is written in a way of libcurl's own.
+    convenience init(_ fields: HTTPFields) {
+        self.init(fields.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
+    }
+
+    deinit { unsafe ccurl_list_free(first) }
 }
 
 /// libcurl hands over one header line.

@@ -66,7 +66,7 @@ public final class CurlTransport: Transport {
             return !hasThread
         }
         guard isFirst else { return }
-        BlockingThreads.startThread { [inbox, configuration] in
+        BlockingThreads.startThread(name: "LazyImages.curl") { [inbox, configuration] in
             CurlLoop(inbox: inbox, configuration: configuration).run()
         }
     }
