@@ -5,6 +5,9 @@
 /// Safe for concurrent use from any thread or actor. No object ends while the cache's lock is held: its `deinit` may
 /// take its time and may call the cache.
 public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
+    /// The most bytes the values may cost together.
+    public let limit: Int
+
     private let store: Lock<MemoryStore>
     private let timeToLive: Int64?
     private let now: @Sendable () -> Int64
@@ -18,6 +21,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
         limit: Int = MemoryLimit.standard, entryLimit: Int? = nil, timeToLive: Duration? = nil,
         clock: some Clock<Duration> = ContinuousClock()
     ) {
+        self.limit = limit
         store = Lock(MemoryStore(limit: limit, entryLimit: entryLimit))
         self.timeToLive = timeToLive?.nanoseconds
         let start = clock.now
@@ -78,6 +82,15 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// Lets go of what is worth least until the rest costs at most `cost` bytes, or is pinned. The limit stays.
     public func trim(toCost cost: Int) { letGo(store.withLock { $0.trim(to: cost) }) }
 
+    /// Gives memory back as a level of pressure asks: half the limit at a warning, all but what is pinned when it is critical.
+    public func relieve(_ level: MemoryPressure.Level) {
+        switch level {
+        case .normal: break
+        case .warning: trim(toCost: limit / 2)
+        case .critical: trim(toCost: 0)
+        }
+    }
+
     /// Ends what nobody else holds. A function that is not inlined, because the optimiser takes a result that is only
     /// thrown away for dead already before the lock is opened, and ends the objects under it.
     @inline(never)
@@ -101,8 +114,6 @@ public struct MemoryCacheCounters: Equatable, Sendable {
     public let entries: Int
     /// What they cost together, in bytes.
     public let bytes: Int
-    /// The most bytes they may cost together.
-    public let limit: Int
 
     init(_ store: borrowing MemoryStore) {
         hits = store.hits
@@ -111,6 +122,5 @@ public struct MemoryCacheCounters: Equatable, Sendable {
         evictions = store.evictions
         entries = store.count
         bytes = store.cost
-        limit = store.limit
     }
 }

@@ -117,7 +117,7 @@ struct MemoryCacheTests {
         #expect(MemoryLimit.limit(allowance: 1_000_000_000) == 150_000_000)
         #expect(MemoryLimit.limit(allowance: 64 << 30) == 512 << 20)
         #expect(MemoryLimit.limit(allowance: nil) == 64 << 20)
-        #expect(MemoryCache<Picture>().counters.limit == MemoryLimit.standard)
+        #expect(MemoryCache<Picture>().limit == MemoryLimit.standard)
     }
 
     @Test("values are let go with the cache")
