@@ -40,6 +40,9 @@ struct CommandSpecification: Sendable {
             isRepeatable: true),
         Option(
             name: "insecure-http", value: "HOST", help: "allow plain http to this host", isRepeatable: true),
+        Option(
+            name: "ignore-query", value: "NAME",
+            help: "cache addresses without this item of their query: utm_*, X-Amz-*, ...", isRepeatable: true),
         Option(name: "offline", help: "use what is cached, never the network"),
         Option(name: "json", help: "output for programs"),
         Option(name: "checksum", help: "give the SHA-256 of every file too"),
