@@ -9,6 +9,11 @@ struct ScannedEntry: Sendable {
     let size: Int
     let accessTime: FileTime
     let identity: FileIdentity
+
+    /// Whether it has expired, by its file's time of change.
+    func hasExpired(by now: FileTime) -> Bool {
+        identity.modified.wholeSeconds > 0 && identity.modified < now
+    }
 }
 
 extension CacheFolder {

@@ -5,6 +5,7 @@ internal import Synchronization
 ///
 ///     CACHEDIR.TAG     tells backup programs to leave the folder out
 ///     usage            counts, see UsageFile
+///     statistics       how the hosts were served, see StatisticsTable
 ///     evicting         locked by the process that removes what is over the limit
 ///     tmp/             files being written, locked; unlocked ones are a crash's leftovers
 ///     00/ ... ff/      entries, each named by the SHA-256 of its key in lower-case hexadecimal, in the folder

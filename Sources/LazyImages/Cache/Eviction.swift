@@ -1,4 +1,4 @@
-/// Makes room in a cache folder: removes the least recently used entries, by the access times of their files.
+/// Makes room in a cache folder: removes what has expired, then the least recently used entries, by their files' times.
 ///
 /// A small cache is put in order as a whole. A large one is not, since one store would wait for all of it: there one
 /// folder after the other gives up its own least recently used part until there is room. Names are hashes, so each
@@ -61,11 +61,17 @@ struct Eviction {
         return removed
     }
 
-    /// Removes the entries that were not used for the longest time until the rest has at most `target` bytes.
+    /// Removes entries until the rest has at most `target` bytes: what has expired first, then what was not used for the
+    /// longest time.
     private func remove(_ entries: [ScannedEntry], downTo target: Int) throws(FileFault) -> Int {
         var bytes = entries.reduce(0) { $0 + $1.size }
         var removed = 0
-        for entry in entries.sorted(by: { $0.accessTime < $1.accessTime }) {
+        let now = FileTime.coarseNow
+        let ordered = entries.sorted { one, other in
+            let (isOneExpired, isOtherExpired) = (one.hasExpired(by: now), other.hasExpired(by: now))
+            return isOneExpired != isOtherExpired ? isOneExpired : one.accessTime < other.accessTime
+        }
+        for entry in ordered {
             guard bytes > target else { break }
             bytes -= entry.size
             guard try folder.remove(entry.name, ifStill: entry.identity) else { continue }
