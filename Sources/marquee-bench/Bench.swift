@@ -13,6 +13,12 @@ struct Bench {
                                        what LRU, CLOCK, SIEVE, ours and the optimum make of a trace: a key a line,
                                        or 32-bit integers, low byte first; without one, of traces of our own
         marquee-bench disk             a hit and a store of the disk tier, beside the raw system calls
+        marquee-bench disk --entries N
+                                       opening, a hot hit, a miss, stores and evictions at N entries of 200 bytes,
+                                       beside a thousand
+        marquee-bench processes N [--seconds S]
+                                       N processes on one cache: duplicate fetches; mixed work for S seconds (60),
+                                       torn reads
         marquee-bench dedupe [--callers N]
                                        many callers of one URL: requests the origin saw, time a caller
 
@@ -20,7 +26,8 @@ struct Bench {
                                        milliseconds to pixels, beside djpeg; the pixels as PPM or PAM
         marquee-bench draw FILE [--size COLSxROWS]
                                        milliseconds to blocks, beside chafa; bytes for the terminal
-        marquee-bench kill N           kills prewarms at random moments: entries that read wrong afterwards
+        marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
+                                       entries that read wrong or are lost afterwards
 
         Every one takes  --runs N  (default 7), --json  (one object a result) and --no-reference.
         """
@@ -34,6 +41,10 @@ struct Bench {
             case "memory": results = try await memoryBenchmark(options)
             case "hit-ratio": results = try await hitRatioBenchmark(options)
             case "disk": results = try await diskBenchmark(options)
+            case "processes": results = try await processesBenchmark(options)
+            case "worker":
+                try await CacheWorker.run(options.words)
+                results = []
             case "decode": results = try await decodeBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
             case "kill": results = try await killBenchmark(options)
@@ -53,7 +64,7 @@ struct Bench {
 /// Words, flags (`--disk`) and values (`--runs 5`).
 struct Options {
     static let valued: Set<String> = [
-        "runs", "concurrency", "per-host", "callers", "ppm", "size", "capacity",
+        "runs", "concurrency", "per-host", "callers", "ppm", "size", "capacity", "entries", "seconds",
     ]
     var words: [String] = []
     var flags: Set<String> = []
