@@ -27,6 +27,9 @@ final class CacheFolder: Sendable {
     /// Where the eviction of a large cache goes on. Begins anywhere, since many processes do this in turn.
     private let evictionIndex = Atomic(Int.random(in: 0..<UsageFile.folderCount))
 
+    /// Entries of a large cache that are to go when room is needed, the next one last.
+    private let doomed = Lock<[ScannedEntry]>([])
+
     /// Opens the folder at an absolute path.
     /// - Parameters:
     ///   - isForWriting: makes it, and its parents, if there is none, and insists on being able to write.
@@ -99,6 +102,12 @@ final class CacheFolder: Sendable {
     func nextToEvict() -> Int {
         evictionIndex.wrappingAdd(1, ordering: .relaxed).newValue & (UsageFile.folderCount - 1)
     }
+
+    /// Notes entries that are to go as room is needed, in this order.
+    func doom(_ entries: ArraySlice<ScannedEntry>) { doomed.withLock { $0 = entries.reversed() } }
+
+    /// The entry that is to go next, which is forgotten with this.
+    func nextDoomed() -> ScannedEntry? { doomed.withLock { $0.popLast() } }
 
     private static func open(_ path: String, _ calls: FileCalls) throws(FileFault) -> Descriptor {
         do {

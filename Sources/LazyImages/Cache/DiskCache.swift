@@ -70,7 +70,7 @@ public final class DiskCache: Sendable {
     ///   - largeCount: the number of entries above which eviction goes folder by folder.
     package init(
         folder: String, limit: Int, stagingLimit: Int = 32 << 20, touchInterval: Int = 60,
-        largeCount: Int = 20_000,
+        largeCount: Int = 4_000,
         calls: FileCalls
     ) {
         path = Self.absolutePath(folder)

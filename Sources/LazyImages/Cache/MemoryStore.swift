@@ -102,7 +102,7 @@ struct MemoryStore {
             policy.setCost(cost, of: known)
             policy.use(known)
         }
-        values[Int(index)] = value
+        values[Int(index)] = consume value
         labels[Int(index)] = Label(text: text, deadline: deadline)
         noteUse(digest, index)
         while let victim = policy.removeNext(sketch) {

@@ -5,8 +5,10 @@
 struct WindowTrials {
     /// The windows' parts of the cache. The first is plain LRU, as which a cache begins.
     private static let shares = [1, 0.8, 0.5, 0.2, 0.01]
-    /// Entries of a trial above which it sees half as many keys.
-    private static let sampledEntries = 128
+    /// The most entries of a trial that sees all keys, which is most sure.
+    private static let allEntries = 512
+    /// The most entries of one that sees a sample: few, since each use of the sample costs as much as several hits.
+    private static let sampledEntries = 192
     /// Uses of the sample between two judgements: as many as a trial has entries, and not fewer than these.
     private static let leastUses = 100
     /// What the hits of one round still count in the next: about the last twenty rounds decide.
@@ -61,7 +63,9 @@ struct WindowTrials {
             best = current
         }
         for index in trials.indices { trials[index].hits *= Self.memory }
-        if trials[0].policy.count > Self.sampledEntries { halveSample() }
+        if trials[0].policy.count > (mask == 0 ? Self.allEntries : Self.sampledEntries) {
+            while trials[0].policy.count > Self.sampledEntries { halveSample() }
+        }
         return best != current
     }
 

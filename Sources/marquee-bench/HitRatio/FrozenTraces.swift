@@ -15,24 +15,24 @@ struct FrozenTrace {
 
 extension FrozenTrace {
     /// Loops, scans, zigzags and web use.
-    static var general: [FrozenTrace] {
-        [
-            loop, nestedLoops, sourceFiles, zigzag, twoPools, scannedHotSet, joins, recency, shiftingRecency,
-            web, driftingWeb, mixture,
-        ]
+    static var general: [FrozenTrace] { [loop, nestedLoops, scannedHotSet, zigzag, web, driftingWeb] }
+
+    /// What else caches meet: files, databases, use that depends on what was used last, and all of it mixed.
+    static var others: [FrozenTrace] {
+        [sourceFiles, twoPools, joins, recency, shiftingRecency, mixture]
     }
 
     /// A list that is gone through from beginning to end again and again.
     private static var loop: FrozenTrace {
         FrozenTrace("loop", [100, 400, 800]) { maker in
-            for _ in 0..<40 { maker.use(0..<1_000) }
+            for _ in 0..<80 { maker.use(0..<1_000) }
         }
     }
 
     /// Short loops within a long one.
     private static var nestedLoops: FrozenTrace {
         FrozenTrace("nested loops", [150, 400]) { maker in
-            for _ in 0..<15 {
+            for _ in 0..<30 {
                 for part in 0..<10 { for _ in 0..<3 { maker.use(part * 80..<(part + 1) * 80) } }
             }
         }
@@ -75,7 +75,7 @@ extension FrozenTrace {
     private static var scannedHotSet: FrozenTrace {
         FrozenTrace("scans", [100, 300, 1_000]) { maker in
             let popularity = Zipf(count: 2_000, skew: 0.9)
-            for _ in 0..<25 {
+            for _ in 0..<50 {
                 for _ in 0..<1_500 { maker.use(popularity.draw(&maker)) }
                 for _ in 0..<1_000 { maker.useFresh() }
             }
@@ -137,7 +137,7 @@ extension FrozenTrace {
     private static var web: FrozenTrace {
         FrozenTrace("web", [100, 500, 2_000]) { maker in
             let popularity = Zipf(count: 10_000, skew: 1)
-            for _ in 0..<60_000 {
+            for _ in 0..<150_000 {
                 if maker.below(10) == 0 { maker.useFresh() } else { maker.use(popularity.draw(&maker)) }
             }
         }

@@ -12,6 +12,7 @@ func hitRatioBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         return HitRatios(of: trace, capacity: capacity).results(name: "capacity \(capacity)")
     }
     return results(of: FrozenTrace.general, named: "loops, scans, zigzags, web")
+        + results(of: FrozenTrace.others, named: "other use")
         + results(of: FrozenTrace.browsing, named: "browsing")
 }
 
