@@ -45,7 +45,10 @@ let package = Package(
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee-bench",
-            dependencies: ["LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService", "CSystem"],
+            // It sees what the browser draws as the tests do: in a pseudoterminal with a virtual screen.
+            dependencies: [
+                "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService", "CSystem", "TestSupport",
+            ],
             swiftSettings: swiftSettings),
 
         .target(

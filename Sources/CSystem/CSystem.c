@@ -2,12 +2,17 @@
 #include "CSystem.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+void csystem_heap_returns_blocks(int size) {
+    mallopt(M_MMAP_THRESHOLD, size);
+}
 
 int csystem_accept(int listening, struct sockaddr *address, socklen_t *length) {
     return accept4(listening, address, length, SOCK_CLOEXEC);

@@ -4,6 +4,10 @@ import ImageCodecs
 /// Loads the files of images, undecoded: from memory where it keeps them, else from disk, else over the network, one
 /// flight per file however many callers wait. `ImageLoader` stands on it; programs that want bytes use it directly.
 ///
+/// It keeps to HTTP's rules for a private cache (RFC 9111), unless a request's `cachePolicy` says otherwise: what is
+/// fresh is given without asking; what is stale is revalidated, or given while it is revalidated (RFC 5861), or given
+/// because the server fails. That a URL has nothing (404, 410) is remembered for five minutes.
+///
 /// What the network brings goes to the disk tier, whole or not at all. `file:` and `data:` URLs are read directly and
 /// never go there.
 public actor FileLoader: SingleFlight {
@@ -29,8 +33,11 @@ public actor FileLoader: SingleFlight {
     public nonisolated let downloader: ImageDownloader
 
     var flights = FlightTable<Key, LoadedFile>()
+    /// What is revalidated meanwhile, by the key it is stored under.
+    var revalidations: [CacheKey: Task<Void, Never>] = [:]
+    nonisolated let clock: WallClock
     private let threads = BlockingThreads(count: 2)
-    private let limits: ImageDownloader.Configuration
+    nonisolated let limits: ImageDownloader.Configuration
 
     /// A loader with its own downloader.
     /// - Parameters:
@@ -44,15 +51,43 @@ public actor FileLoader: SingleFlight {
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         transport: any Transport = CurlTransport()
     ) {
-        self.memory = memory
-        self.disk = disk
-        limits = configuration
-        downloader = ImageDownloader(transport: transport, configuration: configuration)
+        self.init(
+            memory: memory, disk: disk, configuration: configuration, transport: transport, clock: .system)
     }
 
-    /// What the memory tier has, at once.
+    /// As above, by a clock of the caller's.
+    package init(
+        memory: MemoryCache<CachedFile>? = MemoryCache(limit: 64 * 1024 * 1024), disk: DiskCache?,
+        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
+        transport: any Transport, clock: WallClock
+    ) {
+        var limits = configuration
+        if let disk, limits.partialFolder == nil {
+            limits.partialFolder = PartialStore.path(besides: disk)
+            limits.partialLimit = min(limits.partialLimit, disk.limit)
+        }
+        self.memory = memory
+        self.disk = disk
+        self.limits = limits
+        self.clock = clock
+        downloader = ImageDownloader(transport: transport, configuration: limits)
+    }
+
+    /// A loader of which nothing touches the disk: files are kept in memory, and what exceeds the memory for bodies is
+    /// refused.
+    public static func ephemeral(
+        memory: MemoryCache<CachedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
+        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
+        transport: any Transport = CurlTransport()
+    ) -> FileLoader {
+        FileLoader(
+            memory: memory, disk: nil, configuration: configuration.withoutDisk, transport: transport)
+    }
+
+    /// What the memory tier has, at once and however old.
     public nonisolated func cachedFile(for request: ImageRequest) -> LoadedFile? {
-        memory?.value(for: request.key).map { LoadedFile(file: $0, source: .memory) }
+        guard let file = memory?.value(for: request.key), file.isPresent else { return nil }
+        return LoadedFile(file: file, source: .memory)
     }
 
     /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
@@ -65,7 +100,9 @@ public actor FileLoader: SingleFlight {
         for request: ImageRequest, ticket: LoadTicket = LoadTicket(),
         progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedFile {
-        if request.cachePolicy != .reload, let file = cachedFile(for: request), request.accepts(file.bytes) {
+        if !limits.acceptsAnyStatus, let file = cachedFile(for: request), request.accepts(file.bytes),
+            request.accepts(file.file.response, now: clock.seconds)
+        {
             progress?.finish()
             return file
         }
@@ -85,8 +122,11 @@ public actor FileLoader: SingleFlight {
         heedPriority(of: ticket)
     }
 
-    /// Returns when everything stored so far is on disk.
-    public nonisolated func flush() async { await disk?.flush() }
+    /// Returns when everything stored so far is on disk, and what is revalidated meanwhile has been.
+    public nonisolated func flush() async {
+        await endRevalidations()
+        await disk?.flush()
+    }
 
     // MARK: One flight
 
@@ -114,46 +154,48 @@ public actor FileLoader: SingleFlight {
     private nonisolated func find(
         _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedFile {
-        if request.cachePolicy != .reload {
-            // A flight may have ended between the caller's own look and this one.
-            if let file = cachedFile(for: request), request.accepts(file.bytes) { return file }
-            if let disk, let file = await storedFile(for: request, in: disk) {
-                return remember(file, from: .disk, for: request)
-            }
+        if LocalContent.answers(request.url) { return try await local(request) }
+        if request.cachePolicy == .reload { return try await fetch(request, flight, replacing: nil) }
+        // A flight may have ended between the caller's own look and this one.
+        let stored = await stored(for: request)
+        switch request.cachePolicy {
+        case .useProtocol, .reload: return try await obey(request, flight, stored)
+        case .cacheOnly, .returnCacheElseLoad:
+            if let stored, stored.file.isPresent || limits.acceptsAnyStatus { return given(stored) }
+            if request.cachePolicy == .cacheOnly { throw .notCached(url: request.url.displayText) }
+            return try await fetch(request, flight, replacing: stored)
         }
-        if LocalContent.answers(request.url) { return try await readLocal(request) }
-        if request.cachePolicy == .cacheOnly { throw .notCached(url: request.url.displayText) }
-        return try await fetch(request, flight)
     }
 
-    private nonisolated func fetch(
-        _ request: ImageRequest, _ flight: Flight
-    ) async throws(ImageLoadingError) -> LoadedFile {
-        let downloaded = try await downloader.download(
-            request, ticket: flight.ticket, listener: ProgressListener(flight.progress))
-        try request.check(downloaded.bytes)
-        if let disk {
-            let response = StoredResponse(downloaded.head, url: downloaded.url, received: Date())
-            await disk.store(downloaded.bytes.source, metadata: response.encoded, for: request.key)
+    /// What a tier has for the request, if it is what the request wants.
+    private nonisolated func stored(for request: ImageRequest) async -> LoadedFile? {
+        if let file = memory?.value(for: request.key), request.accepts(file.bytes) || !file.isPresent {
+            return LoadedFile(file: file, source: .memory)
         }
-        let file = CachedFile(
-            bytes: downloaded.bytes, header: downloaded.header, status: downloaded.head.status,
-            url: downloaded.url)
-        return remember(file, from: .network, for: request)
-    }
-
-    /// What the disk tier has, if it is what the request wants.
-    private nonisolated func storedFile(for request: ImageRequest, in disk: DiskCache) async -> CachedFile? {
-        guard !LocalContent.answers(request.url), let entry = await disk.entry(for: request.key),
-            request.accepts(entry.body),
-            let response = StoredResponse(decoding: entry.metadata)
+        guard let disk, let entry = await disk.entry(for: request.storageKey),
+            let response = StoredResponse(decoding: entry.metadata),
+            response.variance.members.isEmpty || response.variance.matches(downloader.fields(for: request)),
+            let url = URL(string: response.url)
         else { return nil }
+        guard response.status == 200 else {
+            let none = CachedFile(
+                bytes: entry.body, header: nil, status: response.status, url: url, response: response)
+            return LoadedFile(file: none, source: .disk)
+        }
         // Losing the reason is right: an entry that is no whole image is a miss, and the network says what it is.
         let header = try? entry.body.wholeImageHeader()
-        guard header != nil || limits.acceptsAnyContent, let url = URL(string: response.url) else {
-            return nil
+        guard header != nil || limits.acceptsAnyContent, request.accepts(entry.body) else { return nil }
+        let file = CachedFile(
+            bytes: entry.body, header: header, status: response.status, url: url, response: response)
+        remember(file, for: request)
+        return LoadedFile(file: file, source: .disk)
+    }
+
+    private nonisolated func local(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
+        if request.cachePolicy != .reload, let file = cachedFile(for: request), request.accepts(file.bytes) {
+            return file
         }
-        return CachedFile(bytes: entry.body, header: header, status: response.status, url: url)
+        return try await readLocal(request)
     }
 
     private nonisolated func readLocal(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile
@@ -169,17 +211,14 @@ public actor FileLoader: SingleFlight {
         let bytes = ImageBytes(try outcome.get())
         try request.check(bytes)
         let checked = try DownloadedImage(
-            checking: bytes, head: ResponseHead(status: 200), url: request.url,
-            acceptsAnyContent: limits.acceptsAnyContent)
+            checking: bytes, url: request.url, acceptsAnyContent: limits.acceptsAnyContent)
         let file = CachedFile(bytes: bytes, header: checked.header, status: nil, url: request.url)
-        return remember(file, from: .local, for: request)
+        remember(file, for: request)
+        return LoadedFile(file: file, source: .local)
     }
 
-    private nonisolated func remember(
-        _ file: CachedFile, from source: LoadedFile.Source, for request: ImageRequest
-    ) -> LoadedFile {
+    nonisolated func remember(_ file: CachedFile, for request: ImageRequest) {
         memory?.store(file, for: request.key, cost: file.bytes.count)
-        return LoadedFile(file: file, source: source)
     }
 
     func priorityMayHaveChanged(of key: Key, _ flight: Flight) {

@@ -58,13 +58,28 @@ public actor ImageLoader: SingleFlight {
         transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system
     ) {
         // Without a disk tier files stay in memory for a while, so that another size needs no other download.
-        let fileMemory = disk == nil ? MemoryCache<CachedFile>(limit: 16 * 1024 * 1024) : nil
+        let fileMemory = disk == nil ? MemoryCache<CachedFile>(limit: Self.fileMemoryLimit) : nil
         let files = FileLoader(
             memory: fileMemory, disk: disk, configuration: configuration, transport: transport)
         self.init(
             memory: memory, files: files, decoders: decoders, decodingLimits: decodingLimits,
             pressure: pressure)
     }
+
+    /// A loader of which nothing touches the disk, for a private session.
+    public static func ephemeral(
+        memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024),
+        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
+        transport: any Transport = CurlTransport()
+    ) -> ImageLoader {
+        let files = MemoryCache<CachedFile>(limit: fileMemoryLimit)
+        return ImageLoader(
+            memory: memory,
+            files: .ephemeral(memory: files, configuration: configuration, transport: transport))
+    }
+
+    /// What files may cost in memory where no disk tier keeps them, in bytes.
+    private static let fileMemoryLimit = 16 * 1024 * 1024
 
     /// A loader over a loader of files that others may use too.
     /// - Parameters:
@@ -93,7 +108,7 @@ public actor ImageLoader: SingleFlight {
         if level == .critical { await files.downloader.stopUnseen() }
     }
 
-    /// What the memory tier has, at once.
+    /// What the memory tier has, at once and however old: for what shows pictures, `image(for:)` sees to their freshness.
     public nonisolated func cachedImage(for request: ImageRequest) -> LoadedImage? {
         memory.value(for: request.imageKey).map { LoadedImage(image: $0, source: .memory) }
     }
@@ -108,7 +123,7 @@ public actor ImageLoader: SingleFlight {
         for request: ImageRequest, ticket: LoadTicket = LoadTicket(),
         progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedImage {
-        if request.allowsMemory, let image = cachedImage(for: request) {
+        if let image = usableImage(for: request) {
             progress?.finish()
             return image
         }
@@ -156,13 +171,21 @@ public actor ImageLoader: SingleFlight {
         _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedImage {
         // A flight may have ended between the caller's own look and this one.
-        if request.allowsMemory, let image = cachedImage(for: request) { return image }
+        if let image = usableImage(for: request) { return image }
         let file = try await files.file(
             for: request, ticket: flight.ticket, listener: ProgressListener(flight.progress))
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let image = try await decode(file, for: request)
         memory.store(image, for: request.imageKey, cost: image.bitmap.cost)
         return LoadedImage(image: image, source: file.source)
+    }
+
+    /// What the memory tier has, if the request may be answered with it.
+    private nonisolated func usableImage(for request: ImageRequest) -> LoadedImage? {
+        guard request.allowsMemory, let image = cachedImage(for: request),
+            request.accepts(image.image.response, now: files.clock.seconds)
+        else { return nil }
+        return image
     }
 
     /// Decodes on a thread that may take its time. A file that is found to be damaged does not stay in the disk tier.
@@ -178,9 +201,11 @@ public actor ImageLoader: SingleFlight {
                         bytes, fitting: request.targetSize, limits: decodingLimits)
                     // Known already, unless any content is accepted.
                     if let header = file.header {
-                        return .success(CachedImage(bitmap: bitmap, header: header))
+                        return .success(
+                            CachedImage(bitmap: bitmap, header: header, response: file.file.response))
                     }
-                    return .success(CachedImage(bitmap: bitmap, header: try ImageHeader(parsing: bytes)))
+                    let header = try ImageHeader(parsing: bytes)
+                    return .success(CachedImage(bitmap: bitmap, header: header, response: file.file.response))
                 } catch {
                     return .failure(error)
                 }
@@ -189,7 +214,7 @@ public actor ImageLoader: SingleFlight {
         switch outcome {
         case .success(let image): return image
         case .failure(let error):
-            if error.isDamage { await disk?.remove(request.key) }
+            if error.isDamage { await disk?.remove(request.storageKey) }
             throw .undecodable(url: request.url.displayText, reason: error)
         }
     }

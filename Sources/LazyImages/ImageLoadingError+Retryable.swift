@@ -7,7 +7,8 @@ extension ImageLoadingError {
         // RFC 9110 section 15.5.9, RFC 8470 section 5.2, RFC 6585 section 4, RFC 9110 section 15.6.
         case .httpStatus(_, let status): [408, 425, 429].contains(status) || (500...599).contains(status)
         case .cancelled, .invalidURL, .unsupportedScheme, .insecureConnection, .secureConnectionFailed,
-            .malformedResponse, .tooManyRedirects, .redirectRefused, .encodedContent, .empty, .tooLarge,
+            .malformedResponse, .tooManyRedirects, .redirectLoop, .redirectRefused, .encodedContent, .empty,
+            .tooLarge,
             .notAnImage, .undecodable, .checksumMismatch, .notCached, .storageFailed, .transportUnavailable,
             .unreadableFile:
             false

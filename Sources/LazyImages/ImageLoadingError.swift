@@ -27,6 +27,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case httpStatus(url: String, status: Int)
     /// More redirects than `ImageDownloader.Configuration.maximumRedirects`.
     case tooManyRedirects(url: String, limit: Int)
+    /// Redirects that lead back to where they have been.
+    case redirectLoop(url: String, location: String)
     /// A redirect that the security policy does not follow.
     case redirectRefused(url: String, location: String, reason: String)
     /// The server compressed the body although it was asked not to.
@@ -69,6 +71,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
         case .malformedResponse: "malformed-response"
         case .httpStatus: "http-status"
         case .tooManyRedirects: "too-many-redirects"
+        case .redirectLoop: "redirect-loop"
         case .redirectRefused: "redirect-refused"
         case .encodedContent: "encoded-content"
         case .empty: "empty"
@@ -109,6 +112,8 @@ extension ImageLoadingError: CustomStringConvertible {
         case .httpStatus(let url, let status):
             "\(url): the server answered \(status)\(Self.meaning(ofStatus: status))"
         case .tooManyRedirects(let url, let limit): "\(url): more than \(limit) redirects"
+        case .redirectLoop(let url, let location):
+            "\(url): its redirects lead in a circle, back to \(location)"
         case .redirectRefused(let url, let location, let reason):
             "\(url): the redirect to \(location) is refused: \(reason)"
         case .encodedContent(let url, let encoding):

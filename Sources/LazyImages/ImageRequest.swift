@@ -14,7 +14,10 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// Whether the caches or the network answer.
     public enum CachePolicy: Sendable, Hashable, CaseIterable {
-        /// What a tier has, else the network.
+        /// What HTTP says (RFC 9111): what a tier has while it is fresh; when it is stale the server is asked whether it
+        /// still holds, and if it fails, what the tier has is given, marked stale.
+        case useProtocol
+        /// What a tier has, however old, else the network.
         case returnCacheElseLoad
         /// What a tier has, else `.notCached`.
         case cacheOnly
@@ -29,6 +32,7 @@ public struct ImageRequest: Sendable, Hashable {
         let checksum: String?
         let key: CacheKey
         let transferKey: CacheKey
+        let storageKey: CacheKey
 
         init(
             url: URL, fields: HTTPFields, checksum: String?, variant: String?, ignored: IgnoredQuery
@@ -41,6 +45,10 @@ public struct ImageRequest: Sendable, Hashable {
             key =
                 variant == nil && ignored == IgnoredQuery()
                 ? transferKey : CacheKey(url: url, headers: named, variant: variant, ignoring: ignored)
+            let telling = named.filter { $0.name.equalsIgnoringCase("authorization") }
+            storageKey =
+                telling.count == named.count
+                ? key : CacheKey(url: url, headers: telling, variant: variant, ignoring: ignored)
         }
     }
 
@@ -48,13 +56,15 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// Where the image is: https, http, file or data. A user's name and password that stood in it are in `fields`.
     public var url: URL { subject.url }
-    /// Header fields of the caller's own, such as `Authorization`. They make the answer differ: requests with different
-    /// ones share neither transfer nor cache entry. A redirect to another origin does not get them.
+    /// Header fields of the caller's own, such as `Authorization`. They may make the answer differ: requests with
+    /// different ones share no transfer and nothing in memory, and what is on disk only as far as its Vary allows; with
+    /// another Authorization not even that. Cache-Control in them is obeyed. A redirect to another origin does not get
+    /// them.
     public var fields: HTTPFields { subject.fields }
     /// How urgent it is. Default `.normal`.
     public var priority: Priority
-    /// Whether the caches or the network answer. Default `.returnCacheElseLoad`.
-    public var cachePolicy = CachePolicy.returnCacheElseLoad
+    /// Whether the caches or the network answer. Default `.useProtocol`.
+    public var cachePolicy = CachePolicy.useProtocol
 
     /// The pixels that are wanted: the image is made to fit into them, never enlarged. Nil, the default, for its own size.
     public var targetSize: ImageSize? {
@@ -64,8 +74,11 @@ public struct ImageRequest: Sendable, Hashable {
     /// share a transfer, and each has its own checked.
     public var checksum: String? { subject.checksum }
 
-    /// What the file is cached under: URL, fields and the caller's own variant.
+    /// What memory has the file under: URL, fields and the caller's own variant.
     public var key: CacheKey { subject.key }
+    /// What the disk tier has it under: URL, Authorization and the caller's own variant. The other fields are compared
+    /// where the answer's Vary names them.
+    public var storageKey: CacheKey { subject.storageKey }
     /// What the decoded image is cached under: the file's key and the size.
     private(set) var imageKey: CacheKey
     /// What a transfer is shared by: URL and fields.
@@ -132,6 +145,18 @@ public struct ImageRequest: Sendable, Hashable {
 }
 
 extension ImageRequest {
+    /// What its own Cache-Control asks for.
+    var directives: CacheControl { CacheControl(fields) }
+
+    /// Whether what memory has may answer it without anybody being asked.
+    func accepts(_ response: StoredResponse?, now: Int) -> Bool {
+        guard cachePolicy == .useProtocol, let response else { return cachePolicy != .reload }
+        return response.isFresh(at: now) && (fields.isEmpty || fields["cache-control"] == nil)
+    }
+
+    /// Whether it asks for a part only.
+    var isPartial: Bool { !fields.isEmpty && fields["range"] != nil }
+
     /// Whether these are the bytes the request expects: any, unless it names a checksum.
     func accepts(_ bytes: ImageBytes) -> Bool { checksum == nil || checksum == bytes.checksum }
 

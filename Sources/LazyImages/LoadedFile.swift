@@ -11,13 +11,19 @@ public final class CachedFile: Sendable {
     public let status: Int?
     /// Where it came from, after redirects.
     public let url: URL
+    /// What is known of the answer that brought it; nil for `file:` and `data:`, which do not grow old.
+    let response: StoredResponse?
 
-    init(bytes: ImageBytes, header: ImageHeader?, status: Int?, url: URL) {
+    init(bytes: ImageBytes, header: ImageHeader?, status: Int?, url: URL, response: StoredResponse? = nil) {
         self.bytes = bytes
         self.header = header
         self.status = status
         self.url = url
+        self.response = response
     }
+
+    /// Whether it is the picture itself, and not word that there is none.
+    var isPresent: Bool { status == nil || status == 200 }
 }
 
 /// An image's file as one load brings it.
@@ -26,12 +32,21 @@ public struct LoadedFile: Sendable {
     public enum Source: String, Sendable, Hashable {
         /// The memory tier; the disk tier; the network; a `file:` or `data:` URL.
         case memory, disk, network, local
+        /// A tier, after the server has said that it still holds.
+        case revalidated
+        /// A tier, although it is no longer fresh: the server fails, or is asked meanwhile, or the request allows it.
+        case stale
+        /// The network, but for the part that an earlier transfer had brought.
+        case resumed
     }
 
     /// What the load brought.
     public let file: CachedFile
     /// Where it found it.
     public let source: Source
+    /// Status and header as a cache gives them, with their age; nil for `file:` and `data:`. Only for a loader that accepts
+    /// any status.
+    public internal(set) var head: ResponseHead?
 
     /// The file's bytes.
     public var bytes: ImageBytes { file.bytes }

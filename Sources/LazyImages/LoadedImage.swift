@@ -6,10 +6,13 @@ public final class CachedImage: Sendable {
     public let bitmap: Bitmap
     /// What the file's header says: its format, and its own size.
     public let header: ImageHeader
+    /// What is known of the answer that brought its file; nil for `file:` and `data:`, which do not grow old.
+    let response: StoredResponse?
 
-    init(bitmap: Bitmap, header: ImageHeader) {
+    init(bitmap: Bitmap, header: ImageHeader, response: StoredResponse? = nil) {
         self.bitmap = bitmap
         self.header = header
+        self.response = response
     }
 }
 

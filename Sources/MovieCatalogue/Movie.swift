@@ -1,5 +1,5 @@
-/// One film of a catalogue.
-public struct Movie: Sendable, Hashable, Identifiable {
+/// One film of a catalogue. Encoded, it is an object with the names of its properties; what is nil is left out.
+public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     /// What names the film within its catalogue; never empty, and no two films share one.
     public let id: String
     /// The title a reader knows; never empty.

@@ -24,8 +24,13 @@ struct Bench {
 
         marquee-bench decode FILE... [--ppm OUT]
                                        milliseconds to pixels, beside djpeg; the pixels as PPM or PAM
-        marquee-bench draw FILE [--size COLSxROWS]
-                                       milliseconds to blocks, beside chafa; bytes for the terminal
+        marquee-bench soak [--seconds S] [--concurrency N]
+                                       loads without a pause: loads/s, memory, descriptors
+        marquee-bench draw FILE... [--size COLSxROWS]
+                                       milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa
+        marquee-bench scroll [--rows N] [--size COLSxROWS]
+                                       the arrow key held in the browser through N films (10000): time and bytes a
+                                       frame, loads, memory, and how soon pictures come
         marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
                                        entries that read wrong or are lost afterwards
 
@@ -47,6 +52,8 @@ struct Bench {
                 results = []
             case "decode": results = try await decodeBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
+            case "soak": results = try await soakBenchmark(options)
+            case "scroll": results = try await scrollBenchmark(options)
             case "kill": results = try await killBenchmark(options)
             case "dedupe": results = try await dedupeBenchmark(options)
             default:
@@ -64,7 +71,7 @@ struct Bench {
 /// Words, flags (`--disk`) and values (`--runs 5`).
 struct Options {
     static let valued: Set<String> = [
-        "runs", "concurrency", "per-host", "callers", "ppm", "size", "capacity", "entries", "seconds",
+        "runs", "concurrency", "per-host", "callers", "ppm", "size", "rows", "capacity", "entries", "seconds",
     ]
     var words: [String] = []
     var flags: Set<String> = []

@@ -25,22 +25,51 @@ final class ScratchFolder: Sendable {
     }
 }
 
+/// The programs of this package.
+enum Program {
+    /// A program that was built together with this one: it lies beside it.
+    static func path(_ name: String) throws -> String {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
+    }
+}
+
 /// Other people's programs.
 enum Subprocess {
-    /// Runs a program of the PATH and waits for it.
+    /// Runs a program of the PATH, waits for it, and throws what it prints away.
     static func run(_ program: String, _ arguments: [String]) throws {
+        try launch(program, arguments, output: FileHandle.nullDevice).finish(program)
+    }
+
+    /// Runs a program of the PATH and returns what it prints.
+    static func output(_ program: String, _ arguments: [String]) throws -> [UInt8] {
+        let pipe = Pipe()
+        let process = try launch(program, arguments, output: pipe)
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        try process.finish(program)
+        return [UInt8](output)
+    }
+
+    /// - Parameter output: a file handle or a pipe.
+    private static func launch(_ program: String, _ arguments: [String], output: Any) throws -> Process {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [program] + arguments
-        process.standardOutput = FileHandle.nullDevice
+        process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
+        return process
+    }
+}
+
+extension Process {
+    fileprivate func finish(_ program: String) throws {
+        waitUntilExit()
+        guard terminationStatus == 0 else {
             throw BenchmarkFailure(
-                description: process.terminationStatus == 127
+                description: terminationStatus == 127
                     ? "\(program) is not installed; --no-reference measures without it"
-                    : "\(program) ended with status \(process.terminationStatus)")
+                    : "\(program) ended with status \(terminationStatus)")
         }
     }
 }

@@ -24,7 +24,7 @@ struct Session: Sendable {
     /// A loader over the disk tier, and the network with the embedded origin in it.
     /// - Parameter keepsFiles: whether memory keeps the files too, for who asks for them again.
     func makeLoader(keepsFiles: Bool = true) throws -> OpenLoader {
-        var transport = CurlTransport.Configuration()
+        var transport = settings.transport
         var origin: CatalogueService?
         if case .sample(let folder) = source, !settings.isOffline {
             let service = try CatalogueService(
@@ -33,9 +33,14 @@ struct Session: Sendable {
             transport.connectTo["\(CatalogueSource.sampleHost):80"] = "127.0.0.1:\(service.port)"
             origin = service
         }
+        let network = CurlTransport(configuration: transport)
+        guard let disk else {
+            let loader = FileLoader.ephemeral(configuration: settings.downloads, transport: network)
+            return OpenLoader(loader: loader, origin: origin)
+        }
         let loader = FileLoader(
-            memory: keepsFiles || disk == nil ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
-            configuration: settings.downloads, transport: CurlTransport(configuration: transport))
+            memory: keepsFiles ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
+            configuration: settings.downloads, transport: network)
         return OpenLoader(loader: loader, origin: origin)
     }
 
@@ -56,7 +61,7 @@ struct Session: Sendable {
     /// Whether the disk tier has what the request names, or it is local anyway.
     func hasCached(_ request: ImageRequest) -> Bool {
         request.url.isFileURL
-            ? unsafe access(request.url.path, R_OK) == 0 : disk?.contains(request.key) ?? false
+            ? unsafe access(request.url.path, R_OK) == 0 : disk?.contains(request.storageKey) ?? false
     }
 
     /// Says what the disk tier could not do, if there was anything; true then.

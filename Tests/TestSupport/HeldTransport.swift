@@ -15,6 +15,11 @@ public final class HeldTransport: Transport {
             head = ResponseHead(status: status, fields: fields)
             self.body = body
         }
+
+        /// An answer that is fresh for an hour.
+        public static func fresh(_ body: [UInt8]) -> Answer {
+            Answer(body, fields: ["Cache-Control": "max-age=3600"])
+        }
     }
 
     private struct State {

@@ -91,7 +91,7 @@ public final class PseudoTerminal {
 
     /// Reads what the program draws until the screen is as a test wants it; false when the program has
     /// ended or some seconds have passed before that.
-    public func waits(seconds: Int = 10, until isReached: (VirtualScreen) -> Bool) -> Bool {
+    public func waits(seconds: Int = 50, until isReached: (VirtualScreen) -> Bool) -> Bool {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !isReached(screen) {
             guard readMore(until: deadline) else { return isReached(screen) }
@@ -100,7 +100,7 @@ public final class PseudoTerminal {
     }
 
     /// Reads until the program ends; `nil` when it does not within some seconds.
-    public func waitForEnd(seconds: Int = 10) -> Ending? {
+    public func waitForEnd(seconds: Int = 50) -> Ending? {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while readMore(until: deadline) {}
         if let ending { return ending }

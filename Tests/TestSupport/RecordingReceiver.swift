@@ -5,6 +5,7 @@ public final class RecordingReceiver: BodyReceiver {
     private struct State {
         var heads: [ResponseHead] = []
         var bytes: [UInt8] = []
+        var metrics: [TransferMetrics] = []
     }
 
     private let wantsBody: Bool
@@ -26,6 +27,12 @@ public final class RecordingReceiver: BodyReceiver {
 
     /// The bytes of the body so far.
     public var bytes: [UInt8] { state.withLock { $0.bytes } }
+
+    /// What was measured; an honest transport hands it over once.
+    public var metrics: [TransferMetrics] { state.withLock { $0.metrics } }
+
+    /// Notes what was measured.
+    public func receive(_ metrics: TransferMetrics) { state.withLock { $0.metrics.append(metrics) } }
 
     /// Notes the head.
     public func receive(_ head: ResponseHead) -> Bool {

@@ -88,6 +88,27 @@ struct BrowserStateTests {
         }
     }
 
+    @Test("turning the pages of films is scrolling when it comes in a burst, and asks for no other rows")
+    func turning() {
+        var state = state()
+        #expect(state.handle(.key(TerminalKey(.enter)), now: 1) == [.rowsChanged])
+        #expect(state.handle(key("n"), now: 2) == [])
+        #expect(state.visible == 1..<2)
+        #expect(state.handle(key("n"), now: 2.05) == [.motion(.beganDragging)])
+        #expect(state.visible == 2..<3)
+    }
+
+    @Test("help leaves the page under it as it is")
+    func help() {
+        var state = state()
+        _ = state.handle(.key(TerminalKey(.enter)), now: 1)
+        let before = (visible: state.visible, poster: state.posterSize)
+        #expect(state.handle(key("?"), now: 2) == [])
+        #expect(state.isHelpShown && state.visible == before.visible && state.posterSize == before.poster)
+        #expect(state.handle(key("j"), now: 3) == [])
+        #expect(!state.isHelpShown && state.page == .film && state.visible == before.visible)
+    }
+
     @Test("an empty catalogue moves nowhere and opens nothing")
     func empty() {
         var state = state(films: 0)

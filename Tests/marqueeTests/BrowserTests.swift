@@ -4,19 +4,8 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
-#if THREAD_SANITIZER
-    private let isSanitized = true
-#else
-    private let isSanitized = false
-#endif
-
 /// The browser as a person has it: the program in a terminal, on the sample catalogue, told by what is on the screen.
-@Suite(
-    "The browser in a terminal", .serialized, .timeLimit(.minutes(2)),
-    .disabled(
-        if: isSanitized,
-        "it holds a thread of the tests' pool while it waits, and the slow build would keep other tests from theirs"
-    ))
+@Suite("The browser in a terminal", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct BrowserTests {
     private let folder: TemporaryFolder
 
@@ -56,7 +45,8 @@ struct BrowserTests {
         let picture = "data:image/png;base64," + Data(SampleImages.png).base64EncodedString()
         let films = """
             [{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D", "poster": "\(picture)"},
-             {"id": "b", "title": "Lost", "year": 1903, "director": "D", "poster": "no-such-file.png"}]
+             {"id": "b", "title": "Lost", "year": 1903, "director": "D", "poster": "no-such-file.png"},
+             {"id": "c", "title": "Nowhere", "year": 1904, "director": "D", "poster": "gopher://x/y"}]
             """
         try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
         let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
@@ -64,6 +54,8 @@ struct BrowserTests {
         #expect(terminal.waits { $0.row(containing: "poster") != nil })
         terminal.type("j\r")
         #expect(terminal.waits { $0.row(containing: "No poster:") != nil })
+        terminal.type("n")
+        #expect(terminal.waits { $0.row(containing: "gopher") != nil }, "\(terminal.screen.rows)")
         terminal.type("q")
         #expect(terminal.waitForEnd() == .exited(0))
     }
@@ -121,6 +113,35 @@ struct BrowserTests {
         #expect(end == .exited(signal == 0 ? 0 : 128 + signal))
         #expect(terminal.settings == terminal.settingsBefore)
         #expect(terminal.screen.modes == [7, 25])
+    }
+
+    #if THREAD_SANITIZER
+        // The sanitizer takes the others for itself.
+        private static let crashes = [SIGQUIT, SIGILL, SIGABRT]
+    #else
+        private static let crashes = [SIGQUIT, SIGILL, SIGABRT, SIGSEGV, SIGTRAP, SIGBUS, SIGFPE]
+    #endif
+
+    @Test("a crash gives the terminal back, and is one", arguments: crashes)
+    func crash(signal: Int32) throws {
+        let terminal = try started()
+        terminal.send(signal)
+        #expect(terminal.waitForEnd() == .killed(signal: signal))
+        #expect(terminal.settings == terminal.settingsBefore)
+        #expect(terminal.screen.modes == [7, 25])
+    }
+
+    @Test("help hides the page and gives it back")
+    func help() throws {
+        let terminal = try started()
+        terminal.type("\r")
+        try #require(terminal.waits { $0.row(containing: "minutes") != nil })
+        terminal.type("?")
+        try #require(terminal.waits { $0.row(containing: "Esc goes back") != nil })
+        terminal.type("\u{1B}")
+        #expect(terminal.waits { $0.row(containing: "minutes") != nil })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
     }
 
     @Test("without colours there are no colours, and letters make the pictures")

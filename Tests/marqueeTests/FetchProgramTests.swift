@@ -38,6 +38,19 @@ struct FetchProgramTests {
         #expect(try Data(contentsOf: URL(filePath: out + "/film-1.png")) == Fixture.pixel)
     }
 
+    @Test("the environment's proxy is used only where it is asked for")
+    func proxy() async throws {
+        let fixture = try Fixture()
+        // Nothing listens at port 9, and a loopback address is no exception to a proxy by itself.
+        let environment = fixture.environment.merging(["http_proxy": "http://127.0.0.1:9"]) { $1 }
+        let address = fixture.base + "posters/1.png"
+        #expect(try await Program.run(["fetch", address], environment: environment).status == 0)
+        let proxied = try await Program.run(
+            ["fetch", fixture.base + "posters/2.png", "--proxy", "env", "--json"], environment: environment)
+        let error = try #require(try JSON.lines(proxied).first?["error"] as? [String: String])
+        #expect(error["code"] == "connection-failed")
+    }
+
     @Test("what is not an image is refused, unless any content is wanted")
     func anyContent() async throws {
         let fixture = try Fixture()

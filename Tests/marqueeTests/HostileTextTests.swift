@@ -21,7 +21,7 @@ struct HostileTextTests {
     }()
 
     /// Whether bytes hold a control character other than the line feed and the tab, or a character of format.
-    private func hasHostile(_ bytes: [UInt8]) -> Bool {
+    static func hasHostile(_ bytes: [UInt8]) -> Bool {
         guard let text = String(validating: bytes, as: UTF8.self) else { return true }
         return text.unicodeScalars.contains { scalar in
             if scalar == "\n" || scalar == "\t" { return false }
@@ -33,15 +33,17 @@ struct HostileTextTests {
     }
 
     private func check(_ outcome: Program.Outcome, _ words: [String]) {
-        #expect(!hasHostile(outcome.output), "standard output of \(words)")
-        #expect(!hasHostile(outcome.errors), "standard error of \(words)")
+        #expect(!Self.hasHostile(outcome.output), "standard output of \(words)")
+        #expect(!Self.hasHostile(outcome.errors), "standard error of \(words)")
         #expect(outcome.status >= 0, "\(words)")
     }
 
     @Test("there are forty of them, and each is hostile")
     func forty() {
         #expect(Self.strings.count == 40)
-        for string in Self.strings { #expect(hasHostile(Array(string.utf8)), "\(string.debugDescription)") }
+        for string in Self.strings {
+            #expect(Self.hasHostile(Array(string.utf8)), "\(string.debugDescription)")
+        }
     }
 
     @Test("in every field of a catalogue")

@@ -1,4 +1,6 @@
+import FoundationEssentials
 import LazyImages
+import TestSupport
 import Testing
 
 @testable import marquee
@@ -42,7 +44,7 @@ struct SettingsTests {
         #expect(read.downloads.transfers == 7)
         #expect(read.downloads.transfersPerHost == 2)
         #expect(read.downloads.acceptsAnyContent)
-        #expect(read.downloads.security.insecureHosts == ["a.example"])
+        #expect(read.downloads.security == SecurityPolicy(insecureHosts: ["a.example"]))
         #expect(try settings().cacheLimit == DiskCache.defaultLimit)
     }
 
@@ -61,7 +63,42 @@ struct SettingsTests {
         arguments: ["", "http://example.org", "example.org:80", "a b", "u@h"])
     func insecureHosts(text: String) throws {
         #expect(throws: UsageError.self) { try settings("--insecure-http", text) }
-        #expect(try settings("--insecure-http", "[::2]").downloads.security.insecureHosts == ["[::2]"])
+        let read = try settings("--insecure-http", "[::2]")
+        #expect(read.downloads.security == SecurityPolicy(insecureHosts: ["[::2]"]))
+    }
+
+    @Test("what a server is trusted by is a file or a key, of one host or of all")
+    func trust() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("authority.pem")
+        try Data().write(to: URL(filePath: file))
+        let key = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        let security = try settings(
+            "--cacert", file, "--trust", "A.example=\(file)", "--trust", "b.example=sha256//\(key)"
+        ).downloads.security
+        #expect(security.certificateAuthorityFile == file)
+        #expect(
+            security.trusted == [
+                "a.example": .authorities(file: file), "b.example": .publicKey(sha256: key),
+            ])
+        for bad in [
+            "a.example", "=x", "a.example=", "a.example=/nowhere", "a.example=sha256//short",
+            "a.example=/tmp",
+        ] {
+            #expect(throws: UsageError.self, "\(bad)") { try settings("--trust", bad) }
+        }
+        #expect(throws: UsageError.self) { try settings("--cacert", "/nowhere") }
+    }
+
+    @Test("a proxy is used only where one is asked for")
+    func proxy() throws {
+        #expect(try settings().transport.proxy == .none)
+        #expect(try settings("--proxy", "none").transport.proxy == .none)
+        #expect(try settings("--proxy", "env").transport.proxy == .environment)
+        #expect(try settings("--proxy", "http://p:3128").transport.proxy == .url("http://p:3128"))
+        for bad in ["", "p", "ftp://p", "http://"] {
+            #expect(throws: UsageError.self, "\(bad)") { try settings("--proxy", bad) }
+        }
     }
 
     @Test("an empty catalogue or cache folder is refused")

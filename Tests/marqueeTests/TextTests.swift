@@ -52,8 +52,8 @@ struct TextTests {
 @Suite("Columns of the list", .timeLimit(.minutes(1)))
 struct ColumnsTests {
     private let rows = [
-        ListRow(
-            Movie(
+        FilmRecord<String>(
+            movie: Movie(
                 id: "id", title: String(repeating: "t", count: 30), year: 1920,
                 director: String(repeating: "d", count: 20)),
             poster: nil, isCached: false)

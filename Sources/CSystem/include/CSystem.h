@@ -11,6 +11,10 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+/// From now on the heap asks the system for each block of `size` bytes or more on its own, and gives it back when it is
+/// freed (mallopt's M_MMAP_THRESHOLD).
+void csystem_heap_returns_blocks(int size);
+
 /// accept4 with SOCK_CLOEXEC: the accepted descriptor, or -1 and errno.
 int csystem_accept(int listening, struct sockaddr *address, socklen_t *length);
 

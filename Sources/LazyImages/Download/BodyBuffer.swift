@@ -1,9 +1,10 @@
 import FoundationEssentials
 import Glibc
 
-/// Takes the body of one answer, within the limits: in memory as long as the budget has room, then in a file. What it
-/// refuses it remembers, and `finish` throws it. Its part of the budget is free again when the object goes, which is when
-/// the body has reached those who wait for it.
+/// Takes the body of one answer, within the limits: in memory as long as the budget has room, then in a file; a large one
+/// that could be gone on with is in a file of its own from the beginning. What it refuses it remembers, and `finish`
+/// throws it. Its part of the budget is free again when the object goes, which is when the body has reached those who wait
+/// for it.
 final class BodyBuffer: BodyReceiver {
     /// How much of a body that nobody wants (of a redirect, of an error) is read so that the connection can be kept.
     private static let discardLimit = 64 * 1024
@@ -14,56 +15,108 @@ final class BodyBuffer: BodyReceiver {
         enum Disposition { case keep, discard }
 
         var disposition = Disposition.keep
+        var head: ResponseHead?
+        var headTime = FileTime(nanoseconds: 0)
         var bytes: [UInt8] = []
         var spill: SpillFile?
+        /// What is to be gone on with, until the head tells whether it can be.
+        var earlier: PartialFile?
+        /// The body's own file, which outlives a transfer that breaks.
+        var part: PartialFile?
+        var mayHavePart = false
+        /// How many bytes an earlier transfer had brought.
+        var offset = 0
         var received = 0
         var expected: Int?
         var failure: ImageLoadingError?
+        var mustAskAnew = false
     }
 
     private let source: URL
     private let maximumBytes: Int
-    private let spillFolder: String
+    private let spillFolder: String?
     private let reservation: BodyBudget.Reservation
     private let progress: ProgressRelay
-    private let state = Lock(State())
+    private let parts: Parts?
+    private let keepsAnyStatus: Bool
+    private let plan: ResumePlan?
+    private let state: Lock<State>
 
-    init(url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String, progress: ProgressRelay) {
+    /// Where to leave a part of what was asked for by a key.
+    struct Parts {
+        let store: PartialStore
+        let key: CacheKey
+    }
+
+    /// - Parameters:
+    ///   - spillFolder: where what exceeds the budget goes; nil if nothing may touch the disk.
+    ///   - parts: where to leave a part; nil if none is to be left.
+    ///   - keepsAnyStatus: whether the body of any answer is wanted, and may be empty.
+    init(
+        url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?, progress: ProgressRelay,
+        parts: Parts? = nil, keepsAnyStatus: Bool = false
+    ) {
         source = url
         self.maximumBytes = maximumBytes
         self.spillFolder = spillFolder
         reservation = BodyBudget.Reservation(of: budget)
         self.progress = progress
+        self.parts = parts
+        self.keepsAnyStatus = keepsAnyStatus
+        let earlier = parts.flatMap { $0.store.part(of: $0.key, from: url) }
+        plan = earlier.flatMap(ResumePlan.init)
+        state = Lock(State(earlier: plan == nil ? nil : earlier))
     }
+
+    /// The fields that ask for the rest of what there is, if there is something.
+    var conditions: HTTPFields? { plan?.fields }
 
     /// The URL for messages. Made when it is needed: most transfers need none.
     private var url: String { source.displayText }
 
+    /// How many bytes an earlier transfer had brought: 0 unless this one went on with them.
+    var offset: Int { state.withLock { $0.offset } }
+
+    /// Whether the part that was to be gone on with is of no use, and all is to be asked for.
+    var mustAskAnew: Bool { state.withLock { $0.mustAskAnew } }
+
+    /// The answer's head: where a part was gone on with, as if all had come now.
+    var head: ResponseHead? { state.withLock { $0.head } }
+
+    /// When the head came.
+    var headTime: FileTime { state.withLock { $0.headTime } }
+
     func receive(_ head: ResponseHead) -> Bool {
-        let expected = head.contentLength
-        let isAccepted = state.withLock { state in
-            guard head.status == 200 else {
+        let begins: TransferProgress?? = state.withLock { state in
+            state.head = head
+            state.headTime = .coarseNow
+            if let plan, !goOn(plan.verdict(on: head), with: head, in: &state) { return nil }
+            let expected = head.contentLength.map { state.offset + $0 }
+            guard head.status == 200 || state.part != nil || keepsAnyStatus else {
                 state.disposition = .discard
-                return expected.map { $0 <= Self.discardLimit } ?? true
+                let isShort = expected.map { $0 <= Self.discardLimit } ?? true
+                return isShort ? .some(nil) : nil
             }
             if let encoding = head.fields["content-encoding"], !encoding.isEmpty,
                 !encoding.equalsIgnoringCase("identity")
             {
                 state.failure = .encodedContent(url: url, encoding: encoding)
-                return false
+                return nil
             }
             state.expected = expected
             if let expected, expected > maximumBytes {
                 state.failure = .tooLarge(url: url, limit: maximumBytes)
-                return false
+                return nil
             }
-            state.bytes.reserveCapacity(min(expected ?? 0, Self.firstReserve))
-            return true
+            if state.part == nil {
+                state.mayHavePart = parts != nil
+                state.bytes.reserveCapacity(min(expected ?? 0, Self.firstReserve))
+            }
+            return TransferProgress(received: state.received, expected: expected)
         }
-        if isAccepted, head.status == 200 {
-            progress.report(TransferProgress(received: 0, expected: expected))
-        }
-        return isAccepted
+        guard let begins else { return false }
+        if let begins { progress.report(begins) }
+        return true
     }
 
     func receive(_ bytes: Span<UInt8>) -> Bool {
@@ -94,13 +147,20 @@ final class BodyBuffer: BodyReceiver {
     /// - Throws: what was refused on the way; `.empty`; `.truncated` if fewer bytes came than were promised.
     func finish() throws(ImageLoadingError) -> ImageBytes {
         let outcome: Result<ImageBytes, ImageLoadingError> = state.withLock { state in
-            if let failure = state.failure { return .failure(failure) }
-            if state.received == 0 { return .failure(.empty(url: url)) }
+            if let failure = state.failure {
+                state.part?.remove()
+                return .failure(failure)
+            }
+            if state.received == 0 {
+                return keepsAnyStatus ? .success(ImageBytes([])) : .failure(.empty(url: url))
+            }
             if let expected = state.expected, state.received < expected {
+                breakOff(&state, keepsSmall: true)
                 return .failure(.truncated(url: url, received: state.received, expected: expected))
             }
-            if let spill = state.spill {
-                guard let file = spill.mapped(count: state.received) else {
+            if state.part != nil || state.spill != nil {
+                let file = state.part?.mapped() ?? state.spill?.mapped(count: state.received)
+                guard let file, file.count == state.received else {
                     return .failure(.storageFailed(url: url, reason: SystemError.text(errno)))
                 }
                 return .success(ImageBytes(file))
@@ -111,20 +171,85 @@ final class BodyBuffer: BodyReceiver {
         return try outcome.get()
     }
 
+    /// The transfer has failed: what there is is left for the next one to go on with.
+    /// - Parameter keepsSmall: whether a part that is not in a file yet is worth one.
+    func breakOff(keepsSmall: Bool) { state.withLock { breakOff(&$0, keepsSmall: keepsSmall) } }
+
+    // MARK: Where the bytes are
+
+    /// Does what an answer to a request for the rest means. False: nothing of it is wanted.
+    private func goOn(
+        _ verdict: ResumePlan.Verdict, with head: ResponseHead, in state: inout State
+    ) -> Bool {
+        guard let earlier = state.earlier.take() else { return true }
+        switch verdict {
+        case .goesOn:
+            state.head = earlier.response.confirmed(by: head)
+            state.part = earlier
+            state.offset = earlier.count
+            state.received = earlier.count
+        case .asksAnew:
+            state.mustAskAnew = true
+            earlier.remove()
+            return false
+        case .beginsAnew: earlier.remove()
+        case .isUnrelated: break
+        }
+        return true
+    }
+
     /// Puts the bytes where there is room; false, with the reason in `errno`, if there is none.
     private func keep(_ bytes: Span<UInt8>, in state: inout State) -> Bool {
-        if state.spill == nil, reservation.grow(by: bytes.count) {
+        if let part = state.part { return part.append(bytes) }
+        if let spill = state.spill { return spill.append(bytes) }
+        if state.mayHavePart, state.received >= PartialStore.threshold, let part = beginPart(&state) {
+            return part.append(bytes)
+        }
+        if reservation.grow(by: bytes.count) {
             unsafe bytes.withUnsafeBufferPointer { unsafe state.bytes.append(contentsOf: $0) }
             return true
         }
-        if let spill = state.spill { return spill.append(bytes) }
+        guard let spillFolder else {
+            errno = ENOMEM
+            return false
+        }
         guard let spill = SpillFile(in: spillFolder), spill.append(state.bytes.span), spill.append(bytes)
         else {
             return false
         }
         state.spill = spill
+        empty(&state)
+        return true
+    }
+
+    /// Moves what there is from memory to a file of its own, if the answer can be gone on with.
+    private func beginPart(_ state: inout State) -> PartialFile? {
+        state.mayHavePart = false
+        guard let head = state.head, let parts,
+            let part = parts.store.begin(
+                head, total: state.expected, of: parts.key, from: source, now: state.headTime.seconds),
+            part.append(state.bytes.span)
+        else { return nil }
+        state.part = part
+        empty(&state)
+        return part
+    }
+
+    private func breakOff(_ state: inout State, keepsSmall: Bool) {
+        if state.failure != nil {
+            state.part?.remove()
+        } else if keepsSmall, state.mayHavePart, state.spill == nil,
+            state.bytes.count >= PartialStore.smallest
+        {
+            _ = beginPart(&state)
+        }
+        // Closed, so that the next one can have it.
+        state.part = nil
+        state.earlier = nil
+    }
+
+    private func empty(_ state: inout State) {
         state.bytes = []
         reservation.giveBack()
-        return true
     }
 }

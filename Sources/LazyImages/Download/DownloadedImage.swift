@@ -4,29 +4,42 @@ public import ImageCodecs
 /// What a transfer brought: the bytes, checked to be a whole image, and how the server presented them.
 public struct DownloadedImage: Sendable {
     /// The body.
-    public let bytes: ImageBytes
+    public private(set) var bytes = ImageBytes([])
     /// Format and size; nil only for what is no image, where any content is accepted.
-    public let header: ImageHeader?
+    public private(set) var header: ImageHeader?
     /// The answer's status and header.
     public let head: ResponseHead
     /// Where the answer came from, after redirects.
     public let url: URL
 
-    /// Checks that the bytes are an image, by what they are and not by what the server calls them, and a whole one.
-    /// - Throws: `.notAnImage`, `.truncated`.
-    init(
-        checking bytes: ImageBytes, head: ResponseHead, url: URL, acceptsAnyContent: Bool
-    ) throws(ImageLoadingError) {
-        self.bytes = bytes
+    /// How many of the bytes an earlier transfer had brought.
+    var offset = 0
+    /// When the head came, in seconds since 1970, and how many seconds after it was asked for.
+    var received = 0
+    var delay = 0
+    /// The redirects that led to it.
+    var steps: [RedirectStep] = []
+
+    /// An answer without its body.
+    init(head: ResponseHead, url: URL) {
         self.head = head
         self.url = url
+    }
+
+    /// An image that was read and not fetched.
+    init(checking bytes: ImageBytes, url: URL, acceptsAnyContent: Bool) throws(ImageLoadingError) {
+        self.init(head: ResponseHead(status: 200), url: url)
+        try take(bytes, acceptsAnyContent: acceptsAnyContent)
+    }
+
+    /// Takes the body. Checks that it is an image, by what it is and not by what the server calls it, and a whole one.
+    /// - Throws: `.notAnImage`, `.truncated`.
+    mutating func take(_ bytes: ImageBytes, acceptsAnyContent: Bool) throws(ImageLoadingError) {
+        self.bytes = bytes
         do {
             header = try bytes.wholeImageHeader()
         } catch {
-            if acceptsAnyContent {
-                header = nil
-                return
-            }
+            if acceptsAnyContent { return }
             switch error {
             case .truncated: throw .truncated(url: url.displayText, received: bytes.count, expected: nil)
             case .unrecognised:

@@ -33,6 +33,7 @@ package enum HTTPDate {
     /// years of RFC 850: one that seems more than 50 years ahead is past. Names may be in any case, and the name
     /// of the weekday is not held against the date.
     package static func parse(_ text: String, now: Int) -> Int? {
+        if let date = preferredForm(text) { return date }
         let words = text.split(separator: " ")
         switch words.count {
         case 6 where words[0].hasSuffix(",") && words[5] == "GMT" && words[3].utf8.count == 4:
@@ -48,6 +49,42 @@ package enum HTTPDate {
             return date(words[0].dropLast(), parts[0], parts[1], year, words[2])
         default: return nil
         }
+    }
+
+    /// The date that `text` writes in the preferred form and nothing else, read in place: every answer has such dates.
+    private static func preferredForm(_ text: String) -> Int? {
+        let bytes = text.utf8Span.span
+        guard bytes.count == 29, bytes[3] == UInt8(ascii: ","), bytes[19] == UInt8(ascii: ":"),
+            bytes[22] == UInt8(ascii: ":"), bytes[4] == 0x20, bytes[7] == 0x20, bytes[11] == 0x20,
+            bytes[16] == 0x20, bytes[25] == 0x20,
+            bytes[26] == UInt8(ascii: "G"), bytes[27] == UInt8(ascii: "M"), bytes[28] == UInt8(ascii: "T")
+        else { return nil }
+        guard name(bytes, at: 0, of: weekdays) != nil, let month = name(bytes, at: 8, of: months),
+            let day = number(bytes, 5..<7), let year = number(bytes, 12..<16), day >= 1,
+            day <= length(ofMonth: month + 1, year: year),
+            let hour = number(bytes, 17..<19), hour < 24, let minute = number(bytes, 20..<22), minute < 60,
+            let second = number(bytes, 23..<25), second <= 60
+        else { return nil }
+        return Self.day(year: year, month: month + 1, day: day) * secondsPerDay + hour * 3600 + minute * 60
+            + second
+    }
+
+    /// The name that begins with the three letters at a place.
+    private static func name(_ bytes: Span<UInt8>, at offset: Int, of names: [String]) -> Int? {
+        names.firstIndex { name in
+            let letters = name.utf8Span.span
+            return letters[0] == bytes[offset] && letters[1] == bytes[offset + 1]
+                && letters[2] == bytes[offset + 2]
+        }
+    }
+
+    private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        var number = 0
+        for index in range {
+            guard bytes[index] >= 0x30, bytes[index] <= 0x39 else { return nil }
+            number = number * 10 + Int(bytes[index] - 0x30)
+        }
+        return number
     }
 
     private static func date(

@@ -41,6 +41,12 @@ public struct HTTPFields: Sendable, Hashable {
         fields.append(field)
     }
 
+    /// Puts fields in the place of all that have their names.
+    mutating func replace(with others: HTTPFields) {
+        for field in others.fields { self[field.name] = nil }
+        for field in others.fields { append(field) }
+    }
+
     /// Whether there are none.
     public var isEmpty: Bool { fields.isEmpty }
 

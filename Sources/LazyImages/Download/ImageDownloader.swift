@@ -23,8 +23,13 @@ public actor ImageDownloader: SingleFlight {
         /// Bytes of bodies in memory at once, over all transfers; what exceeds them goes to a file without a name in
         /// `temporaryFolder`. Default 64 MiB.
         public var memoryForBodies = 64 * 1024 * 1024
-        /// A folder for bodies that memory has no room for. Default: the system's.
-        public var temporaryFolder = FileManager.default.temporaryDirectory.path
+        /// A folder for bodies that memory has no room for; nil if nothing may touch the disk. Default: the system's.
+        public var temporaryFolder: String? = FileManager.default.temporaryDirectory.path
+        /// A folder for what there is of bodies whose transfers broke, so that the next try, in a later process too,
+        /// goes on where they stopped; nil, the default, to begin anew. A loader with a disk tier sets it to one there.
+        public var partialFolder: String?
+        /// The most bytes that folder may have, 512 MiB by default.
+        public var partialLimit = 512 * 1024 * 1024
         /// Redirects followed for one request. Default 10.
         public var maximumRedirects = 10
         /// How long each phase of a transfer may take; waiting for a place does not count.
@@ -33,35 +38,18 @@ public actor ImageDownloader: SingleFlight {
         public var security = SecurityPolicy()
         /// Whether what is not an image is taken too. Default false.
         public var acceptsAnyContent = false
+        /// Whether an answer of any status, empty or not, is taken as it is and not as an error: for a program that shows
+        /// HTTP and not pictures. Default false.
+        public var acceptsAnyStatus = false
+        /// When a transfer that failed is tried again.
+        public var retry = RetryPolicy()
+        /// What retries go by.
+        package var timing = RetryTiming.system
         /// Sent as `User-Agent`.
         public var userAgent = "Marquee"
 
         /// The defaults.
         public init() {}
-    }
-
-    /// What a flight does next: one request to one place. A redirect makes another of it.
-    private struct Hop {
-        let request: ImageRequest
-        let url: URL
-        let redirects: Int
-        let flight: Flight
-        /// The host and port it goes to.
-        let place: String
-
-        init(request: ImageRequest, url: URL, redirects: Int, flight: Flight) {
-            self.request = request
-            self.url = url
-            self.redirects = redirects
-            self.flight = flight
-            place = SecurityPolicy.place(of: url)
-        }
-
-        /// What its flight is found by.
-        var key: CacheKey { request.transferKey }
-
-        /// Whether the caller's own fields go along.
-        var isAtOrigin: Bool { redirects == 0 || SecurityPolicy.haveSameOrigin(url, request.url) }
     }
 
     var flights = FlightTable<CacheKey, DownloadedImage>()
@@ -71,6 +59,8 @@ public actor ImageDownloader: SingleFlight {
     private let transport: any Transport
     private let configuration: Configuration
     private let budget: BodyBudget
+    private let partials: PartialStore?
+    private var hosts: HostBudget
     /// Sent with every request, unless the caller's own replace them.
     private let ownFields: HTTPFields
 
@@ -80,6 +70,10 @@ public actor ImageDownloader: SingleFlight {
         self.configuration = configuration
         queue = DownloadQueue(perHost: configuration.transfersPerHost, total: configuration.transfers)
         budget = BodyBudget(limit: configuration.memoryForBodies)
+        hosts = HostBudget(configuration.retry)
+        partials = configuration.partialFolder.map {
+            PartialStore(path: $0, limit: configuration.partialLimit)
+        }
         ownFields = [
             "Accept": configuration.acceptsAnyContent
                 ? "*/*" : "image/jpeg, image/png, image/*;q=0.5, */*;q=0.1",
@@ -98,15 +92,28 @@ public actor ImageDownloader: SingleFlight {
         _ request: ImageRequest, ticket: LoadTicket = LoadTicket(),
         progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> DownloadedImage {
-        try await download(request, ticket: ticket, listener: progress.map(ProgressListener.init))
+        let image = try await answer(
+            TransferOrder(request), ticket: ticket, listener: progress.map(ProgressListener.init))
+        guard configuration.acceptsAnyStatus || image.head.status == 200 else {
+            throw .httpStatus(url: image.url.displayText, status: image.head.status)
+        }
+        return image
     }
 
-    func download(
-        _ request: ImageRequest, ticket: LoadTicket, listener: ProgressListener?
+    /// As above, but gives the answer whatever its status; the body comes only with 200, or where any status is accepted.
+    func answer(
+        _ order: TransferOrder, ticket: LoadTicket, listener: ProgressListener?
     ) async throws(ImageLoadingError) -> DownloadedImage {
-        try await share(request.transferKey, of: request, ticket: ticket, progress: listener) { flight in
-            begin(Hop(request: request, url: request.url, redirects: 0, flight: flight))
+        try await share(order.key, of: order.request, ticket: ticket, progress: listener) { flight in
+            begin(Hop(order, flight: flight))
         }
+    }
+
+    /// The fields sent for a request at its origin.
+    nonisolated func fields(for request: ImageRequest) -> HTTPFields {
+        var fields = ownFields
+        if !request.fields.isEmpty { fields.replace(with: request.fields) }
+        return fields
     }
 
     /// Gives the caller behind `ticket` another priority, while its transfer waits for a place too. Does nothing once
@@ -144,45 +151,96 @@ public actor ImageDownloader: SingleFlight {
     private func startWaiting() {
         while let number = queue.next() {
             guard let hop = waiting.removeValue(forKey: number) else { continue }
+            if case .refused(let until) = hosts.admit(hop.place, now: configuration.timing.now()) {
+                queue.release(host: hop.place)
+                land(hop.key, hop.flight, .failure(rest(of: hop, until: until)))
+                continue
+            }
             let task = Task { @concurrent in await fly(hop) }
             flights.setTask(task, of: hop.key, hop.flight)
         }
+    }
+
+    private func rest(of hop: Hop, until: Duration) -> ImageLoadingError {
+        let seconds = max(1, Int((until - configuration.timing.now()).seconds.rounded(.up)))
+        return .connectionFailed(
+            url: hop.url.displayText,
+            reason: "\(hop.place) has failed again and again; it is tried again in \(seconds) s")
     }
 
     func wasAbandoned(_ flight: Flight) {
         if queue.remove(flight.number) { waiting[flight.number] = nil }
     }
 
-    /// A transfer has ended: its place is free, and its outcome goes to whoever waits, or its redirect is followed.
+    /// A transfer has ended: its place is free, and its outcome goes to whoever waits, or its redirect is followed, or it
+    /// is made once more.
     private func finish(_ hop: Hop, _ outcome: Result<Arrival, ImageLoadingError>) {
         queue.release(host: hop.place)
-        switch outcome {
-        case .success(.image(let image)): land(hop.key, hop.flight, .success(image))
-        case .failure(let error): land(hop.key, hop.flight, .failure(error))
-        case .success(.redirect(let target)) where flights.isUnderWay(hop.key, hop.flight):
-            follow(target, from: hop)
-        case .success(.redirect): break
+        note(outcome, at: hop.place)
+        if flights.isUnderWay(hop.key, hop.flight), !retries(hop, outcome) {
+            switch outcome {
+            case .success(.answer(let answer)): land(hop.key, hop.flight, .success(answer))
+            case .failure(let error): land(hop.key, hop.flight, .failure(error))
+            case .success(.redirect(let step)): follow(step, from: hop)
+            case .success(.uselessPart): begin(hop.anew())
+            }
         }
         startWaiting()
     }
 
-    private func follow(_ target: URL, from hop: Hop) {
-        guard hop.redirects < configuration.maximumRedirects else {
-            let url = hop.request.url.displayText
-            land(
-                hop.key, hop.flight,
-                .failure(.tooManyRedirects(url: url, limit: configuration.maximumRedirects)))
-            return
+    /// Only what says that nobody is there counts against a host: one that answers badly is at work.
+    private func note(_ outcome: Result<Arrival, ImageLoadingError>, at host: String) {
+        switch outcome {
+        case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)):
+            hosts.failed(host, now: configuration.timing.now())
+        case .failure(.cancelled): hosts.gaveUp(host)
+        default: hosts.succeeded(host)
         }
-        begin(Hop(request: hop.request, url: target, redirects: hop.redirects + 1, flight: hop.flight))
+    }
+
+    private func follow(_ step: RedirectStep, from hop: Hop) {
+        let url = hop.request.url.displayText
+        if hop.hasBeen(at: step.target) {
+            let error = ImageLoadingError.redirectLoop(url: url, location: step.target.displayText)
+            land(hop.key, hop.flight, .failure(error))
+        } else if hop.steps.count >= configuration.maximumRedirects {
+            let error = ImageLoadingError.tooManyRedirects(url: url, limit: configuration.maximumRedirects)
+            land(hop.key, hop.flight, .failure(error))
+        } else {
+            begin(hop.followed(by: step))
+        }
+    }
+
+    /// Makes a hop once more after a pause, if that may help. The flight's task waits, so that whoever leaves ends it.
+    private func retries(_ hop: Hop, _ outcome: Result<Arrival, ImageLoadingError>) -> Bool {
+        var retryAfter: Int?
+        switch outcome {
+        case .failure(let error) where RetryPolicy.isRetryable(error): break
+        case .success(.answer(let answer)) where RetryPolicy.isRetryable(status: answer.head.status):
+            retryAfter = RetryAfter.seconds(answer.head.fields, now: answer.received)
+        default: return false
+        }
+        let timing = configuration.timing
+        let pause = configuration.retry.pause(
+            afterTries: hop.tries, retryAfter: retryAfter, random: timing.random())
+        guard let pause else { return false }
+        let task = Task {
+            // Losing the error is right: who was cancelled has been answered already.
+            guard (try? await timing.sleep(pause)) != nil else { return }
+            if flights.isUnderWay(hop.key, hop.flight) { begin(hop.again()) }
+        }
+        flights.setTask(task, of: hop.key, hop.flight)
+        return true
     }
 
     // MARK: One transfer
 
     /// Where a hop led.
     private enum Arrival {
-        case image(DownloadedImage)
-        case redirect(URL)
+        case answer(DownloadedImage)
+        case redirect(RedirectStep)
+        /// What was to be gone on with is of no use.
+        case uselessPart
     }
 
     private nonisolated func fly(_ hop: Hop) async {
@@ -196,26 +254,48 @@ public actor ImageDownloader: SingleFlight {
     }
 
     private nonisolated func fetch(_ hop: Hop) async throws(ImageLoadingError) -> Arrival {
+        let parts = partials.flatMap { store in
+            hop.order.isPlain && !hop.asksForAll ? BodyBuffer.Parts(store: store, key: hop.key) : nil
+        }
         let body = BodyBuffer(
             url: hop.url, maximumBytes: configuration.maximumBytes, budget: budget,
-            spillFolder: configuration.temporaryFolder, progress: hop.flight.progress)
-        let request = TransportRequest(
-            url: hop.url, fields: fields(for: hop), timeouts: configuration.timeouts)
-        let head = try await transport.perform(request, into: body)
-        if let target = try configuration.security.redirect(head, from: hop.url) { return .redirect(target) }
-        guard head.status == 200 else { throw .httpStatus(url: hop.url.displayText, status: head.status) }
-        return .image(
-            try DownloadedImage(
-                checking: body.finish(), head: head, url: hop.url,
-                acceptsAnyContent: configuration.acceptsAnyContent))
-    }
-
-    /// The library's own fields, and the caller's where the request is still at its origin.
-    private nonisolated func fields(for hop: Hop) -> HTTPFields {
-        var fields = ownFields
-        guard hop.isAtOrigin, !hop.request.fields.isEmpty else { return fields }
-        for field in hop.request.fields.fields { fields[field.name] = nil }
-        for field in hop.request.fields.fields { fields.append(field) }
-        return fields
+            spillFolder: configuration.temporaryFolder, progress: hop.flight.progress, parts: parts,
+            keepsAnyStatus: configuration.acceptsAnyStatus)
+        var fields = hop.fields(ownFields)
+        if let conditions = body.conditions { fields.replace(with: conditions) }
+        var request = TransportRequest(url: hop.url, fields: fields, timeouts: configuration.timeouts)
+        request.security = configuration.security.transportSecurity(for: hop.url)
+        let start = FileTime.coarseNow
+        let head: ResponseHead
+        do {
+            head = try await transport.perform(request, into: body)
+        } catch {
+            // Who leaves may be scrolling past a thousand pictures.
+            if case .cancelled = error {
+                body.breakOff(keepsSmall: false)
+            } else {
+                body.breakOff(keepsSmall: true)
+            }
+            throw error
+        }
+        if body.mustAskAnew { return .uselessPart }
+        let received = body.headTime
+        let delay = max(0, received.seconds(since: start))
+        if let target = try configuration.security.redirect(head, from: hop.url) {
+            return .redirect(
+                RedirectStep(head: head, target: target, received: received.seconds, delay: delay))
+        }
+        var answer = DownloadedImage(head: body.head ?? head, url: hop.url)
+        if answer.head.status == 200 || configuration.acceptsAnyStatus {
+            // Only a 200 claims to be the picture.
+            try answer.take(
+                body.finish(),
+                acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)
+        }
+        answer.offset = body.offset
+        answer.received = received.seconds
+        answer.delay = delay
+        answer.steps = hop.steps
+        return .answer(answer)
     }
 }

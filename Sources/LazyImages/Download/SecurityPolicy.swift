@@ -1,14 +1,77 @@
 package import FoundationEssentials
 
-/// Which servers are spoken to, and where a redirect may lead. In the manner of Apple's App Transport Security: https
-/// everywhere, plain http only to this machine and to hosts that the user names.
+/// Which servers are spoken to, how, and where a redirect may lead. In the manner of Apple's App Transport Security: https
+/// with TLS 1.2 and forward secrecy everywhere, plain http only to this machine; what a host needs beside that is named.
 public struct SecurityPolicy: Sendable, Hashable {
-    /// Host names, lower case, to which plain http is allowed beside this machine's own. Default none.
-    public var insecureHosts: Set<String>
+    /// What is different for one host.
+    public struct HostException: Sendable, Hashable {
+        /// Whether it holds for the names below the host's too. Default false.
+        public var includesSubdomains = false
+        /// Whether plain http is allowed. Default false.
+        public var allowsInsecureHTTP = false
+        /// The oldest version of TLS that will do. Default 1.2.
+        public var minimumTLSVersion = TLSVersion.v1_2
+        /// Whether only key exchanges with forward secrecy will do. Default true.
+        public var requiresForwardSecrecy = true
 
-    /// A policy that allows plain http to these hosts too.
+        /// The rules that hold for every host.
+        public init() {}
+    }
+
+    /// Versions of TLS, oldest first.
+    public enum TLSVersion: Int, Sendable, Hashable, Comparable {
+        /// RFC 2246, 4346, 5246 and 8446.
+        case v1_0, v1_1, v1_2, v1_3
+
+        /// Whether `left` is older than `right`.
+        public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// What a server's certificate is judged by.
+    public enum ServerTrust: Sendable, Hashable {
+        /// The certificate authorities in a file of PEM, or the one certificate in it; nil: those of the system.
+        case authorities(file: String?)
+        /// The server's public key and nothing else: base64 of the SHA-256 of its SubjectPublicKeyInfo (RFC 7469
+        /// section 2.4).
+        case publicKey(sha256: String)
+    }
+
+    /// What is different for hosts, by name in lower case. Default none.
+    public var exceptions: [String: HostException] = [:]
+    /// Certificate authorities to trust instead of the system's: a file of PEM. Default nil.
+    public var certificateAuthorityFile: String?
+    /// Servers that are trusted by a certificate or key of their own, by name in lower case. Default none.
+    public var trusted: [String: ServerTrust] = [:]
+
+    /// A policy that allows plain http to these hosts beside this machine.
     public init(insecureHosts: Set<String> = []) {
-        self.insecureHosts = Set(insecureHosts.map { $0.lowercased() })
+        for host in insecureHosts {
+            var exception = HostException()
+            exception.allowsInsecureHTTP = true
+            exceptions[host.lowercased()] = exception
+        }
+    }
+
+    /// The rules for a host: its own, else those of the nearest name above it that includes its subdomains.
+    func rules(for host: String) -> HostException {
+        if exceptions.isEmpty { return HostException() }
+        if let own = exceptions[host] { return own }
+        var name = host[...]
+        while let dot = name.firstIndex(of: ".") {
+            name = name[name.index(after: dot)...]
+            if let above = exceptions[String(name)], above.includesSubdomains { return above }
+        }
+        return HostException()
+    }
+
+    /// What a connection to `url` has to fulfil; nil for one without TLS.
+    func transportSecurity(for url: URL) -> TransportSecurity? {
+        guard url.scheme?.lowercased() == "https" else { return nil }
+        let host = Self.host(of: url)
+        let rules = rules(for: host)
+        return TransportSecurity(
+            minimumTLSVersion: rules.minimumTLSVersion, requiresForwardSecrecy: rules.requiresForwardSecrecy,
+            trust: trusted[host] ?? .authorities(file: certificateAuthorityFile))
     }
 
     /// Throws if `url` may not be fetched over the network.
@@ -18,7 +81,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         switch scheme {
         case "https": return
         case "http":
-            guard Self.isLoopback(host) || insecureHosts.contains(host) else {
+            guard Self.isLoopback(host) || rules(for: host).allowsInsecureHTTP else {
                 throw .insecureConnection(url: url.displayText, host: host)
             }
         default: throw .unsupportedScheme(url: url.displayText, scheme: scheme)
@@ -28,11 +91,16 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Where the redirect `head` leads from `url`, or nil if it is none (RFC 9110 section 15.4).
     /// - Throws: `.redirectRefused` for a target that the policy does not follow.
     func redirect(_ head: ResponseHead, from url: URL) throws(ImageLoadingError) -> URL? {
-        guard [301, 302, 303, 307, 308].contains(head.status), let location = head.fields["location"] else {
+        guard [300, 301, 302, 303, 307, 308].contains(head.status), let location = head.fields["location"]
+        else {
             return nil
         }
         func refused(_ reason: String) -> ImageLoadingError {
             .redirectRefused(url: url.displayText, location: location, reason: reason)
+        }
+        // What a person types may be a name with a colon in it; what a server writes is a scheme where it can be one.
+        if let scheme = URL.scheme(of: location), !["https", "http"].contains(scheme.lowercased()) {
+            throw refused("only https and http are followed")
         }
         let target: URL
         do {

@@ -18,6 +18,13 @@ public protocol BodyReceiver: AnyObject, Sendable {
     func receive(_ head: ResponseHead) -> Bool
     /// The next bytes of the body. False: no more are wanted, free the connection.
     func receive(_ bytes: Span<UInt8>) -> Bool
+    /// The transfer has ended, well or not; the last call. A transport that measures nothing leaves it out.
+    func receive(_ metrics: TransferMetrics)
+}
+
+extension BodyReceiver {
+    /// Does nothing, for receivers to whom it is all one.
+    public func receive(_ metrics: TransferMetrics) {}
 }
 
 /// One GET.
@@ -28,13 +35,26 @@ public struct TransportRequest: Sendable {
     public var fields: HTTPFields
     /// How long each phase may take.
     public var timeouts: Timeouts
+    /// What a connection with TLS has to fulfil; nil for plain http.
+    public var security: TransportSecurity?
 
-    /// A GET of `url` with these fields and timeouts.
+    /// A GET of `url` with these fields and timeouts; with TLS, by the default rules.
     public init(url: URL, fields: HTTPFields = HTTPFields(), timeouts: Timeouts = Timeouts()) {
         self.url = url
         self.fields = fields
         self.timeouts = timeouts
+        security = SecurityPolicy().transportSecurity(for: url)
     }
+}
+
+/// What a connection with TLS has to fulfil. A transport that cannot see to a part of it refuses the transfer.
+public struct TransportSecurity: Sendable, Hashable {
+    /// The oldest version that will do.
+    public var minimumTLSVersion: SecurityPolicy.TLSVersion
+    /// Whether only key exchanges with forward secrecy will do.
+    public var requiresForwardSecrecy: Bool
+    /// What the server's certificate is judged by.
+    public var trust: SecurityPolicy.ServerTrust
 }
 
 /// The status line and header of an answer.

@@ -26,6 +26,9 @@ extension URL {
         if scheme.hasPrefix("http"), url.host()?.isEmpty ?? true {
             throw .invalidURL(text: text, reason: "it names no host")
         }
+        if let port = url.port, !(1...65_535).contains(port) {
+            throw .invalidURL(text: text, reason: "there is no port \(port)")
+        }
         self = url
     }
 
@@ -52,7 +55,7 @@ extension URL {
     }
 
     /// The letters before the first colon, if they can be a scheme (RFC 3986 section 3.1).
-    private static func scheme(of text: String) -> Substring? {
+    static func scheme(of text: String) -> Substring? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let candidate = text[..<colon]
         let isScheme =

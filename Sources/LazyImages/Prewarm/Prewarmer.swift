@@ -1,9 +1,10 @@
-/// Fills the disk tier ahead of time: every image of a list, each fetched at most once, what is there already skipped.
+/// Fills the disk tier ahead of time: every image of a list, each fetched at most once, what is there already skipped while
+/// it is fresh, and revalidated when it is not.
 /// A run that was killed goes on where it stopped, because everything it stored is there; no failure stops the rest.
 public struct Prewarmer: Sendable {
     /// What became of one image.
     public enum Outcome: Sendable {
-        /// A tier has it already, or it is local.
+        /// A tier has it already, revalidated or not, or it is local.
         case alreadyCached(LoadedFile)
         /// It was fetched and stored.
         case fetched(LoadedFile)
@@ -27,6 +28,8 @@ public struct Prewarmer: Sendable {
     public struct Summary: Sendable, Hashable {
         /// Images that were there already.
         public var alreadyCached = 0
+        /// Of those, images about which the server was asked.
+        public var revalidated = 0
         /// Images fetched and stored.
         public var fetched = 0
         /// Images that could not be had.
@@ -79,7 +82,7 @@ public struct Prewarmer: Sendable {
         let outcome: Outcome
         do throws(ImageLoadingError) {
             let image = try await loader.file(for: request)
-            outcome = image.source == .network ? .fetched(image) : .alreadyCached(image)
+            outcome = [.network, .resumed].contains(image.source) ? .fetched(image) : .alreadyCached(image)
         } catch {
             outcome = .failed(error)
         }
@@ -98,7 +101,9 @@ extension Prewarmer.ItemResult {
 extension Prewarmer.Summary {
     mutating func count(_ outcome: Prewarmer.Outcome) {
         switch outcome {
-        case .alreadyCached: alreadyCached += 1
+        case .alreadyCached(let image):
+            alreadyCached += 1
+            if image.source == .revalidated { revalidated += 1 }
         case .fetched(let image):
             fetched += 1
             bytesFetched += image.bytes.count

@@ -11,6 +11,8 @@ enum KillAtCalls {
     /// The number of the first value that a run stores.
     static let first = 500
     private static let fill = 12
+    /// The last of the values there before, which no eviction of the run has to take.
+    private static let young = 2
 
     static func results() async throws -> [BenchmarkResult] {
         let scratch = try ScratchFolder()
@@ -55,10 +57,10 @@ enum KillAtCalls {
 
     private static func body(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number), count: 4_800) }
 
-    /// The younger half of what was there before.
+    /// What has become of the last of the values that were there before.
     private static func newest(in cache: DiskCache) -> (missing: Int, wrong: Int) {
         var (missing, wrong) = (0, 0)
-        for number in fill / 2..<fill {
+        for number in fill - young..<fill {
             let entry: DiskCache.Entry? = cache.entry(for: CacheWorker.key(number))
             if let entry { wrong += entry.body.array == body(number) ? 0 : 1 } else { missing += 1 }
         }

@@ -40,8 +40,7 @@ private struct Prewarm {
     private let process = Process()
 
     init(_ folder: String) throws {
-        process.executableURL = try OwnProgram.url.deletingLastPathComponent().appendingPathComponent(
-            "marquee")
+        process.executableURL = URL(filePath: try Program.path("marquee"))
         process.arguments = ["prewarm", "--quiet", "--cache-dir", folder]
         try process.run()
     }

@@ -18,20 +18,20 @@ final class Browser: Sendable {
     private let terminal: TerminalSession
     private let loader: ImageLoader
     private let catalogue: Catalogue
-    private let requests: [ImageRequest?]
+    private let posters: [Result<ImageRequest, ImageLoadingError>?]
     private let depth: ColourDepth
     private let graphics: GraphicsMode
     private let mailbox = Mailbox<Message>()
 
-    /// - Parameter requests: for each film's poster; nil for a film without one.
+    /// - Parameter posters: for each film the request for its poster, or why its address is none; nil for a film without.
     init(
-        terminal: TerminalSession, loader: ImageLoader, catalogue: Catalogue, requests: [ImageRequest?],
-        depth: ColourDepth, graphics: GraphicsMode
+        terminal: TerminalSession, loader: ImageLoader, catalogue: Catalogue,
+        posters: [Result<ImageRequest, ImageLoadingError>?], depth: ColourDepth, graphics: GraphicsMode
     ) {
         self.terminal = terminal
         self.loader = loader
         self.catalogue = catalogue
-        self.requests = requests
+        self.posters = posters
         self.depth = depth
         self.graphics = graphics
     }
@@ -55,10 +55,9 @@ final class Browser: Sendable {
             await withCheckedContinuation { ended in
                 BlockingThreads.startThread { [self] in
                     BrowserLoop(
-                        terminal: terminal, loader: loader, catalogue: catalogue, requests: requests,
-                        depth: depth,
-                        graphics: graphics,
-                        mailbox: mailbox, model: model, commands: continuation
+                        terminal: terminal, loader: loader, catalogue: catalogue, posters: posters,
+                        depth: depth, graphics: graphics, mailbox: mailbox, model: model,
+                        commands: continuation
                     ).run()
                     ended.resume()
                 }

@@ -10,7 +10,7 @@ final class BrowserLoop {
 
     private let terminal: TerminalSession
     private let loader: ImageLoader
-    private let requests: [ImageRequest?]
+    private let filmPosters: [Result<ImageRequest, ImageLoadingError>?]
     private let mailbox: Mailbox<Browser.Message>
     private let model: ImageListModel<ImageLoader>
     private let commands: AsyncStream<Browser.ModelCommand>.Continuation
@@ -24,14 +24,15 @@ final class BrowserLoop {
     private var isDone = false
 
     init(
-        terminal: TerminalSession, loader: ImageLoader, catalogue: Catalogue, requests: [ImageRequest?],
-        depth: ColourDepth, graphics: GraphicsMode, mailbox: Mailbox<Browser.Message>,
+        terminal: TerminalSession, loader: ImageLoader, catalogue: Catalogue,
+        posters: [Result<ImageRequest, ImageLoadingError>?], depth: ColourDepth, graphics: GraphicsMode,
+        mailbox: Mailbox<Browser.Message>,
         model: ImageListModel<ImageLoader>,
         commands: AsyncStream<Browser.ModelCommand>.Continuation
     ) {
         self.terminal = terminal
         self.loader = loader
-        self.requests = requests
+        filmPosters = posters
         self.mailbox = mailbox
         self.model = model
         self.commands = commands
@@ -39,7 +40,7 @@ final class BrowserLoop {
         self.depth = depth
         self.graphics = graphics
         encoder = FrameEncoder(depth: depth)
-        posters = PosterBoard(canvas: graphics.canvas(depth: depth))
+        self.posters = PosterBoard(canvas: graphics.canvas(depth: depth))
     }
 
     /// Runs until the person quits or the terminal is gone.
@@ -136,11 +137,9 @@ final class BrowserLoop {
     private func tellRows() {
         let size = pictureSize
         let rows = state.list.rows.map { film in
-            requests[film].map { request in
-                var request = request
-                request.targetSize = size
-                return request
-            }
+            guard case .success(var request) = filmPosters[film] else { return ImageRequest?.none }
+            request.targetSize = size
+            return request
         }
         let visible = state.visible
         shownRange = visible
@@ -157,9 +156,17 @@ final class BrowserLoop {
 
     /// The pixels a poster is decoded to: twice what its cells can show, so that averaging has something to work on.
     private var pictureSize: ImageSize {
-        let body = state.layout.body.size
-        let cells = state.page == .film ? state.filmPoster(in: body) : state.layout.poster
+        let cells = state.posterSize
         return ImageSize(width: max(1, cells.columns) * 16, height: max(1, cells.rows) * 16)
+    }
+
+    /// Why there is no poster for the row: its address is none, or it could not be had; nil if it could.
+    private func failure(ofRow row: Int) -> String? {
+        switch filmPosters[state.list.rows[row]] {
+        case nil: "the catalogue names none"
+        case .failure(let error): error.description
+        case .success: posters.failure(ofRow: row)
+        }
     }
 
     // MARK: Drawing
@@ -168,7 +175,7 @@ final class BrowserLoop {
         let screen = BrowserScreen(
             state: state, status: status,
             poster: { [self] row, size in posters.view(ofRow: row, size: size, loader: loader) },
-            failure: { [self] row in posters.failure(ofRow: row) })
+            failure: { [self] row in failure(ofRow: row) })
         let bytes = encoder.frame(screen.draw())
         guard !bytes.isEmpty else { return }
         do {

@@ -33,9 +33,9 @@ struct BrowserScreen {
             return grid
         }
         switch state.page {
+        case _ where state.isHelpShown: HelpPage.draw(on: &grid, in: state.layout.body)
         case .films: drawFilms(&grid)
         case .film: drawFilm(&grid)
-        case .help: HelpPage.draw(on: &grid, in: state.layout.body)
         }
         drawTitleLine(&grid)
         drawStatusLine(&grid)
@@ -138,8 +138,7 @@ struct BrowserScreen {
     private func drawFilm(_ grid: inout CellGrid) {
         guard let movie = list.selectedMovie else { return }
         let body = state.layout.body
-        let room = CellSize(columns: min(size.columns / 2, size.columns - 30), rows: body.size.rows)
-        let poster = state.filmPoster(in: room)
+        let poster = state.posterSize
         drawPoster(list.selected, at: CellPosition(column: 1, row: body.origin.row), size: poster, on: &grid)
         let column = poster.columns + 3
         let width = min(size.columns - column - 1, 76)
@@ -203,14 +202,5 @@ struct BrowserScreen {
                 text, max(1, (size.rows - words.count) / 2) + index,
                 (size.columns - TerminalText.width(text)) / 2)
         }
-    }
-}
-
-extension BrowserState {
-    /// The cells of the poster on a film's own page: as large as fits.
-    func filmPoster(in room: CellSize) -> CellSize {
-        let perRow = Double(layout.poster.columns) / Double(max(1, layout.poster.rows))
-        let rows = min(room.rows, Int(Double(room.columns) / perRow))
-        return CellSize(columns: Int((Double(rows) * perRow).rounded()), rows: rows)
     }
 }

@@ -4,7 +4,7 @@ import TerminalGraphics
 /// All that the browser shows and how keys change it: a plain struct without a terminal, a clock or a loader. Times are in
 /// seconds of any clock.
 struct BrowserState {
-    enum Page { case films, film, help }
+    enum Page { case films, film }
 
     /// What the outside has to do about an event.
     enum Effect: Equatable {
@@ -22,6 +22,8 @@ struct BrowserState {
     private(set) var motion = ScrollMotion()
     private(set) var layout: BrowserLayout
     private(set) var page = Page.films
+    /// Whether the help hides the page.
+    private(set) var isHelpShown = false
     /// Whether letters go to the filter.
     private(set) var isFiltering = false
     private var cellAspect = 2.0
@@ -39,9 +41,17 @@ struct BrowserState {
     /// The rows whose posters are wanted.
     var visible: Range<Int> {
         switch page {
-        case .films, .help: layout.visible(scroll: motion.offset, count: list.rows.count)
+        case .films: layout.visible(scroll: motion.offset, count: list.rows.count)
         case .film: list.rows.isEmpty ? 0..<0 : list.selected..<list.selected + 1
         }
+    }
+
+    /// The cells that a poster on the present page is drawn in; on a film's own as many as fit beside the facts.
+    var posterSize: CellSize {
+        guard page == .film else { return layout.poster }
+        let columns = min(layout.size.columns / 2, layout.size.columns - 30)
+        return CellSize(columns: columns, rows: layout.body.size.rows)
+            .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
     }
 
     // MARK: Events
@@ -58,7 +68,7 @@ struct BrowserState {
         switch event {
         case .key(let key): return handle(key, now: now)
         case .wheel(let direction, _):
-            return page == .films ? scroll(direction == .up ? -1 : 1, now: now) : []
+            return page == .films && !isHelpShown ? scroll(direction == .up ? -1 : 1, now: now) : []
         case .click(let position): return click(position)
         case .paste(let text): return isFiltering ? filter(list.filter + text) : []
         case .stopRequested: return [.suspend]
@@ -77,12 +87,13 @@ struct BrowserState {
             default: return []
             }
         }
+        if isHelpShown {
+            isHelpShown = false
+            return key.code == .character("q") ? [.quit] : []
+        }
         if isFiltering, let effects = handleFilterKey(key) { return effects }
         switch page {
-        case .help:
-            page = .films
-            return key.code == .character("q") ? [.quit] : []
-        case .film: return handleFilmKey(key)
+        case .film: return handleFilmKey(key, now: now)
         case .films: return handleFilmsKey(key, now: now)
         }
     }
@@ -126,16 +137,17 @@ struct BrowserState {
         }
     }
 
-    private mutating func handleFilmKey(_ key: TerminalKey) -> [Effect] {
+    private mutating func handleFilmKey(_ key: TerminalKey, now: Double) -> [Effect] {
         switch key.code {
         case .character("q"): return [.quit]
         case .escape, .backspace, .left, .enter:
             page = .films
             return showSelection() + [.rowsChanged]
-        case .down, .right, .character("n"), .character("j"), .character(" "), .pageDown: return turn(1)
-        case .up, .character("N"), .character("k"), .character("b"), .pageUp: return turn(-1)
+        case .down, .right, .character("n"), .character("j"), .character(" "), .pageDown:
+            return turn(1, now: now)
+        case .up, .character("N"), .character("k"), .character("b"), .pageUp: return turn(-1, now: now)
         case .character("r"): return [.retry]
-        case .character("?"): page = .help
+        case .character("?"): isHelpShown = true
         default: break
         }
         return []
@@ -144,7 +156,7 @@ struct BrowserState {
     private mutating func handleCommand(_ letter: Character) -> [Effect] {
         switch letter {
         case "/": isFiltering = true
-        case "?": page = .help
+        case "?": isHelpShown = true
         case "r": return [.retry]
         case "s":
             list.setOrder(list.order.next)
@@ -195,6 +207,10 @@ struct BrowserState {
     }
 
     private mutating func click(_ position: CellPosition) -> [Effect] {
+        if isHelpShown {
+            isHelpShown = false
+            return []
+        }
         guard page == .films else {
             page = .films
             return [.rowsChanged]
@@ -213,9 +229,10 @@ struct BrowserState {
         return motion.place(at: motion.destination).map(Effect.motion) + [.rowsChanged]
     }
 
-    private mutating func turn(_ rows: Int) -> [Effect] {
+    /// Another film's page; many in a burst are scrolling too.
+    private mutating func turn(_ rows: Int, now: Double) -> [Effect] {
         list.select(list.selected + rows)
-        return [.rowsChanged]
+        return step(now: now)
     }
 
     private mutating func filter(_ text: String) -> [Effect] {

@@ -14,18 +14,18 @@ struct BrowserStatus {
     /// One cell.
     var activity: Character { arrivals.map { Self.signs[$0 % Self.signs.count] } ?? " " }
 
-    /// As much as fits: what is left out first is what matters least.
+    /// As much as fits: what is left out first is what matters least, and never the way to help.
     func text(width: Int) -> String {
         let parts = [
             "\(visible) visible", "\(loading) loading", "\(deferred) deferred", "\(memoryHits) from memory",
-            "\(diskHits) from disk", "? help",
+            "\(diskHits) from disk",
         ]
+        let help = "? help"
         var text = ""
         for part in parts {
-            let longer = text.isEmpty ? part : text + "  " + part
-            if longer.count > width { break }
-            text = longer
+            if text.count + part.count + 2 + help.count > width { break }
+            text += part + "  "
         }
-        return text
+        return text + help
     }
 }

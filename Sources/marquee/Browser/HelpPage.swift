@@ -22,7 +22,10 @@ enum HelpPage {
         for (index, (key, meaning)) in keys.enumerated() {
             let row = body.origin.row + 1 + index
             grid.put(key, at: CellPosition(column: 2, row: row), style: BrowserScreen.bold, clip: body)
-            grid.put(meaning, at: CellPosition(column: width + 5, row: row), clip: body)
+            let room = max(0, body.size.columns - width - 5)
+            grid.put(
+                TerminalText.truncated(meaning, toWidth: room),
+                at: CellPosition(column: width + 5, row: row), clip: body)
         }
     }
 }

@@ -4,6 +4,9 @@ import TerminalGraphics
 /// What the rows show: the list model's newest word about each, and the pictures drawn from it, each once for its size.
 /// Rows that show nothing take no room.
 struct PosterBoard {
+    /// Of how many rows to each side of the last one drawn the cells are kept when there are too many.
+    private static let reach = 256
+
     /// Nil where no pictures are wanted.
     private var canvas: (any Canvas)?
     private var requests: [ImageRequest?] = []
@@ -55,12 +58,12 @@ struct PosterBoard {
     /// Why a row's poster could not be had; nil if it could.
     func failure(ofRow row: Int) -> String? {
         if case .failed(let reason, _) = states[row] { return reason.description }
-        if requests.indices.contains(row), requests[row] == nil { return "the catalogue names none" }
         return nil
     }
 
     private mutating func draw(_ image: LoadedImage, _ row: Int, _ size: CellSize) -> PosterView {
         guard let picture = canvas?.draw(image.bitmap, size: size) else { return .placeholder }
+        if drawn.count > 4 * Self.reach { drawn = drawn.filter { abs($0.key - row) <= Self.reach } }
         drawn[row] = picture
         return .picture(picture)
     }

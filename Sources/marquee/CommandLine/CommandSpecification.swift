@@ -43,6 +43,13 @@ struct CommandSpecification: Sendable {
         Option(
             name: "ignore-query", value: "NAME",
             help: "cache addresses without this item of their query: utm_*, X-Amz-*, ...", isRepeatable: true),
+        Option(
+            name: "cacert", value: "FILE", help: "trust these certificate authorities instead of the system's"
+        ),
+        Option(
+            name: "trust", value: "HOST=FILE|sha256//KEY", help: "trust this host by its certificate or key",
+            isRepeatable: true),
+        Option(name: "proxy", value: "env|URL|none", help: "go through a proxy (default none)"),
         Option(name: "offline", help: "use what is cached, never the network"),
         Option(name: "json", help: "output for programs"),
         Option(name: "checksum", help: "give the SHA-256 of every file too"),

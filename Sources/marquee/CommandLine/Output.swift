@@ -35,6 +35,21 @@ struct Output: Sendable {
     /// A value for programs, on one line of JSON.
     func json(_ value: some Encodable) { buffer.append(Self.json(value) + "\n") }
 
+    /// An answer's status line and header as HTTP writes them, and its body, byte for byte; on a terminal only how long it is.
+    func answer(_ head: ResponseHead, _ body: ImageBytes) {
+        var text = "HTTP/1.1 \(head.status) \(HTTPStatus.reason(head.status))\r\n"
+        for field in head.fields.fields {
+            text += TerminalText.visible("\(field.name): \(field.value)") + "\r\n"
+        }
+        buffer.append(text + "\r\n")
+        flush()
+        if Self.isTerminal {
+            line("(\(body.count) bytes, not shown on a terminal)")
+        } else {
+            Self.write(body.array, to: STDOUT_FILENO)
+        }
+    }
+
     /// Several values for programs, as one JSON array with a line each.
     func jsonArray(_ values: [some Encodable]) {
         buffer.append(
@@ -70,10 +85,12 @@ struct Output: Sendable {
         return TerminalText.harmless(json: String(decoding: data, as: UTF8.self))
     }
 
-    /// Writes all of `text`. A closed pipe on standard output ends the program quietly: the reader has what it wanted.
+    /// Writes all of it. A closed pipe on standard output ends the program quietly: the reader has what it wanted.
     /// Data that cannot be written otherwise ends it with a word; a message that cannot is lost, and the work goes on.
-    static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
+    static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes {
                 unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)

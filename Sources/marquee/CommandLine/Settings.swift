@@ -17,6 +17,7 @@ struct Settings: Sendable {
     let colourDepth: ColourDepth
     let graphics: GraphicsMode
     var downloads = ImageDownloader.Configuration()
+    var transport = CurlTransport.Configuration()
 
     init(_ arguments: Arguments, environment: [String: String]) throws(UsageError) {
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
@@ -44,24 +45,14 @@ struct Settings: Sendable {
         downloads.transfersPerHost =
             try arguments.number("per-host", in: 1...256) ?? downloads.transfersPerHost
         downloads.acceptsAnyContent = arguments.has("any-content")
-        downloads.security = SecurityPolicy(
-            insecureHosts: try Self.hosts(arguments.values("insecure-http")))
+        downloads.acceptsAnyStatus = arguments.has("include")
+        downloads.security = try Self.security(arguments)
+        transport.proxy = try Self.proxy(arguments.value("proxy"))
         if let seconds = try arguments.seconds("timeout") {
             // The limit for standing still in any phase; a transfer that moves may take as long as it needs.
             downloads.timeouts = Timeouts(each: .seconds(seconds))
             downloads.timeouts.total = .seconds(max(seconds, 86_400))
         }
-    }
-
-    /// Host names only: an address or a port in their place would never match and leave the user wondering.
-    private static func hosts(_ texts: [String]) throws(UsageError) -> Set<String> {
-        for text in texts where text.isEmpty || text.contains(where: { "/:@ ".contains($0) }) {
-            let isAddress = text.hasPrefix("[") && text.hasSuffix("]")
-            if !isAddress {
-                throw UsageError("--insecure-http wants a host name such as example.org, not \"\(text)\"")
-            }
-        }
-        return Set(texts)
     }
 
     /// One of the words that an option knows.

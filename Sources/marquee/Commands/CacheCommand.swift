@@ -38,6 +38,7 @@ enum CacheCommand: Command {
         case "clear":
             let host = session.arguments.value("host")?.lowercased()
             let report = await disk.removeAll { host == nil || CacheHost.name(ofURL: $0.url) == host }
+            if host == nil { await removeParts(besides: disk) }
             show(report, session, verb: "removed")
         case "trim":
             guard let target = try session.arguments.bytes("to") else {
@@ -55,6 +56,13 @@ enum CacheCommand: Command {
         default: throw UsageError("cache knows info, verify, trim, clear and path, not \"\(action)\"")
         }
         return session.reportFaults() ? .someFailed : .done
+    }
+
+    /// What there is of broken downloads belongs to the cache too.
+    private static func removeParts(besides disk: DiskCache) async {
+        await BlockingThreads(count: 1).run {
+            PartialStore(path: PartialStore.path(besides: disk), limit: .max).removeAll()
+        }
     }
 
     private static func info(_ disk: DiskCache, _ session: Session) async {

@@ -12,15 +12,21 @@ enum FetchCommand: Command {
             ("marquee fetch metropolis -o posters", "one film's poster, into a folder"),
             ("marquee fetch https://example.org/a.jpg --json", "any image; one JSON object a line"),
             ("marquee fetch - < urls.txt", "every address of a list"),
+            ("marquee fetch --include URL --any-content", "one answer as HTTP, as the cache gives it"),
         ],
         options: [
             Option(name: "output", letter: "o", value: "DIR", help: "write the files into this folder too"),
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
             Option(name: "any-content", help: "take what is not an image too"),
+            Option(
+                name: "include",
+                help:
+                    "one address: print the answer's status line and header, whatever they are, and its body"),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
+        if session.arguments.has("include") { return try await include(session) }
         let folder = try session.arguments.value("output").map { try OutputFolder($0) }
         let (targets, strangers) = try await targets(session)
         var failures = FailureReport(session.output)
@@ -50,6 +56,28 @@ enum FetchCommand: Command {
         await opened.close()
         session.reportFaults()
         return failures.isEmpty ? .done : .someFailed
+    }
+
+    /// Prints one answer.
+    private static func include(_ session: Session) async throws -> ExitStatus {
+        guard session.arguments.operands.count == 1, isAddress(session.arguments.operands[0]),
+            !session.settings.wantsJSON, !session.arguments.has("output")
+        else { throw UsageError("--include wants one address, and neither --json nor --output") }
+        let opened = try session.makeLoader()
+        var status = ExitStatus.done
+        do throws(ImageLoadingError) {
+            let request = try session.request(for: session.arguments.operands[0], at: nil)
+            let file = try await opened.loader.file(for: request)
+            session.output.detail("\(request.url.displayText): \(file.source.rawValue)")
+            session.output.answer(file.head ?? ResponseHead(status: 200), file.bytes)
+        } catch {
+            // What a cache answers that may not ask (RFC 9111 section 5.2.1.7).
+            if case .notCached = error { session.output.answer(ResponseHead(status: 504), ImageBytes([])) }
+            session.output.failure(error.description)
+            status = .someFailed
+        }
+        await opened.close()
+        return session.reportFaults() ? .someFailed : status
     }
 
     /// Something to fetch: an address and where it stands.

@@ -33,7 +33,7 @@ enum ListCommand: Command {
         if session.settings.wantsJSON {
             session.output.jsonArray(rows)
         } else if arguments.has("plain") {
-            for row in rows { session.output.line(fields: row.plain) }
+            for row in rows { session.output.line(fields: plain(row)) }
         } else if arguments.has("posters"), let inline = InlinePoster(session.settings) {
             return try await PosterList.print(Array(sorted.prefix(top ?? .max)), open, inline, session)
         } else {
@@ -51,22 +51,33 @@ enum ListCommand: Command {
         return order
     }
 
-    private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> ListRow {
+    private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> FilmRecord<String> {
         // A poster whose address is none is not cached; `show` says why.
         let request = movie.poster.flatMap { try? session.request(for: $0, at: open.place) }
-        return ListRow(movie, poster: request, isCached: request.map { session.hasCached($0) } ?? false)
+        return FilmRecord(
+            movie: movie, poster: request?.url.displayText,
+            isCached: request.map { session.hasCached($0) } ?? false)
     }
 
-    private static func table(_ rows: [ListRow], _ output: Output) {
+    private static func plain(_ row: FilmRecord<String>) -> [String] {
+        let movie = row.movie
+        return [
+            movie.id, movie.title, "\(movie.year)", movie.director, movie.score?.formatted(decimals: 1) ?? "",
+            row.isCached == true ? "cached" : "-",
+        ]
+    }
+
+    private static func table(_ rows: [FilmRecord<String>], _ output: Output) {
         let widths = columnWidths(rows, in: Terminal.width)
         for row in rows {
-            let score = row.score.map { $0.formatted(decimals: 1) } ?? ""
+            let movie = row.movie
+            let score = movie.score.map { $0.formatted(decimals: 1) } ?? ""
             let columns = [
-                row.cached ? "●" : "○",
+                row.isCached == true ? "●" : "○",
                 TerminalText.padded(score, toWidth: 4, alignment: .trailing),
-                TerminalText.padded("\(row.year)", toWidth: 4, alignment: .trailing),
-                TerminalText.padded(TerminalText.visible(row.title), toWidth: widths.title),
-                TerminalText.truncated(TerminalText.visible(row.director), toWidth: widths.director),
+                TerminalText.padded("\(movie.year)", toWidth: 4, alignment: .trailing),
+                TerminalText.padded(TerminalText.visible(movie.title), toWidth: widths.title),
+                TerminalText.truncated(TerminalText.visible(movie.director), toWidth: widths.director),
             ]
             let line = columns.joined(separator: "  ")
             output.line(Terminal.width.map { TerminalText.truncated(line, toWidth: $0) } ?? line)
@@ -77,11 +88,11 @@ enum ListCommand: Command {
 
     /// Room for titles and directors: what they need where there is no terminal or a wide one, else what it has, and
     /// three fifths of that for the titles.
-    static func columnWidths(_ rows: [ListRow], in width: Int?) -> (title: Int, director: Int) {
-        let title = min(44, rows.map { TerminalText.width(TerminalText.visible($0.title)) }.max() ?? 0)
+    static func columnWidths(_ rows: [FilmRecord<String>], in width: Int?) -> (title: Int, director: Int) {
+        let title = min(44, rows.map { TerminalText.width(TerminalText.visible($0.movie.title)) }.max() ?? 0)
         guard let width else { return (title, .max) }
         let room = max(0, width - columnsBeforeTitle - 2)
-        let director = rows.map { TerminalText.width(TerminalText.visible($0.director)) }.max() ?? 0
+        let director = rows.map { TerminalText.width(TerminalText.visible($0.movie.director)) }.max() ?? 0
         if title + director <= room { return (title, director) }
         let narrowTitle = min(title, max(room * 3 / 5, room - director))
         return (narrowTitle, room - narrowTitle)
@@ -90,43 +101,13 @@ enum ListCommand: Command {
     /// `●  8.6  1902  `
     private static let columnsBeforeTitle = 15
 
-    private static func summary(_ rows: [ListRow]) -> String {
+    private static func summary(_ rows: [FilmRecord<String>]) -> String {
         let films = rows.count == 1 ? "1 film" : "\(rows.count) films"
-        let posters = rows.filter { $0.poster != nil }
-        let cached = posters.count { $0.cached }
+        let posters = rows.filter { $0.movie.poster != nil }
+        let cached = posters.count { $0.isCached == true }
         if posters.isEmpty { return films }
         return cached == posters.count
             ? "\(films), every poster cached (●)"
             : "\(films), \(cached) of \(posters.count) posters cached (●); marquee prewarm fetches the rest"
-    }
-}
-
-/// One film as `list` shows it.
-struct ListRow: Encodable {
-    let id: String
-    let title: String
-    let originalTitle: String?
-    let year: Int
-    let director: String
-    let score: Double?
-    let poster: String?
-    let cached: Bool
-
-    init(_ movie: Movie, poster: ImageRequest?, isCached: Bool) {
-        id = movie.id
-        title = movie.title
-        originalTitle = movie.originalTitle
-        year = movie.year
-        director = movie.director
-        score = movie.score
-        self.poster = poster?.url.displayText ?? movie.poster
-        cached = isCached
-    }
-
-    var plain: [String] {
-        [
-            id, title, "\(year)", director, score.map { $0.formatted(decimals: 1) } ?? "",
-            cached ? "cached" : "-",
-        ]
     }
 }

@@ -35,7 +35,7 @@ final class PrewarmReport: Sendable {
         }
         let note = state.withLock { state in
             state.done += 1
-            if record.outcome == "network" { state.bytes += record.bytes ?? 0 }
+            if ["network", "resumed"].contains(record.outcome) { state.bytes += record.bytes ?? 0 }
             if record.error != nil { state.failed += 1 }
             let failed = state.failed == 0 ? "" : ", \(state.failed) failed"
             return (done: state.done, text: ByteCount.text(state.bytes) + failed)
@@ -59,7 +59,8 @@ final class PrewarmReport: Sendable {
         guard !session.output.isQuiet, !session.settings.wantsJSON else { return }
         var parts = [
             "\(summary.fetched) fetched (\(ByteCount.text(summary.bytesFetched)))",
-            "\(summary.alreadyCached) already cached",
+            "\(summary.alreadyCached) already cached"
+                + (summary.revalidated > 0 ? " (\(summary.revalidated) revalidated)" : ""),
         ]
         if summary.failed + unreadable > 0 { parts.append("\(summary.failed + unreadable) failed") }
         if summary.cancelled > 0 { parts.append("\(summary.cancelled) not tried") }

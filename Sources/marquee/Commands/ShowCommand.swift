@@ -18,7 +18,7 @@ enum ShowCommand: Command {
         let (poster, file) = try await fetchPoster(of: movie, open, session)
         if Task.isCancelled { return .nothingDone }
         if session.settings.wantsJSON {
-            session.output.json(ShownFilm(movie, poster: poster))
+            session.output.json(FilmRecord(movie: movie, poster: poster))
         } else {
             facts(movie, session.output)
             if let file, let inline = InlinePoster(session.settings) {
@@ -73,34 +73,5 @@ enum ShowCommand: Command {
     private static func fact(_ name: String, _ value: String?, _ output: Output) {
         guard let value else { return }
         output.line(TerminalText.padded(name, toWidth: 12, alignment: .leading) + value)
-    }
-}
-
-/// One film as `show --json` gives it.
-private struct ShownFilm: Encodable {
-    let id: String
-    let title: String
-    let originalTitle: String?
-    let year: Int
-    let director: String
-    let country: String?
-    let minutes: Int?
-    let genres: [String]
-    let overview: String?
-    let score: Double?
-    let poster: FetchRecord?
-
-    init(_ movie: Movie, poster: FetchRecord?) {
-        id = movie.id
-        title = movie.title
-        originalTitle = movie.originalTitle
-        year = movie.year
-        director = movie.director
-        country = movie.country
-        minutes = movie.minutes
-        genres = movie.genres
-        overview = movie.overview
-        score = movie.score
-        self.poster = poster
     }
 }

@@ -144,7 +144,9 @@ struct MemoryPressureTests {
         let transfers = try await transport.transfers(2)
         pressure.report(.critical)
         #expect(await second == .failure(.memoryShort(url: "https://example.org/unseen")))
-        for transfer in transfers { transfer.answer(.init(SampleImages.png)) }
+        for transfer in transfers {
+            transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        }
         #expect(await first == .failure(.memoryShort(url: "https://example.org/seen")))
         pressure.report(.normal)
         #expect(
@@ -161,7 +163,7 @@ struct MemoryPressureTests {
         let model = ImageListModel(loader: loader, rows: rows, pressure: pressure)
         await model.setVisible(0..<3)
         let visible = try await transport.transfers(3)
-        for transfer in visible { transfer.answer(.init(SampleImages.png)) }
+        for transfer in visible { transfer.answer(SampleImages.png) }
         _ = try await transport.transfers(6)
         pressure.report(.warning)
         while await loader.files.downloader.transferCount > 0 { await Task.yield() }

@@ -61,8 +61,9 @@ struct DownloadedImageTests {
     private func image(_ bytes: [UInt8], type: String = "image/jpeg", any: Bool = false) throws
         -> DownloadedImage
     {
-        try DownloadedImage(
-            checking: ImageBytes(bytes), head: ResponseHead(status: 200, fields: ["Content-Type": type]),
-            url: try #require(URL(string: address)), acceptsAnyContent: any)
+        let head = ResponseHead(status: 200, fields: ["Content-Type": type])
+        var image = DownloadedImage(head: head, url: try #require(URL(string: address)))
+        try image.take(ImageBytes(bytes), acceptsAnyContent: any)
+        return image
     }
 }

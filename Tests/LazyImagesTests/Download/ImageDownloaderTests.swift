@@ -187,7 +187,9 @@ struct ImageDownloaderTests {
         "a status that brings no image is an error that names it",
         arguments: [204, 206, 304, 401, 404, 429, 500, 503])
     func statuses(status: Int) async throws {
-        let downloader = ImageDownloader(transport: transport)
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = .never
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
         let caller = try await downloader.callers(1, of: try ImageRequest("http://localhost/a.png"))
         try await transport.transfer().answer(SampleImages.png, status: status)
         #expect(await caller.outcomes[0].error == .httpStatus(url: "http://localhost/a.png", status: status))

@@ -18,6 +18,35 @@ struct SecurityPolicyTests {
     }
 
     @Test(
+        "an exception holds for its host, and for the names below it where it says so; the nearest one counts"
+    )
+    func exceptions() throws {
+        var policy = SecurityPolicy()
+        var exception = SecurityPolicy.HostException()
+        exception.allowsInsecureHTTP = true
+        policy.exceptions["own.example"] = exception
+        exception.includesSubdomains = true
+        policy.exceptions["wide.example"] = exception
+        exception.allowsInsecureHTTP = false
+        exception.minimumTLSVersion = .v1_3
+        policy.exceptions["strict.wide.example"] = exception
+        for host in ["own.example", "wide.example", "a.wide.example", "a.b.wide.example"] {
+            try policy.check(try url("http://\(host)/a"))
+        }
+        for host in ["a.own.example", "xwide.example", "strict.wide.example", "a.strict.wide.example"] {
+            let url = try url("http://\(host)/a")
+            #expect(throws: ImageLoadingError.insecureConnection(url: url.absoluteString, host: host)) {
+                try policy.check(url)
+            }
+        }
+        let strict = policy.transportSecurity(for: try url("https://a.strict.wide.example/"))
+        #expect(strict?.minimumTLSVersion == .v1_3 && strict?.requiresForwardSecrecy == true)
+        let other = policy.transportSecurity(for: try url("https://example.org/"))
+        #expect(other?.minimumTLSVersion == .v1_2 && other?.trust == .authorities(file: nil))
+        #expect(policy.transportSecurity(for: try url("http://localhost/")) == nil)
+    }
+
+    @Test(
         "plain http to any other host is refused",
         arguments: [
             "http://example.org/a", "http://localhost.example.org/a", "http://notlocalhost/a",
@@ -63,10 +92,12 @@ struct SecurityPolicyTests {
         arguments: [
             ("https://example.org/a", "http://example.org/a", "it leads away from https"),
             ("https://example.org/a", "http://localhost/a", "it leads away from https"),
-            ("https://example.org/a", "file:///etc/passwd", "it leads away from https"),
+            ("https://example.org/a", "file:///etc/passwd", "only https and http are followed"),
             ("http://localhost/a", "file:///etc/passwd", "only https and http are followed"),
             ("http://localhost/a", "data:,x", "only https and http are followed"),
-            ("http://localhost/a", "ftp://example.org/a", "it is not a URL that can be fetched"),
+            ("http://localhost/a", "ftp://example.org/a", "only https and http are followed"),
+            ("http://localhost/a", "javascript:alert(1)", "only https and http are followed"),
+            ("http://localhost/a", "http://localhost:99999/", "it is not a URL that can be fetched"),
             ("http://localhost/a", "http://example.org/a", "plain http to example.org is not allowed"),
             ("https://example.org/a", "https://me:secret@example.org/a", "it carries credentials"),
             ("https://example.org/a", "https://me@example.org/a", "it carries credentials"),
@@ -84,7 +115,7 @@ struct SecurityPolicyTests {
     func noRedirect() throws {
         let url = try url("https://example.org/a")
         #expect(try SecurityPolicy().redirect(ResponseHead(status: 302), from: url) == nil)
-        for status in [200, 201, 300, 304, 404] {
+        for status in [200, 201, 304, 305, 404] {
             let head = ResponseHead(status: status, fields: ["Location": "/b"])
             #expect(try SecurityPolicy().redirect(head, from: url) == nil)
         }

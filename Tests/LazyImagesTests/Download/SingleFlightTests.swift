@@ -143,6 +143,9 @@ struct SingleFlightTests {
     @Test("a transfer that throws leaves its key free")
     func failureFreesTheKey() async throws {
         let request = try ImageRequest(address)
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = .never
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
         let failing = try await downloader.callers(2, of: request)
         let reset = ImageLoadingError.connectionLost(url: address, received: 3, reason: "reset")
         try await transport.transfer(0).fail(reset)

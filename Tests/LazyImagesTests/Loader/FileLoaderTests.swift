@@ -9,7 +9,7 @@ struct FileLoaderTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest
     private let answering = HeldTransport { _ in
-        HeldTransport.Answer(SampleImages.png, fields: ["ETag": "\"1\""])
+        HeldTransport.Answer(SampleImages.png, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=60"])
     }
 
     init() throws {
@@ -61,12 +61,12 @@ struct FileLoaderTests {
         let held = HeldTransport()
         let loader = loader(held)
         let first = try await loader.callers(1, of: request)
-        try await held.transfer(0).answer(SampleImages.png)
+        try await held.transfer(0).answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
         #expect(await first.outcomes[0].error == nil)
         var reload = request
         reload.cachePolicy = .reload
         let second = try await loader.callers(1, of: reload)
-        try await held.transfer(1).answer(SampleImages.jpeg)
+        try await held.transfer(1).answer(SampleImages.jpeg, fields: ["Cache-Control": "max-age=60"])
         #expect(try await second.outcomes[0].get().source == .network)
         #expect(loader.cachedFile(for: request)?.bytes.array == SampleImages.jpeg)
         loader.memory?.removeAll()
@@ -163,7 +163,7 @@ struct FileLoaderTests {
         let (first, second) = (ProgressLog(), ProgressLog())
         async let one = loader.file(for: request, progress: first.continuation)
         let transfer = try await held.transfer()
-        transfer.respond(200, ["Content-Length": "70"])
+        transfer.respond(200, ["Content-Length": "70", "Cache-Control": "max-age=60"])
         async let two = loader.file(for: request, progress: second.continuation)
         #expect(await second.first() == TransferProgress(received: 0, expected: 70))
         transfer.send(SampleImages.png)
@@ -227,7 +227,10 @@ struct FileLoaderTests {
     }
 
     private func loader(_ transport: HeldTransport) -> FileLoader {
-        FileLoader(disk: DiskCache(folder: folder.file("cache")), transport: transport)
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = .never
+        return FileLoader(
+            disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
     }
 
     private func error(

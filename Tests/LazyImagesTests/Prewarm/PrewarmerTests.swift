@@ -9,7 +9,7 @@ struct PrewarmerTests {
     private let folder: TemporaryFolder
     private let answering = HeldTransport { request in
         request.url.path.contains("bad")
-            ? HeldTransport.Answer([], status: 404) : HeldTransport.Answer(SampleImages.png)
+            ? HeldTransport.Answer([], status: 404) : .fresh(SampleImages.png)
     }
 
     init() throws { folder = try TemporaryFolder() }
@@ -56,13 +56,30 @@ struct PrewarmerTests {
         #expect(silent.started.count == 0)
     }
 
+    @Test("what is stale is revalidated, with one conditional request each")
+    func revalidates() async throws {
+        let transport = HeldTransport { request in
+            request.fields["if-none-match"] == "\"1\""
+                ? HeldTransport.Answer([], status: 304)
+                : HeldTransport.Answer(
+                    SampleImages.png, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=0"])
+        }
+        let requests = try requests(20)
+        _ = await Prewarmer(loader(transport)).run(requests)
+        let summary = await Prewarmer(loader(transport)).run(requests)
+        #expect(summary.alreadyCached == 20 && summary.revalidated == 20 && summary.bytesFetched == 0)
+        #expect(transport.started.count == 40)
+    }
+
     @Test("a run that was stopped goes on where it was")
     func resumes() async throws {
         let held = HeldTransport()
         let first = loader(held)
         let requests = try requests(6)
         let run = Task { await Prewarmer(first, concurrency: 1).run(requests) }
-        for index in 0..<3 { try await held.transfer(index).answer(SampleImages.png) }
+        for index in 0..<3 {
+            try await held.transfer(index).answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        }
         _ = try await held.transfer(3)
         run.cancel()
         #expect(await run.value.fetched == 3)

@@ -24,6 +24,17 @@ enum CurlLibrary {
                     + "install it, on Debian and Ubuntu with: apt-get install libcurl4"))
     }()
 
+    /// The library by name and TLS, such as `libcurl/7.88.1 over OpenSSL/3.0.19`.
+    static let name: String = {
+        guard case .success(let version) = version else { return "libcurl" }
+        return version.split(separator: " ").prefix(2).joined(separator: " over ")
+    }()
+
+    /// Whether its TLS library takes OpenSSL's words for key exchanges. The others ignore them or have words of their own.
+    static let choosesCiphers = ["OpenSSL/", "LibreSSL/", "BoringSSL", "quictls/", "AWS-LC/"].contains {
+        name.contains($0)
+    }
+
     /// The library's words for a result of a transfer.
     static func text(ofResult result: Int32) -> String {
         guard let words = unsafe ccurl_easy_strerror(result) else { return "error \(result)" }

@@ -6,8 +6,8 @@ import Glibc
 /// `curl_multi_socket_action`, so that an event costs the same however many transfers are under way.
 @safe final class CurlLoop {
     private let inbox: CurlInbox
+    private let configuration: CurlTransport.Configuration
     private let connectTo: CurlList
-    private let idleConnections: Int
     private let poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     private var multi: OpaquePointer?
     private var transfers: [Int: CurlTransfer] = [:]
@@ -24,7 +24,7 @@ import Glibc
     init(inbox: CurlInbox, configuration: CurlTransport.Configuration) {
         self.inbox = inbox
         connectTo = CurlList(configuration.connectTo.map { "\($0.key):\($0.value)" })
-        idleConnections = configuration.idleConnections
+        self.configuration = configuration
     }
 
     deinit {
@@ -40,7 +40,7 @@ import Glibc
             preconditionFailure("libcurl gave no handle: the memory is exhausted")
         }
         unsafe self.multi = multi
-        _ = unsafe ccurl_multi_set_connection_cache(multi, idleConnections)
+        _ = unsafe ccurl_multi_set_connection_cache(multi, configuration.idleConnections)
         watch(inbox.wake.descriptor, operation: EPOLL_CTL_ADD, events: EPOLLIN.rawValue)
 
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 128)
@@ -85,7 +85,7 @@ import Glibc
 
     private func start(_ order: CurlOrder) {
         let reused = unsafe idleHandles.popLast()
-        guard let handle = unsafe reused ?? CurlTransfer.newHandle() else {
+        guard let handle = unsafe reused ?? CurlHandle.make(configuration) else {
             let reason = "libcurl gave no handle: the memory is exhausted"
             order.continuation.resume(returning: .failure(.transportUnavailable(reason: reason)))
             return
@@ -96,6 +96,11 @@ import Glibc
         let transfer = unsafe CurlTransfer(
             order: order, handle: handle, started: Self.now(), requestFields: lastFields.list,
             connectTo: connectTo)
+        if let refusal = transfer.refusal {
+            retire(transfer)
+            order.continuation.resume(returning: .failure(refusal))
+            return
+        }
         transfers[order.number] = transfer
         transferDeadline = min(transferDeadline, transfer.nextLook(now: Self.now()))
         _ = unsafe ccurl_multi_add(multi, handle)
@@ -124,9 +129,18 @@ import Glibc
 
     private func end(_ transfer: CurlTransfer, with outcome: CurlOrder.Outcome) {
         transfers[transfer.number] = nil
+        transfer.order.receiver.receive(transfer.metrics)
         _ = unsafe ccurl_multi_remove(multi, transfer.handle)
-        unsafe idleHandles.append(transfer.handle)
+        retire(transfer)
         transfer.order.continuation.resume(returning: outcome)
+    }
+
+    private func retire(_ transfer: CurlTransfer) {
+        if transfer.leavesHandleReusable {
+            unsafe idleHandles.append(transfer.handle)
+        } else {
+            unsafe ccurl_easy_cleanup(transfer.handle)
+        }
     }
 
     // MARK: Sockets and time

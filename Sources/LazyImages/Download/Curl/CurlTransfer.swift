@@ -7,8 +7,6 @@ import Glibc
 @safe final class CurlTransfer {
     /// Larger headers are no honest server's; interim answers count too.
     private static let headerLimit = 256 * 1024
-    /// How much libcurl reads from a socket at once, in bytes.
-    private static let readSize = 128 * 1024
 
     let order: CurlOrder
     let handle: OpaquePointer
@@ -24,28 +22,20 @@ import Glibc
     private var received = 0
     private var receiverHasEnough = false
     private var fault: ImageLoadingError?
+    /// Whether its handle can serve others when it has ended: not one that has been told its own authorities.
+    var leavesHandleReusable: Bool {
+        guard case .authorities(.some)? = order.request.security?.trust else { return true }
+        return false
+    }
+    /// Why it must not begin: what its connection has to fulfil is beyond this libcurl.
+    private(set) var refusal: ImageLoadingError?
 
     var number: Int { order.number }
 
     /// The URL for messages. Made when it is needed: most transfers need none.
     var urlText: String { order.request.url.displayText }
 
-    /// A handle with the settings that are the same for every transfer; nil if libcurl gives none.
-    static func newHandle() -> OpaquePointer? {
-        guard let handle = unsafe ccurl_easy_init() else { return nil }
-        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_WRITEFUNCTION), bodyCallback)
-        _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_HEADERFUNCTION), headerCallback)
-        let numbers: [(Int, Int)] = [
-            (CCURLOPT_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS)),
-            (CCURLOPT_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS)),
-            (CCURLOPT_NOSIGNAL, 1), (CCURLOPT_QUICK_EXIT, 1), (CCURLOPT_BUFFERSIZE, readSize),
-        ]
-        for (option, value) in numbers { _ = unsafe ccurl_easy_set_long(handle, Int32(option), value) }
-        _ = unsafe "".withCString { unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_PROXY), $0) }
-        return unsafe handle
-    }
-
-    /// A transfer on a handle that `newHandle` has made and that may have served others before.
+    /// A transfer on a handle that `CurlHandle.make` has made and that may have served others before.
     init(
         order: CurlOrder, handle: OpaquePointer, started: Int64, requestFields: CurlList, connectTo: CurlList
     ) {
@@ -71,6 +61,10 @@ import Glibc
             Int(clamping: max(1, order.request.timeouts.connect.nanoseconds / 1_000_000)))
         unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields.first))
         unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo.first))
+        if let security = order.request.security, let reason = unsafe CurlSecurity.apply(security, to: handle)
+        {
+            refusal = .secureConnectionFailed(url: urlText, reason: reason)
+        }
     }
 
     /// The transfer that a handle of libcurl's serves.
@@ -155,7 +149,7 @@ import Glibc
         case CCURLE_OPERATION_TIMEDOUT:
             return timeout(in: .connect)
         case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CIPHER,
-            CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE:
+            CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE, CCURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return .secureConnectionFailed(url: urlText, reason: words)
         case CCURLE_SEND_ERROR, CCURLE_RECV_ERROR, CCURLE_HTTP2,
             CCURLE_HTTP2_STREAM:
@@ -168,9 +162,40 @@ import Glibc
     }
 
     private func systemReason() -> String? {
-        var number = 0
-        _ = unsafe ccurl_easy_get_long(handle, Int32(CCURLINFO_OS_ERRNO), &number)
+        let number = number(CCURLINFO_OS_ERRNO)
         return number == 0 ? nil : SystemError.text(Int32(clamping: number))
+    }
+
+    /// What libcurl has measured.
+    var metrics: TransferMetrics {
+        var metrics = TransferMetrics()
+        metrics.nameLookup = time(CCURLINFO_NAMELOOKUP_TIME_T)
+        metrics.connect = time(CCURLINFO_CONNECT_TIME_T)
+        metrics.secureConnect = time(CCURLINFO_APPCONNECT_TIME_T)
+        metrics.firstByte = time(CCURLINFO_STARTTRANSFER_TIME_T)
+        metrics.total = .nanoseconds(CurlLoop.now() - started)
+        metrics.bytes = received
+        metrics.protocolVersion =
+            switch number(CCURLINFO_HTTP_VERSION) {
+            case 1: "HTTP/1.0"
+            case 2: "HTTP/1.1"
+            case 3: "HTTP/2"
+            default: ""
+            }
+        metrics.isReused = headerBytes > 0 && number(CCURLINFO_NUM_CONNECTS) == 0
+        return metrics
+    }
+
+    private func time(_ info: Int) -> Duration {
+        var microseconds: Int64 = 0
+        _ = unsafe ccurl_easy_get_integer(handle, Int32(info), &microseconds)
+        return .microseconds(microseconds)
+    }
+
+    private func number(_ info: Int) -> Int {
+        var number = 0
+        _ = unsafe ccurl_easy_get_long(handle, Int32(info), &number)
+        return number
     }
 
     // MARK: Timeouts
@@ -265,24 +290,4 @@ import Glibc
     }
 
     deinit { unsafe ccurl_list_free(first) }
-}
-
-/// libcurl hands over one header line.
-private func headerCallback(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context = unsafe context else { return 0 }
-    let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return unsafe transfer.receiveHeaderLine(line) ? size * count : -1
-}
-
-/// libcurl hands over bytes of the body.
-private func bodyCallback(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context = unsafe context else { return 0 }
-    let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return unsafe transfer.receiveBody(body) ? size * count : -1
 }

@@ -3,9 +3,19 @@ import Synchronization
 /// HTTP over the system's libcurl: HTTP/1.1, and HTTP/2 where a TLS server offers it, with connections kept for
 /// reuse. One thread serves every transfer of the object; it starts with the first and ends with the object.
 ///
-/// Redirects are returned, not followed; no proxy is used; no content encoding is asked for; cookies, credentials and
-/// `.netrc` play no part.
+/// Redirects are returned, not followed; no proxy is used unless the configuration names one; no content encoding is asked
+/// for; cookies, credentials and `.netrc` play no part.
 public final class CurlTransport: Transport {
+    /// Where transfers go through.
+    public enum Proxy: Sendable, Hashable {
+        /// Straight to the server, whatever the environment says.
+        case none
+        /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
+        case environment
+        /// This one: http, https, socks4, socks4a, socks5 or socks5h.
+        case url(String)
+    }
+
     /// What does not change from transfer to transfer.
     public struct Configuration: Sendable {
         /// Idle connections kept for reuse. Default 64.
@@ -13,11 +23,16 @@ public final class CurlTransport: Transport {
         /// Where to connect instead, for hosts that the name service does not know: `sample.localhost:80` to
         /// `127.0.0.1:49152`. The request itself keeps its own host name. Default none.
         public var connectTo: [String: String]
+        /// Where transfers go through, those to hosts of `connectTo` excepted. Default none.
+        public var proxy: Proxy
 
         /// A configuration with the defaults for what is not given.
-        public init(idleConnections: Int = 64, connectTo: [String: String] = [:]) {
+        public init(
+            idleConnections: Int = 64, connectTo: [String: String] = [:], proxy: Proxy = .none
+        ) {
             self.idleConnections = idleConnections
             self.connectTo = connectTo
+            self.proxy = proxy
         }
     }
 

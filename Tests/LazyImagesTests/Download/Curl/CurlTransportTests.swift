@@ -28,6 +28,65 @@ struct CurlTransportTests {
         #expect(lines.contains("Empty:"))
     }
 
+    @Test("a transfer says where its time went, what it carried, and whether its connection was open already")
+    func metrics() async throws {
+        let origin = try ScriptedOrigin(.answering([1, 2, 3]))
+        for _ in 0..<2 {
+            _ = try await transport.perform(TransportRequest(url: origin.url()), into: receiver)
+        }
+        let (first, second) = (receiver.metrics[0], receiver.metrics[1])
+        #expect(receiver.metrics.count == 2)
+        #expect(first.protocolVersion == "HTTP/1.1" && first.bytes == 3 && second.bytes == 3)
+        #expect(!first.isReused && second.isReused)
+        #expect(first.connect > .zero && first.secureConnect == .zero)
+        #expect(first.connect <= first.firstByte && first.firstByte <= first.total)
+    }
+
+    @Test("a transfer that fails is measured too")
+    func metricsOfFailure() async throws {
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"),
+        ])
+        await #expect(throws: ImageLoadingError.self) {
+            _ = try await transport.perform(TransportRequest(url: origin.url()), into: receiver)
+        }
+        #expect(receiver.metrics.map(\.bytes) == [3])
+    }
+
+    @Test("through a proxy a request names its whole address; hosts of our own are reached without it")
+    func proxy() async throws {
+        let proxy = try ScriptedOrigin(.answering([1]))
+        let own = try ScriptedOrigin(.answering([2]))
+        let configuration = CurlTransport.Configuration(
+            connectTo: ["sample.localhost:80": "127.0.0.1:\(own.port)"],
+            proxy: .url(proxy.url("").absoluteString))
+        let transport = CurlTransport(configuration: configuration)
+        for address in ["http://away.example/a.png", "http://sample.localhost/b.png"] {
+            let url = try URL(typed: address)
+            _ = try await transport.perform(TransportRequest(url: url), into: receiver)
+        }
+        #expect(proxy.heads.map { $0.prefix { $0 != "\r\n" } } == ["GET http://away.example/a.png HTTP/1.1"])
+        #expect(own.heads.map { $0.prefix { $0 != "\r\n" } } == ["GET /b.png HTTP/1.1"])
+        #expect(receiver.bytes == [1, 2])
+    }
+
+    @Test("a proxy that does not let a secure connection through is an error, and its answer no image")
+    func refusingProxy() async throws {
+        let proxy = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"),
+        ])
+        let transport = CurlTransport(configuration: .init(proxy: .url(proxy.url("").absoluteString)))
+        let request = TransportRequest(url: try URL(typed: "https://away.example/a.png"))
+        do throws(ImageLoadingError) {
+            _ = try await transport.perform(request, into: receiver)
+            Issue.record("the proxy's answer was taken")
+        } catch {
+            #expect(error.code == "connection-lost" || error.code == "connection-failed")
+        }
+        #expect(proxy.heads[0].hasPrefix("CONNECT away.example:443 "))
+        #expect(receiver.heads.isEmpty)
+    }
+
     @Test("one connection serves many requests, one after the other")
     func keepAlive() async throws {
         let origin = try ScriptedOrigin(.answering([1, 2, 3]))

@@ -1,0 +1,128 @@
+import FoundationEssentials
+
+/// What one request says of who asks, and with which credential, so that a refusal is a refusal of just that one.
+struct Authorization: Sendable {
+    /// The value of the `Authorization` field.
+    let field: String
+    let credential: Credential
+}
+
+/// Stands between the requests that are asked who they are and the program that knows: it is asked once per origin and
+/// realm, however many requests wait, and its answer serves all that follow.
+actor AuthenticationBroker {
+    /// What is known of an origin: the challenge it gave last, and the credential it is answered with.
+    private struct Session {
+        let challenge: ChallengeField
+        let credential: Credential
+        var uses = 0
+    }
+
+    private let authenticator: any Authenticator
+    private let clientNonce: @Sendable () -> String
+    private var sessions: [URL: Session] = [:]
+    private var questions: [AuthenticationChallenge: Task<Credential?, Never>] = [:]
+
+    /// - Parameter clientNonce: random text of our own for Digest.
+    init(
+        _ authenticator: any Authenticator,
+        clientNonce: @escaping @Sendable () -> String = {
+            String(UInt64.random(in: .min ... .max), radix: 36)
+        }
+    ) {
+        self.authenticator = authenticator
+        self.clientNonce = clientNonce
+    }
+
+    /// What a request says before it is asked, where its origin has asked others already.
+    func authorization(for url: URL) -> Authorization? {
+        Self.origin(of: url).flatMap { answer(at: $0, for: url) }
+    }
+
+    /// What a request says now that it was answered with these fields and 401; nil where nobody knows.
+    /// - Parameter refused: what it had said.
+    func authorization(
+        for url: URL, asked fields: HTTPFields, refused: Authorization?
+    ) async -> Authorization? {
+        guard let origin = Self.origin(of: url) else { return nil }
+        if let session = sessions[origin], session.credential != refused?.credential {
+            // Another request has asked meanwhile.
+            return answer(at: origin, for: url)
+        }
+        for (scheme, field) in Self.offers(in: fields) {
+            if let session = sessions[origin], field.parameters["stale"]?.lowercased() == "true" {
+                sessions[origin] = Session(challenge: field, credential: session.credential)
+                return answer(at: origin, for: url)
+            }
+            let challenge = AuthenticationChallenge(
+                scheme: scheme, realm: field.realm, origin: origin, isRepeated: refused != nil)
+            guard let credential = await ask(challenge), Self.fits(credential, scheme) else { continue }
+            sessions[origin] = Session(challenge: field, credential: credential)
+            return answer(at: origin, for: url)
+        }
+        sessions[origin] = nil
+        return nil
+    }
+
+    private func ask(_ challenge: AuthenticationChallenge) async -> Credential? {
+        if let question = questions[challenge] { return await question.value }
+        let question = Task { [authenticator] in await authenticator.credential(for: challenge) }
+        questions[challenge] = question
+        let credential = await question.value
+        questions[challenge] = nil
+        return credential
+    }
+
+    private func answer(at origin: URL, for url: URL) -> Authorization? {
+        guard let session = sessions[origin] else { return nil }
+        sessions[origin]?.uses += 1
+        switch session.credential {
+        case .token(let token): return Authorization(field: "Bearer \(token)", credential: session.credential)
+        case .password(let user, let password):
+            guard session.challenge.scheme == "digest" else {
+                let pair = Data("\(user):\(password)".utf8).base64EncodedString()
+                return Authorization(field: "Basic \(pair)", credential: session.credential)
+            }
+            let query = url.query(percentEncoded: true).map { "?" + $0 } ?? ""
+            let path = url.path(percentEncoded: true)
+            return DigestAnswer(session.challenge).map { digest in
+                Authorization(
+                    field: digest.field(
+                        user: user, password: password, uri: (path.isEmpty ? "/" : path) + query,
+                        count: session.uses + 1, clientNonce: clientNonce()),
+                    credential: session.credential)
+            }
+        }
+    }
+
+    /// The challenges that can be answered, the safest first; of two kinds of Digest the newer hash.
+    private static func offers(
+        in fields: HTTPFields
+    ) -> [(AuthenticationChallenge.Scheme, ChallengeField)] {
+        let offers = ChallengeField.all(in: fields).compactMap { field in
+            AuthenticationChallenge.Scheme(rawValue: field.scheme).map { ($0, field) }
+        }
+        func named(_ scheme: AuthenticationChallenge.Scheme) -> [(
+            AuthenticationChallenge.Scheme, ChallengeField
+        )] {
+            offers.filter { $0.0 == scheme }
+        }
+        let digests = named(.digest).filter { DigestAnswer($0.1) != nil }
+        let isNewer = { (field: ChallengeField) in
+            field.parameters["algorithm"]?.uppercased().hasPrefix("SHA") == true
+        }
+        return named(.bearer) + digests.filter { isNewer($0.1) } + digests.filter { !isNewer($0.1) }
+            + named(.basic)
+    }
+
+    private static func fits(_ credential: Credential, _ scheme: AuthenticationChallenge.Scheme) -> Bool {
+        switch credential {
+        case .token(let token): scheme == .bearer && HTTPFields.fault(name: "a", value: token) == nil
+        case .password(let user, _): scheme == .digest || scheme == .basic && !user.contains(":")
+        }
+    }
+
+    private static func origin(of url: URL) -> URL? {
+        guard let scheme = url.scheme?.lowercased() else { return nil }
+        return URL(string: "\(scheme)://\(SecurityPolicy.place(of: url))/")
+    }
+}

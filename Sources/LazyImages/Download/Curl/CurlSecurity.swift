@@ -1,0 +1,70 @@
+import CCurl
+
+/// Tells a handle of libcurl's what its connection has to fulfil. libcurl is built over one of several TLS libraries, and
+/// what that one cannot see to is a reason not to connect, never a setting that is ignored.
+enum CurlSecurity {
+    /// Key exchanges with forward secrecy for TLS 1.2 and older, in OpenSSL's words. TLS 1.3 has no others (RFC 8446
+    /// section 1.2).
+    private static let forwardSecrecy = "ECDHE+HIGH:!aNULL:!eNULL:!3DES:!MD5"
+
+    /// Sets everything anew, since the handle may have served another server, but for the authorities: once they are
+    /// changed, libcurl cannot be told to take its own again. Returns why something is not possible, or nil.
+    static func apply(_ security: TransportSecurity, to handle: OpaquePointer) -> String? {
+        var oldest = security.minimumTLSVersion
+        var ciphers: String?
+        if security.requiresForwardSecrecy {
+            if CurlLibrary.choosesCiphers {
+                ciphers = forwardSecrecy
+            } else {
+                // This TLS library cannot be told which key exchanges to take: the version that has only good ones will do.
+                oldest = .v1_3
+            }
+        }
+        var file: String?
+        var key: String?
+        switch security.trust {
+        case .authorities(let authorities): file = authorities
+        case .publicKey(let sha256): key = "sha256//\(sha256)"
+        }
+        // A key that is known by itself needs neither an authority nor a name.
+        let settings: [(option: Int, isSet: Bool)] =
+            unsafe [
+                (
+                    CCURLOPT_SSLVERSION,
+                    set(CCURLOPT_SSLVERSION, Int(CCURL_SSLVERSION_TLSV1_0) + oldest.rawValue, handle)
+                ),
+                (CCURLOPT_SSL_CIPHER_LIST, set(CCURLOPT_SSL_CIPHER_LIST, ciphers, handle)),
+                (CCURLOPT_SSL_VERIFYPEER, set(CCURLOPT_SSL_VERIFYPEER, key == nil ? 1 : 0, handle)),
+                (CCURLOPT_SSL_VERIFYHOST, set(CCURLOPT_SSL_VERIFYHOST, key == nil ? 2 : 0, handle)),
+                (CCURLOPT_PINNEDPUBLICKEY, set(CCURLOPT_PINNEDPUBLICKEY, key, handle)),
+            ] + (file.map { unsafe authorities($0, handle) } ?? [])
+        guard let missing = settings.first(where: { !$0.isSet }) else { return nil }
+        let name =
+            switch missing.option {
+            case CCURLOPT_SSLVERSION: "the oldest version of TLS"
+            case CCURLOPT_SSL_CIPHER_LIST: "the key exchanges"
+            case CCURLOPT_PINNEDPUBLICKEY: "the server's public key"
+            default: "the certificate authorities"
+            }
+        return "\(CurlLibrary.name) cannot be told \(name)"
+    }
+
+    private static func authorities(_ file: String, _ handle: OpaquePointer) -> [(option: Int, isSet: Bool)] {
+        unsafe [
+            (CCURLOPT_CAINFO, set(CCURLOPT_CAINFO, file, handle)),
+            // The system's folder would go on counting beside the file.
+            (CCURLOPT_CAPATH, set(CCURLOPT_CAPATH, nil, handle)),
+        ]
+    }
+
+    private static func set(_ option: Int, _ value: Int, _ handle: OpaquePointer) -> Bool {
+        unsafe ccurl_easy_set_long(handle, Int32(option), value) == CCURLE_OK
+    }
+
+    private static func set(_ option: Int, _ text: String?, _ handle: OpaquePointer) -> Bool {
+        guard let text else { return unsafe ccurl_easy_set_pointer(handle, Int32(option), nil) == CCURLE_OK }
+        return unsafe text.withCString {
+            unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) == CCURLE_OK
+        }
+    }
+}

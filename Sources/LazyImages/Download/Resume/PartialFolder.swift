@@ -1,0 +1,83 @@
+import Glibc
+
+/// The folder of the bodies whose transfers broke, each in a file named by the hash of what was asked for. Bounded: a body
+/// that begins has older ones removed that nobody is at.
+final class PartialFolder: Sendable {
+    let calls: FileCalls
+    let descriptor: Descriptor
+    private let limit: Int
+
+    /// Parts not gone on with for this long are removed, in seconds: a week.
+    private static let longestStay = 7 * 86_400
+
+    /// Opens the folder at an absolute path, and makes it if `isForWriting`; nil if that cannot be.
+    /// - Parameter limit: the most bytes the files may have together.
+    init?(path: String, limit: Int, isForWriting: Bool, calls: FileCalls = FileCalls()) {
+        // Losing the error is right: without a folder no transfer goes on where it was, and that is all.
+        if isForWriting {
+            if let end = path.lastIndex(of: "/"), end != path.startIndex {
+                try? calls.makeFolder(String(path[..<end]))
+            }
+            try? calls.makeFolder(path)
+        }
+        guard let opened = try? calls.openFolder(path), (try? calls.status(of: opened))?.owner == geteuid()
+        else {
+            return nil
+        }
+        descriptor = opened
+        self.limit = limit
+        self.calls = calls
+    }
+
+    /// Opens a file and locks it. Throws if another process has it locked, or has just finished with it.
+    func openLocked(_ name: String, isNew: Bool) throws(FileFault) -> Descriptor {
+        let number = descriptor.number
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (isNew ? O_CREAT : 0)
+        let file = Descriptor(try calls.call(.open, name) { unsafe openat(number, name, flags, 0o600) })
+        guard try calls.tryLock(file), try calls.status(of: file).links > 0 else {
+            throw FileFault(kind: .lock, name: name, code: EWOULDBLOCK)
+        }
+        return file
+    }
+
+    /// Makes room for a body of `count` bytes; false if it is too large for the folder.
+    func makeRoom(for count: Int) -> Bool {
+        guard count <= limit else { return false }
+        // Losing the errors is right: what cannot be looked at or removed now is there for the next one to remove.
+        var files = ((try? calls.names(in: descriptor)) ?? []).compactMap { name in
+            (try? calls.status(of: name, in: descriptor)).map { (name: name, identity: $0.identity) }
+        }
+        files.sort { $0.identity.modified < $1.identity.modified }
+        var sum = files.reduce(0) { $0 + $1.identity.size }
+        for file in files {
+            let age = FileTime.coarseNow.seconds(since: file.identity.modified)
+            guard sum + count > limit || age > Self.longestStay else { break }
+            guard (try? openLocked(file.name, isNew: false)) != nil else { continue }
+            try? calls.remove(file.name, in: descriptor)
+            sum -= file.identity.size
+        }
+        return sum + count <= limit
+    }
+
+    /// Stands for a start of the system that nothing tells from others: what was written then is not gone on with.
+    static let unknownBoot = "unknown"
+
+    /// Removes every file that nobody is at.
+    func removeAll() {
+        // Losing the errors is right: what cannot be removed now is swept in time.
+        for name in (try? calls.names(in: descriptor)) ?? []
+        where (try? openLocked(name, isNew: false)) != nil {
+            try? calls.remove(name, in: descriptor)
+        }
+    }
+
+    /// Tells this start of the system from every other.
+    static let bootIdentifier: String = {
+        guard let folder = try? FileCalls().openFolder("/proc/sys/kernel/random"),
+            let file = try? FileCalls().openForReading("boot_id", in: folder)
+        else { return unknownBoot }
+        var bytes = [UInt8](repeating: 0, count: 36)
+        guard (try? FileCalls().read(file, into: &bytes)) == 36 else { return unknownBoot }
+        return String(decoding: bytes, as: UTF8.self)
+    }()
+}

@@ -1,0 +1,74 @@
+import FoundationEssentials
+
+/// The parts of broken bodies, by what was asked for. Looks into their folder once: for a transfer that has no part, which
+/// is nearly every one, nothing is asked of the disk.
+package final class PartialStore: Sendable {
+    /// Bodies of this many bytes and more are written to their file as they come, so that they outlive the process;
+    /// smaller ones only when their transfer breaks.
+    static let threshold = 1024 * 1024
+    /// Smaller parts are not worth a file.
+    static let smallest = 4096
+    /// What room is made for a body that does not tell its length.
+    private static let assumedLength = 8 * 1024 * 1024
+
+    /// The folder for parts beside a disk tier's entries.
+    package static func path(besides disk: DiskCache) -> String { disk.path + "/partial" }
+
+    private let path: String
+    private let limit: Int
+    /// The files there were when somebody first looked, and those made since; nil before that.
+    private let names = Lock<Set<String>?>(nil)
+
+    /// - Parameters:
+    ///   - path: the folder, which need not exist.
+    ///   - limit: the most bytes all parts may have.
+    package init(path: String, limit: Int) {
+        self.path = path
+        self.limit = limit
+    }
+
+    /// What an earlier transfer of the same left, if this one can go on with it. Blocks for a few calls of the system.
+    /// - Parameters:
+    ///   - source: where the transfer goes; a part from elsewhere is not gone on with.
+    func part(of key: CacheKey, from source: URL) -> PartialFile? {
+        guard has(key), let folder = PartialFolder(path: path, limit: limit, isForWriting: false),
+            let file = PartialFile.opening(name: key.digest.hexadecimal, in: folder), file.count > 0,
+            file.response.url == source.absoluteString
+        else { return nil }
+        return file
+    }
+
+    /// A file for a body that begins; nil if its answer has nothing by which it could be gone on with.
+    func begin(_ head: ResponseHead, total: Int?, of key: CacheKey, from source: URL, now: Int)
+        -> PartialFile?
+    {
+        guard head.status == 200, Validators.strong(head.fields, now: now) != nil,
+            head.fields["accept-ranges"]?.equalsIgnoringCase("none") != true,
+            Storability.allows(head, directives: CacheControl([:])),
+            let folder = PartialFolder(path: path, limit: limit, isForWriting: true),
+            folder.makeRoom(for: total ?? Self.assumedLength)
+        else { return nil }
+        let name = key.digest.hexadecimal
+        _ = has(key)
+        names.withLock { _ = $0?.insert(name) }
+        let response = StoredResponse(head, address: source.absoluteString, received: now)
+        return PartialFile.beginning(response, total: total, name: name, in: folder)
+    }
+
+    /// Removes every part that nobody is at. Blocks.
+    package func removeAll() {
+        PartialFolder(path: path, limit: limit, isForWriting: false)?.removeAll()
+    }
+
+    private func has(_ key: CacheKey) -> Bool {
+        names.withLock { names in
+            if names == nil {
+                let folder = PartialFolder(path: path, limit: limit, isForWriting: false)
+                // Losing the error is right: what cannot be listed cannot be gone on with.
+                names = Set(folder.flatMap { try? $0.calls.names(in: $0.descriptor) } ?? [])
+            }
+            guard let names, !names.isEmpty else { return false }
+            return names.contains(key.digest.hexadecimal)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// When a transfer that failed is tried again. Only what may well succeed the next time is: a connection that did not come
+/// about or was lost, and the statuses 408, 425, 429, 500, 502, 503 and 504. The pause before each try is drawn at random
+/// from nothing to a bound that doubles every time (full jitter), so that clients which failed together do not come back
+/// together; a server's Retry-After is obeyed up to a limit, beyond which there is no other try.
+public struct RetryPolicy: Sendable, Hashable {
+    /// How often a transfer is made at most, the first time included. Default 3.
+    public var attempts: Int
+    /// The bound of the first pause. Default 200 ms.
+    public var firstPause: Duration
+    /// What no pause's bound exceeds. Default 10 s.
+    public var longestPause: Duration
+    /// The longest Retry-After that is waited for. Default 30 s.
+    public var longestRetryAfter: Duration
+    /// How many failures of one host in a row have it left alone for a while. Default 8.
+    public var failuresOfHost: Int
+    /// How long it is left alone; then one transfer tries. It doubles with each that fails, up to a minute. Default 2 s.
+    public var pauseOfHost: Duration
+
+    /// A policy with the defaults for what is not given.
+    public init(
+        attempts: Int = 3, firstPause: Duration = .milliseconds(200), longestPause: Duration = .seconds(10),
+        longestRetryAfter: Duration = .seconds(30), failuresOfHost: Int = 8,
+        pauseOfHost: Duration = .seconds(2)
+    ) {
+        self.attempts = attempts
+        self.firstPause = firstPause
+        self.longestPause = longestPause
+        self.longestRetryAfter = longestRetryAfter
+        self.failuresOfHost = failuresOfHost
+        self.pauseOfHost = pauseOfHost
+    }
+
+    /// Nothing is tried again, and no host left alone.
+    public static let never = RetryPolicy(attempts: 1, failuresOfHost: .max)
+
+    /// The pause before another try, or nil if there is none.
+    /// - Parameters:
+    ///   - tries: how many there were, 1 or more.
+    ///   - retryAfter: what the server asked for, in seconds.
+    ///   - random: a number from 0 up to but not including 1.
+    func pause(afterTries tries: Int, retryAfter: Int? = nil, random: Double) -> Duration? {
+        guard tries < attempts else { return nil }
+        var bound = firstPause
+        for _ in 1..<max(1, tries) where bound < longestPause { bound *= 2 }
+        let pause = min(bound, longestPause) * random
+        guard let retryAfter else { return pause }
+        guard .seconds(retryAfter) <= longestRetryAfter else { return nil }
+        return max(pause, .seconds(retryAfter))
+    }
+
+    /// Whether an answer of this status is worth another try.
+    static func isRetryable(status: Int) -> Bool { [408, 425, 429, 500, 502, 503, 504].contains(status) }
+
+    /// Whether a transfer that failed so is worth another try. A timeout is not: whoever asked has waited long enough.
+    static func isRetryable(_ error: ImageLoadingError) -> Bool {
+        switch error {
+        case .connectionFailed, .connectionLost: true
+        // Cut by the connection, that is; an image that is cut in its file is the same the next time.
+        case .truncated(_, _, let expected): expected != nil
+        default: false
+        }
+    }
+}

@@ -1,0 +1,191 @@
+/// What the disk tier keeps of an answer beside its body, as text:
+///
+///     200 1763714400 12 86400 https://example.org/posters/1.jpg
+///     < vary accept-language 9f86d081884c7d65...
+///     < moved 1763800800 https://example.org/posters/1.jpg
+///     Content-Type: image/jpeg
+///     ETag: "5f3-61"
+///
+/// The first line is the status, when the answer came (seconds since 1970), how old it was then, how long it is fresh
+/// (seconds), and where from, after redirects. Lines that begin with `<` are about the request: a field the answer varies
+/// by, and where to ask instead for as long as permanent redirects hold. The fields follow, one a line, without those that
+/// concern the connection or another request (RFC 9111 section 3.1).
+///
+/// They are taken apart only when they are asked for: what is fresh needs no more than the first lines.
+struct StoredResponse: Equatable, Sendable {
+    let status: Int
+    let received: Int
+    /// In seconds, when it came.
+    let initialAge: Int
+    /// In seconds, from when it was made.
+    let lifetime: Int
+    let url: String
+    let variance: Variance
+    /// Where permanent redirects lead, while they are fresh.
+    let moved: PermanentMove?
+    private let fieldLines: ArraySlice<UInt8>
+
+    /// Where a URL has moved for good, and until when that counts, in seconds since 1970.
+    struct PermanentMove: Hashable, Sendable {
+        let url: String
+        let until: Int
+    }
+
+    /// What is to be kept of a whole answer.
+    /// - Parameters:
+    ///   - address: where it came from, after redirects.
+    ///   - received: when its head came, in seconds since 1970.
+    ///   - delay: the seconds between sending the request and that.
+    ///   - request: the fields that were sent.
+    ///   - redirects: what led to it. It is fresh no longer than each of them.
+    ///   - movedBefore: the permanent redirects that were followed without asking, before those.
+    init(
+        _ head: ResponseHead, address: String, received: Int, delay: Int = 0,
+        request: HTTPFields = HTTPFields(),
+        redirects: [RedirectStep] = [], movedBefore: PermanentMove? = nil
+    ) {
+        status = head.status
+        self.received = received
+        url = address
+        let control = CacheControl(head.fields)
+        let own = Freshness(head, control, received: received, delay: delay)
+        initialAge = own.initialAge
+        var remaining = redirects.map(\.freshSeconds)
+        if let movedBefore { remaining.append(max(0, movedBefore.until - received)) }
+        lifetime = remaining.reduce(own.lifetime) { min($0, own.initialAge + $1) }
+        moved = movedBefore ?? PermanentMove(redirects, at: received)
+        variance = Variance(head.fields, request: request) ?? Variance()
+        fieldLines = Self.lines(of: head.fields, control, received: received)[...]
+    }
+
+    private static func lines(of fields: HTTPFields, _ control: CacheControl, received: Int) -> [UInt8] {
+        var dropped = control.noCacheFields
+        if let connection = fields["connection"], !["keep-alive", "close"].contains(connection.lowercased()) {
+            dropped += FieldList.members(of: fields.values(of: "connection")).map { $0.lowercased() }
+        }
+        var lines: [UInt8] = []
+        lines.reserveCapacity(512)
+        for field in fields.fields where !isUnkept(field.name) {
+            // Told by bytes: as characters, CR LF is one, and a mark joins the space before it.
+            guard !field.name.utf8.contains(lineFeed), !field.value.utf8.contains(lineFeed),
+                !field.name.hasPrefix("<"), dropped.isEmpty || !dropped.contains(field.name.lowercased())
+            else { continue }
+            lines += field.name.utf8
+            lines += ": ".utf8
+            lines += field.value.utf8
+            lines.append(lineFeed)
+        }
+        // RFC 9110 section 6.6.1: who stores an answer without a date gives it one.
+        if fields["date"] == nil { lines += "Date: \(HTTPDate.format(received))\n".utf8 }
+        return lines
+    }
+
+    /// Reads what `encoded` wrote; nil for anything else.
+    init?(decoding bytes: [UInt8]) {
+        var rest = bytes[...]
+        func nextLine() -> ArraySlice<UInt8>? {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            defer { rest = rest[(end + 1)...] }
+            return rest[..<end]
+        }
+        guard let words = nextLine()?.split(separator: UInt8(ascii: " "), maxSplits: 4), words.count == 5,
+            let status = Self.number(words[0]), let received = Self.number(words[1]),
+            let initialAge = Self.number(words[2]), let lifetime = Self.number(words[3])
+        else { return nil }
+        self.status = status
+        self.received = received
+        self.initialAge = initialAge
+        self.lifetime = lifetime
+        url = Self.text(words[4])
+        var members: [(name: String, hash: String)] = []
+        var moved: PermanentMove?
+        while rest.first == UInt8(ascii: "<") {
+            guard let words = nextLine()?.split(separator: UInt8(ascii: " "), maxSplits: 3), words.count == 4
+            else {
+                return nil
+            }
+            switch Self.text(words[1]) {
+            case "vary": members.append((name: Self.text(words[2]), hash: Self.text(words[3])))
+            case "moved":
+                guard let until = Self.number(words[2]) else { return nil }
+                moved = PermanentMove(url: Self.text(words[3]), until: until)
+            default: return nil
+            }
+        }
+        variance = Variance(members: members)
+        self.moved = moved
+        guard rest.isEmpty || rest.last == UInt8(ascii: "\n") else { return nil }
+        fieldLines = rest
+    }
+
+    /// The bytes to store.
+    var encoded: [UInt8] {
+        var text = "\(status) \(received) \(initialAge) \(lifetime) \(url)\n"
+        for member in variance.members { text += "< vary \(member.name) \(member.hash)\n" }
+        if let moved { text += "< moved \(moved.until) \(moved.url)\n" }
+        return Array(text.utf8) + fieldLines
+    }
+
+    /// The fields as they came, without those that are not kept.
+    var fields: HTTPFields {
+        var fields = HTTPFields()
+        for line in fieldLines.split(separator: UInt8(ascii: "\n")) {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            fields.append(
+                HTTPFields.Field(
+                    name: Self.text(line[..<colon]), value: Self.text(line[(colon + 1)...].dropFirst())))
+        }
+        return fields
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// A number that was written here: none is so large that the arithmetic could overflow.
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int? {
+        Int(text(bytes)).flatMap { (0...1 << 40).contains($0) ? $0 : nil }
+    }
+
+    private static let lineFeed = UInt8(ascii: "\n")
+
+    private static func isUnkept(_ name: String) -> Bool { unkept.contains { $0.equalsIgnoringCase(name) } }
+
+    private static let unkept = [
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+        "proxy-connection", "set-cookie", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    static func == (one: Self, other: Self) -> Bool { one.encoded == other.encoded }
+}
+
+extension StoredResponse {
+    /// How old it is, in seconds.
+    func age(at now: Int) -> Int { Freshness.age(initial: initialAge, received: received, now: now) }
+
+    /// Whether it may be used without asking, as far as it has a say in that.
+    func isFresh(at now: Int) -> Bool { age(at: now) < lifetime }
+
+    /// Its status and fields as a cache gives them, with their age (RFC 9111 section 5.1).
+    func head(at now: Int) -> ResponseHead {
+        var head = ResponseHead(status: status, fields: fields)
+        head.fields["Age"] = "\(age(at: now))"
+        return head
+    }
+
+    /// What it is after a 304 has confirmed it (RFC 9111 sections 3.2 and 4.3.4): the new fields in the place of the old
+    /// ones, but for those that describe the body that did not come.
+    func confirmed(by head: ResponseHead) -> ResponseHead {
+        var merged = fields
+        // What it says of its age and date was about the old answer.
+        merged["age"] = nil
+        merged["date"] = nil
+        var replaced: Set<String> = ["content-length", "content-encoding", "content-range"]
+        let ofTheBody = replaced
+        for field in head.fields.fields {
+            let name = field.name.lowercased()
+            if ofTheBody.contains(name) { continue }
+            if replaced.insert(name).inserted { merged[name] = nil }
+            merged.append(field)
+        }
+        return ResponseHead(status: status, fields: merged)
+    }
+}

@@ -1,0 +1,258 @@
+import CatalogueService
+import Foundation
+import TestSupport
+
+/// Holds the arrow key down in the real browser, through a list of films that each have a poster of their own, in a
+/// pseudoterminal: a press as soon as the frame of the one before is on the screen, a hundred at a time, then a rest until
+/// every poster is shown. Twice in new processes: with an empty disk tier, and with all that the first one stored.
+///
+/// What is measured how:
+/// - processor time a frame: the browser's own (all its threads) from a burst's first press to the frame of its last, once
+///   through films that memory does not have, once up and down among films that it has;
+/// - loads started while a flag is set: requests that reach the origin in that time, all posters being new to the cache;
+/// - a single press: from the key to the first request that reaches the origin;
+/// - pictures after a burst: from 120 ms after the last key to a screen without a placeholder, all posters on disk;
+/// - memory: the most that was seen of the browser's own (RssAnon, looked at after every burst), at most the memory tier's
+///   limit and 30 MB; and the high-water mark (VmHWM), which holds the system's shared libraries too.
+func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
+    let size = (options.values["size"] ?? "80x24").split(separator: "x").compactMap { Int($0) }
+    let rows = options.number("rows", default: 10_000)
+    guard size.count == 2, size[0] >= 40, size[1] >= 10, rows >= 200 else {
+        throw BenchmarkFailure(
+            description: "scroll wants --rows N, from 200, and --size COLSxROWS, from 40x10")
+    }
+    let scratch = try ScratchFolder()
+    let folder = try FilmFolder(films: rows, in: scratch)
+    let service = try CatalogueService(folder: folder.path)
+    service.start()
+    defer { service.stop() }
+    let cache = try scratch.new("cache")
+    var runs: [HeldScroll] = []
+    for _ in 0..<2 {
+        var run = try HeldScroll(service, films: rows, cache: cache, columns: size[0], lines: size[1])
+        try run.scroll(presses: rows - 30)
+        runs.append(run)
+    }
+    return results(empty: runs[0], warm: runs[1], columns: size[0], lines: size[1])
+}
+
+private func results(empty: HeldScroll, warm: HeldScroll, columns: Int, lines: Int) -> [BenchmarkResult] {
+    let name = "scroll \(columns)x\(lines): "
+    func result(_ what: String, _ unit: String, _ value: Double, atMost bound: Double? = nil)
+        -> BenchmarkResult
+    {
+        BenchmarkResult(
+            name: name + what, unit: unit, ours: value, reference: bound, referenceName: "at most")
+    }
+    let area = Double(columns * lines)
+    // 2 ms at 80 x 24 and 4 ms at 200 x 60.
+    let bound = 2 + max(0, area - 80 * 24) / (200 * 60 - 80 * 24) * 2
+    let cost = empty.cost + warm.cost
+    let costInMemory = empty.costInMemory + warm.costInMemory
+    let pictures = warm.pictureTimes
+    return [
+        result("processor time a frame", "ms", cost.milliseconds, atMost: bound),
+        result("the same with all pictures in memory", "ms", costInMemory.milliseconds, atMost: bound),
+        result("bytes a frame", "bytes", cost.bytesAFrame),
+        result("the same with all pictures in memory", "bytes", costInMemory.bytesAFrame),
+        result(
+            "loads started while a flag was set", "loads", Double(empty.loadsWhileHeld + warm.loadsWhileHeld)),
+        result(
+            "single press to its load, median", "ms", median(empty.startTimes) * 1000, atMost: 16),
+        result("single press to its load, slowest", "ms", (empty.startTimes.max() ?? .nan) * 1000),
+        result("end of a burst to all pictures, median", "ms", median(pictures) * 1000, atMost: 150),
+        result("end of a burst to all pictures, slowest", "ms", (pictures.max() ?? .nan) * 1000),
+        result("memory", "MB", max(empty.memory, warm.memory) / 1e6, atMost: 64 * 1.048576 + 30),
+        result(
+            "memory with shared libraries", "MB", max(empty.highWaterMark, warm.highWaterMark) / 1e6),
+    ]
+}
+
+/// One run of the browser, and what was seen of it.
+private struct HeldScroll {
+    private static let down = "\u{1B}[B"
+    private static let up = "\u{1B}[A"
+    private static let pressesAtOnce = 100
+    private static let singlePresses = 20
+    /// The private mode that holds while a frame is written.
+    private static let synchronizedOutput = 2026
+    /// What the browser takes for the end of a burst, in seconds.
+    private static let burstPause = 0.120
+
+    /// What frames cost.
+    struct Cost {
+        var frames = 0
+        var bytes = 0
+        var processorTime = 0.0
+
+        static func + (one: Cost, other: Cost) -> Cost {
+            Cost(
+                frames: one.frames + other.frames, bytes: one.bytes + other.bytes,
+                processorTime: one.processorTime + other.processorTime)
+        }
+        var milliseconds: Double { processorTime / Double(frames) * 1000 }
+        var bytesAFrame: Double { Double(bytes) / Double(frames) }
+    }
+
+    private(set) var cost = Cost()
+    private(set) var costInMemory = Cost()
+    private(set) var loadsWhileHeld = 0
+    private(set) var startTimes: [Double] = []
+    private(set) var pictureTimes: [Double] = []
+    /// In bytes.
+    private(set) var memory = 0.0
+    private(set) var highWaterMark = 0.0
+
+    private let service: CatalogueService
+    private let terminal: PseudoTerminal
+    private let films: Int
+    private var selected = 1
+    private var lastPress = ContinuousClock.now
+
+    init(_ service: CatalogueService, films: Int, cache: String, columns: Int, lines: Int) throws {
+        self.service = service
+        self.films = films
+        terminal = try PseudoTerminal(
+            try Program.path("marquee"),
+            ["--catalogue", "http://127.0.0.1:\(service.port)/movies.json", "--cache-dir", cache],
+            environment: ["COLORTERM": "truecolor"], columns: columns, rows: lines)
+    }
+
+    /// Holds the key for so many presses in bursts, then presses it a few times singly, and quits.
+    mutating func scroll(presses: Int) throws {
+        for first in stride(from: 0, to: presses, by: Self.pressesAtOnce) {
+            cost = try cost + hold(min(Self.pressesAtOnce, presses - first))
+            pictureTimes.append(Self.seconds(since: lastPress) - Self.burstPause)
+            memory = max(memory, try memory("RssAnon"))
+        }
+        for _ in 0..<Self.singlePresses { try pressOnce() }
+        for step in [-1, 1, -1, 1] { costInMemory = try costInMemory + hold(Self.singlePresses, step: step) }
+        highWaterMark = try memory("VmHWM")
+        terminal.type("q")
+        guard terminal.waitForEnd() == .exited(0) else {
+            throw BenchmarkFailure(description: "the browser did not end in order")
+        }
+    }
+
+    /// A burst, and the rest after it until the pictures are there.
+    private mutating func hold(_ presses: Int, step: Int = 1) throws -> Cost {
+        try wait("a screen at rest") { [self] in isAtRest($0) }
+        let requests = service.statistics.requests
+        let frames = terminal.screen.frames
+        let bytes = terminal.output.count
+        let time = try processorTimeNow()
+        let key = step > 0 ? Self.down : Self.up
+        // Two at once, because the first alone is a single press, which may load.
+        terminal.type(key + key)
+        selected += 2 * step
+        try waitForSelection()
+        for _ in 2..<max(2, presses) {
+            lastPress = .now
+            terminal.type(key)
+            selected += step
+            try waitForSelection()
+        }
+        let cost = Cost(
+            frames: terminal.screen.frames - frames, bytes: terminal.output.count - bytes,
+            processorTime: try processorTimeNow() - time)
+        loadsWhileHeld += service.statistics.requests - requests
+        try wait("the pictures after a burst") { [self] in isWithoutPlaceholder($0) }
+        return cost
+    }
+
+    private mutating func pressOnce() throws {
+        try wait("a screen at rest") { [self] in isAtRest($0) }
+        // What came before is to be no burst with it.
+        while Self.seconds(since: lastPress) < 2 * Self.burstPause { poll(nil, 0, 10) }
+        let requests = service.statistics.requests
+        lastPress = .now
+        terminal.type(Self.down)
+        selected += 1
+        while service.statistics.requests == requests, Self.seconds(since: lastPress) < 1 { sched_yield() }
+        startTimes.append(Self.seconds(since: lastPress))
+        try waitForSelection()
+    }
+
+    // MARK: What is on the screen
+
+    private func waitForSelection() throws {
+        try wait("film \(selected)") { [self] in $0.text(ofRow: 0).contains(" \(selected)/\(films) ") }
+    }
+
+    /// No poster is on its way, and none of the visible ones is missing.
+    private func isAtRest(_ screen: VirtualScreen) -> Bool {
+        let status = screen.text(ofRow: screen.size.rows - 1)
+        return status.contains(" 0 loading ") && status.contains(" 0 deferred ")
+            && isWithoutPlaceholder(screen)
+    }
+
+    /// Placeholders are the only thing in the browser with lines at their left side.
+    private func isWithoutPlaceholder(_ screen: VirtualScreen) -> Bool {
+        (1..<screen.size.rows - 1).allSatisfy { !"╭│╰".contains(screen.cell(column: 1, row: $0).text) }
+    }
+
+    private func wait(_ what: String, until isReached: (VirtualScreen) -> Bool) throws {
+        // Only whole frames count: the rest of one that is not read would keep the browser from its next key.
+        let isWholeAndReached = { !$0.modes.contains(Self.synchronizedOutput) && isReached($0) }
+        guard terminal.waits(seconds: 30, until: isWholeAndReached) else {
+            throw BenchmarkFailure(
+                description: "waited in vain for \(what):\n" + terminal.screen.rows.joined(separator: "\n"))
+        }
+    }
+
+    // MARK: What the system says
+
+    /// Seconds that all threads of the browser have had of a processor.
+    private func processorTimeNow() throws -> Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard unsafe clock_getcpuclockid(terminal.process, &clock) == 0,
+            unsafe clock_gettime(clock, &time) == 0
+        else {
+            throw BenchmarkFailure(description: "the system does not tell the browser's processor time")
+        }
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    /// A line of the browser's `/proc/PID/status` (`VmHWM:     70000 kB`), in bytes.
+    private func memory(_ name: String) throws -> Double {
+        let status = try String(contentsOfFile: "/proc/\(terminal.process)/status", encoding: .utf8)
+        let words = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }?.split(
+            whereSeparator: \.isWhitespace)
+        guard let kilobytes = words?.dropFirst().first.flatMap({ Double($0) }) else {
+            throw BenchmarkFailure(description: "the system does not tell the browser's memory")
+        }
+        return kilobytes * 1024
+    }
+
+    private static func seconds(since start: ContinuousClock.Instant) -> Double {
+        start.duration(to: .now) / .seconds(1)
+    }
+}
+
+/// A catalogue of any length: the sample films again and again, each time by another name, and each poster at an address of
+/// its own, so that no two films share an image.
+private struct FilmFolder {
+    let path: String
+
+    init(films: Int, in scratch: ScratchFolder) throws {
+        path = try scratch.new("films")
+        guard FileManager.default.fileExists(atPath: "sample-data/movies.json") else {
+            throw BenchmarkFailure(description: "scroll wants to run where the folder sample-data is")
+        }
+        try FileManager.default.copyItem(atPath: "sample-data/posters", toPath: path + "/posters")
+        let sample = try JSONSerialization.jsonObject(
+            with: Data(contentsOf: URL(filePath: "sample-data/movies.json")))
+        guard let movies = (sample as? [String: Any])?["movies"] as? [[String: Any]], !movies.isEmpty else {
+            throw BenchmarkFailure(
+                description: "sample-data/movies.json is not the catalogue that scroll knows")
+        }
+        let entries = (0..<films).map { number in
+            var movie = movies[number % movies.count]
+            for key in ["id", "title"] { movie[key] = "\(movie[key] ?? "") \(number)" }
+            movie["poster"] = "\(movie["poster"] ?? "")?film=\(number)"
+            return movie
+        }
+        try JSONSerialization.data(withJSONObject: entries).write(to: URL(filePath: path + "/movies.json"))
+    }
+}

@@ -1,0 +1,22 @@
+import MovieCatalogue
+
+/// A film as `list --json` and `show --json` give it: all that the catalogue says, and what is known of its poster.
+struct FilmRecord<Poster: Encodable>: Encodable {
+    let movie: Movie
+    /// Nil leaves the poster's address as the catalogue has it.
+    let poster: Poster?
+    /// Whether the poster is in the cache, where that was looked up.
+    var isCached: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        case poster
+        case isCached = "cached"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try movie.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(poster, forKey: .poster)
+        try container.encodeIfPresent(isCached, forKey: .isCached)
+    }
+}

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("AuthenticationBroker", .timeLimit(.minutes(1)))
+struct AuthenticationBrokerTests {
+    /// Gives what it is told to, once its gate is open, and notes what it was asked.
+    private final class Person: Authenticator {
+        let answers: [AuthenticationChallenge.Scheme: [Credential]]
+        let asked = Shared<[AuthenticationChallenge]>([])
+
+        init(_ answers: [AuthenticationChallenge.Scheme: [Credential]]) { self.answers = answers }
+
+        func credential(for challenge: AuthenticationChallenge) async -> Credential? {
+            let before = asked.value.count { $0.scheme == challenge.scheme }
+            asked.change { $0.append(challenge) }
+            let known = answers[challenge.scheme] ?? []
+            return before < known.count ? known[before] : nil
+        }
+    }
+
+    private let password = Credential.password(user: "u", password: "p")
+
+    @Test("it is asked once per origin, however many requests wait, and its answer serves those that follow")
+    func once() async throws {
+        let person = Person([.basic: [password]])
+        let broker = AuthenticationBroker(person)
+        let url = try URL(typed: "https://example.org/a.png")
+        #expect(await broker.authorization(for: url) == nil)
+        await withTaskGroup { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    await broker.authorization(
+                        for: url, asked: ["WWW-Authenticate": "Basic realm=x"], refused: nil)?
+                        .field
+                }
+            }
+            for await field in group { #expect(field == "Basic dTpw") }
+        }
+        #expect(person.asked.value.count == 1)
+        #expect(person.asked.value[0].origin.absoluteString == "https://example.org:443/")
+        #expect(
+            await broker.authorization(for: try URL(typed: "https://example.org/b.png"))?.field
+                == "Basic dTpw")
+        for other in ["https://example.org:444/", "http://example.org/", "https://other.example/"] {
+            #expect(await broker.authorization(for: try URL(typed: other)) == nil)
+        }
+    }
+
+    @Test("of what is offered the safest that is known is taken")
+    func schemes() async throws {
+        let fields: HTTPFields = [
+            "WWW-Authenticate": "Basic realm=x, Digest realm=x, nonce=n, algorithm=MD5, Negotiate",
+            "www-authenticate": "Digest realm=x, nonce=m, algorithm=SHA-256, Bearer",
+        ]
+        let url = try URL(typed: "https://example.org/a.png")
+        let all = Person([.basic: [password], .digest: [password], .bearer: [.token("t")]])
+        #expect(
+            await AuthenticationBroker(all).authorization(for: url, asked: fields, refused: nil)?.field
+                == "Bearer t")
+        let digest = Person([.basic: [password], .digest: [password]])
+        let field = await AuthenticationBroker(digest).authorization(for: url, asked: fields, refused: nil)?
+            .field
+        #expect(field?.contains("nonce=\"m\"") == true && field?.contains("algorithm=SHA-256") == true)
+        let basic = Person([.basic: [password]])
+        #expect(
+            await AuthenticationBroker(basic).authorization(for: url, asked: fields, refused: nil)?.field
+                == "Basic dTpw")
+    }
+
+    @Test("a credential that was not taken is asked for again, and one that came meanwhile is used instead")
+    func refused() async throws {
+        let better = Credential.password(user: "u", password: "q")
+        let person = Person([.basic: [password, better]])
+        let broker = AuthenticationBroker(person)
+        let url = try URL(typed: "https://example.org/a.png")
+        let fields: HTTPFields = ["WWW-Authenticate": "Basic realm=x"]
+        let first = await broker.authorization(for: url, asked: fields, refused: nil)
+        let second = await broker.authorization(for: url, asked: fields, refused: first)
+        #expect(second?.credential == better)
+        #expect(await broker.authorization(for: url, asked: fields, refused: first)?.credential == better)
+        #expect(person.asked.value.map(\.isRepeated) == [false, true])
+        #expect(await broker.authorization(for: url, asked: fields, refused: second) == nil)
+        #expect(await broker.authorization(for: url) == nil)
+    }
+
+    @Test("a nonce that is stale is answered again without asking anybody, and uses of a nonce are counted")
+    func stale() async throws {
+        let person = Person([.digest: [password]])
+        let broker = AuthenticationBroker(person, clientNonce: { "c" })
+        let url = try URL(typed: "https://example.org/a.png?b=c")
+        let first = await broker.authorization(
+            for: url, asked: ["WWW-Authenticate": "Digest realm=x, nonce=one, qop=auth"], refused: nil)
+        #expect(
+            first?.field.contains("uri=\"/a.png?b=c\"") == true
+                && first?.field.contains("nc=00000001") == true)
+        #expect(await broker.authorization(for: url)?.field.contains("nc=00000002") == true)
+        let again = await broker.authorization(
+            for: url, asked: ["WWW-Authenticate": "Digest realm=x, nonce=two, qop=auth, stale=TRUE"],
+            refused: first)
+        #expect(again?.field.contains("nonce=\"two\"") == true)
+        #expect(person.asked.value.count == 1)
+    }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import LazyImages
+
+@Suite("DigestAnswer", .timeLimit(.minutes(1)))
+struct DigestAnswerTests {
+    @Test(
+        "MD5 is that of RFC 1321, appendix A.5",
+        arguments: [
+            ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
+            ("abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"),
+            (
+                "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+                "57edf4a22be3c955ac49da2e2107b67a"
+            ),
+        ])
+    func md5(text: String, digest: String) {
+        #expect(MD5.hexadecimal(of: text) == digest)
+    }
+
+    @Test(
+        "the answer is that of RFC 7616, section 3.9.1",
+        arguments: [
+            ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+            ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+        ])
+    func example(algorithm: String, response: String) throws {
+        let challenge = ChallengeField.parse(
+            "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=\(algorithm), "
+                + "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", "
+                + "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\"")
+        let field = try #require(DigestAnswer(challenge[0])).field(
+            user: "Mufasa", password: "Circle of Life", uri: "/dir/index.html", count: 1,
+            clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
+        #expect(
+            field == """
+                Digest username="Mufasa", realm="http-auth@example.org", \
+                nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", uri="/dir/index.html", \
+                response="\(response)", algorithm=\(algorithm), \
+                cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", nc=00000001, qop=auth, \
+                opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+                """)
+    }
+
+    @Test(
+        "what cannot be answered is no challenge for it",
+        arguments: [
+            "Digest realm=a", "Digest nonce=a, algorithm=SHA-512-256", "Digest nonce=a, qop=auth-int",
+        ])
+    func unanswerable(text: String) {
+        #expect(DigestAnswer(ChallengeField.parse(text)[0]) == nil)
+    }
+
+    @Test("no text of a server's or a user's breaks out of its quotes")
+    func quotes() throws {
+        let challenge = ChallengeField(
+            scheme: "digest", parameters: ["nonce": "a\"b\\c", "realm": "x\r\nY: z"])
+        let field = try #require(DigestAnswer(challenge)).field(
+            user: "u\"", password: "p", uri: "/", count: 1, clientNonce: "c")
+        #expect(field.contains(#"username="u\"", realm="xY: z", nonce="a\"b\\c""#))
+        #expect(!field.contains("\n") && !field.contains("\r"))
+    }
+}

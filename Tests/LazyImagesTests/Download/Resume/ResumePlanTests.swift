@@ -1,0 +1,74 @@
+import Testing
+
+@testable import LazyImages
+
+@Suite("Going on with a part", .timeLimit(.minutes(1)))
+struct ResumePlanTests {
+    private let plan = ResumePlan(offset: 500, total: 1234, validator: "\"a\"")
+
+    @Test("RFC 9110 section 14.4: Content-Range")
+    func contentRange() {
+        #expect(ContentRange("bytes 500-999/1234")?.part == 500..<1000)
+        #expect(ContentRange("bytes 500-999/1234")?.total == 1234)
+        #expect(ContentRange("Bytes 0-0/*")?.part == 0..<1 && ContentRange("Bytes 0-0/*")?.total == nil)
+        #expect(ContentRange("bytes */1234")?.total == 1234 && ContentRange("bytes */1234")?.part == nil)
+        #expect(ContentRange(" bytes  500-999/1234 ")?.part == 500..<1000)
+    }
+
+    @Test(
+        "RFC 9110 section 14.4: what is malformed or contradicts itself says nothing",
+        arguments: [
+            "", "bytes", "bytes 1-2", "bytes 2-1/5", "bytes 1-5/5", "bytes -5/10", "bytes 1-/10",
+            "lines 1-2/5",
+            "bytes */*", "bytes a-b/c", "bytes 1-2/5/6", "bytes 1-2-3/5", "bytes +1-2/5",
+            "bytes 0-9223372036854775807/*",
+            "bytes 0-99999999999999999999/*", "bytes=1-2/5",
+        ])
+    func malformedRange(text: String) { #expect(ContentRange(text) == nil) }
+
+    @Test("the rest is asked for on condition that it is the same")
+    func fields() { #expect(plan.fields == ["Range": "bytes=500-", "If-Range": "\"a\""]) }
+
+    @Test("a 206 that begins where we are and goes to the end is the rest")
+    func goesOn() {
+        #expect(verdict(206, "bytes 500-1233/1234") == .goesOn)
+        #expect(verdict(206, "bytes 500-1233/*") == .goesOn)
+        #expect(verdict(206, "bytes 500-1233/1234", etag: "\"a\"") == .goesOn)
+        #expect(
+            ResumePlan(offset: 500, total: nil, validator: "\"a\"").verdict(on: head(206, "bytes 500-600/*"))
+                == .goesOn)
+        let dated = ResumePlan(offset: 500, total: nil, validator: "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(dated.verdict(on: head(206, "bytes 500-600/601", etag: "\"b\"")) == .goesOn)
+    }
+
+    @Test(
+        "a 206 of another part, another length or another state is not taken",
+        arguments: [
+            "bytes 0-1233/1234", "bytes 501-1233/1234", "bytes 499-1233/1234", "bytes 500-1234/1235",
+            "bytes 500-999/1234", "bytes */1234", "", "nonsense",
+        ])
+    func otherPart(range: String) { #expect(verdict(206, range) == .asksAnew) }
+
+    @Test("a 206 of another entity tag, or without a range, is not taken")
+    func otherState() {
+        #expect(verdict(206, "bytes 500-1233/1234", etag: "\"b\"") == .asksAnew)
+        #expect(plan.verdict(on: ResponseHead(status: 206)) == .asksAnew)
+    }
+
+    @Test("a 200 begins anew, a 416 has us ask anew, and anything else is about something else")
+    func others() {
+        #expect(verdict(200, nil) == .beginsAnew && verdict(416, "bytes */10") == .asksAnew)
+        for status in [301, 304, 404, 500, 503] { #expect(verdict(status, nil) == .isUnrelated) }
+    }
+
+    private func verdict(_ status: Int, _ range: String?, etag: String? = nil) -> ResumePlan.Verdict {
+        plan.verdict(on: head(status, range, etag: etag))
+    }
+
+    private func head(_ status: Int, _ range: String?, etag: String? = nil) -> ResponseHead {
+        var fields = HTTPFields()
+        fields["Content-Range"] = range
+        fields["ETag"] = etag
+        return ResponseHead(status: status, fields: fields)
+    }
+}

@@ -1,0 +1,193 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Resuming", .timeLimit(.minutes(1)))
+struct ResumeTests {
+    private let folder: TemporaryFolder
+    private let transport = HeldTransport()
+    private let request: ImageRequest
+    private let body = SampleImages.png(bytes: 100_000)
+    private let fields: HTTPFields = ["ETag": "\"1\"", "Content-Length": "100000", "A": "first"]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        request = try ImageRequest("http://localhost/a.png")
+    }
+
+    @Test("a transfer that broke goes on where it was, in another process too")
+    func resumed() async throws {
+        try await breakOff(after: 60_000)
+        let loader = loader()
+        let caller = try await loader.callers(1, of: request)
+        let rest = try await transport.transfer(1)
+        #expect(rest.request.fields["range"] == "bytes=60000-" && rest.request.fields["if-range"] == "\"1\"")
+        rest.answer(
+            Array(body[60_000...]), status: 206,
+            fields: [
+                "Content-Range": "bytes 60000-99999/100000", "Content-Length": "40000", "ETag": "\"1\"",
+                "B": "then",
+            ])
+        let file = try await caller.outcomes[0].get()
+        #expect(file.source == .resumed && file.status == 200 && file.bytes.array == body)
+        #expect(file.file.response?.fields["a"] == "first" && file.file.response?.fields["b"] == "then")
+        await loader.flush()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("cache/partial")).isEmpty)
+        #expect(
+            await DiskCache(folder: folder.file("cache")).entry(for: request.storageKey)?.body.array == body)
+    }
+
+    @Test("a 200 begins anew with what it brings")
+    func changed() async throws {
+        try await breakOff(after: 60_000)
+        let caller = try await loader().callers(1, of: request)
+        try await transport.transfer(1).answer(SampleImages.jpeg, fields: ["ETag": "\"2\""])
+        let file = try await caller.outcomes[0].get()
+        #expect(file.source == .network && file.bytes.array == SampleImages.jpeg)
+    }
+
+    @Test(
+        "an answer that is not the rest has all asked for, once",
+        arguments: [
+            (416, "bytes */100000"), (206, "bytes 0-99999/100000"), (206, "bytes 60001-99999/100000"),
+            (206, "bytes 60000-99999/100001"), (206, ""),
+        ])
+    func useless(status: Int, range: String) async throws {
+        try await breakOff(after: 60_000)
+        let caller = try await loader().callers(1, of: request)
+        try await transport.transfer(1).answer(
+            Array(body[60_000...]), status: status, fields: ["Content-Range": range, "ETag": "\"1\""])
+        let all = try await transport.transfer(2)
+        #expect(all.request.fields["range"] == nil && all.request.fields["if-range"] == nil)
+        all.answer(body, fields: fields)
+        let file = try await caller.outcomes[0].get()
+        #expect(file.source == .network && file.bytes.array == body)
+        #expect(transport.started.count == 3)
+    }
+
+    @Test("a server that fails leaves the part for a later try")
+    func serverFails() async throws {
+        try await breakOff(after: 60_000)
+        let caller = try await loader().callers(1, of: request)
+        try await transport.transfer(1).answer([], status: 500)
+        #expect(await caller.outcomes[0].error?.code == "http-status")
+        let again = try await loader().callers(1, of: request)
+        let rest = try await transport.transfer(2)
+        #expect(rest.request.fields["range"] == "bytes=60000-")
+        rest.finish()
+        _ = await again.outcomes
+    }
+
+    @Test("a transfer that breaks again keeps what both have brought")
+    func twice() async throws {
+        try await breakOff(after: 60_000)
+        let caller = try await loader().callers(1, of: request)
+        let second = try await transport.transfer(1)
+        second.respond(206, ["Content-Range": "bytes 60000-99999/100000", "ETag": "\"1\""])
+        second.send(Array(body[60_000..<80_000]))
+        second.fail(.connectionLost(url: "", received: 20_000, reason: ""))
+        #expect(await caller.outcomes[0].error?.code == "connection-lost")
+        let last = try await loader().callers(1, of: request)
+        let rest = try await transport.transfer(2)
+        #expect(rest.request.fields["range"] == "bytes=80000-")
+        rest.answer(
+            Array(body[80_000...]), status: 206,
+            fields: ["Content-Range": "bytes 80000-99999/100000", "ETag": "\"1\""])
+        #expect(try await last.outcomes[0].get().bytes.array == body)
+    }
+
+    @Test("a 206 that ends early is no whole body")
+    func shortRest() async throws {
+        try await breakOff(after: 60_000)
+        let caller = try await loader().callers(1, of: request)
+        try await transport.transfer(1).answer(
+            Array(body[60_000..<90_000]), status: 206,
+            fields: ["Content-Range": "bytes 60000-99999/100000", "Content-Length": "40000", "ETag": "\"1\""])
+        #expect(await caller.outcomes[0].error?.code == "truncated")
+    }
+
+    @Test(
+        "what cannot be joined safely is not kept",
+        arguments: [
+            [:], ["ETag": "W/\"1\""], ["ETag": "\"1\"", "Accept-Ranges": "none"],
+            ["ETag": "\"1\"", "Cache-Control": "no-store"],
+        ] as [HTTPFields])
+    func unsafeParts(fields: HTTPFields) async throws {
+        try await breakOff(after: 60_000, fields)
+        let caller = try await loader().callers(1, of: request)
+        let all = try await transport.transfer(1)
+        #expect(all.request.fields["range"] == nil)
+        all.answer(body, fields: fields)
+        #expect(try await caller.outcomes[0].get().source == .network)
+    }
+
+    @Test("a part of another URL, to which a redirect leads now, is not gone on with")
+    func redirected() async throws {
+        try await breakOff(after: 60_000)
+        let caller = try await loader().callers(1, of: request)
+        try await transport.transfer(1).answer([], status: 302, fields: ["Location": "/b.png"])
+        let moved = try await transport.transfer(2)
+        #expect(moved.request.fields["range"] == nil)
+        moved.answer(body, fields: fields)
+        #expect(try await caller.outcomes[0].get().bytes.array == body)
+    }
+
+    @Test("a large body is in its file while it comes, so that a killed process leaves it")
+    func large() async throws {
+        let large = SampleImages.png(bytes: 3_000_000)
+        let caller = try await loader().callers(1, of: request)
+        let first = try await transport.transfer(0)
+        first.respond(200, ["ETag": "\"1\"", "Content-Length": "3000000"])
+        for start in stride(from: 0, to: 2_000_000, by: 100_000) {
+            first.send(Array(large[start..<start + 100_000]))
+        }
+        let name = request.transferKey.digest.hexadecimal
+        let part = try Data(contentsOf: URL(filePath: folder.file("cache/partial/" + name)))
+        #expect(part.suffix(2_000_000) == Data(large.prefix(2_000_000)))
+        // Another process does not touch it while it is written.
+        let other = try await loader().callers(1, of: request)
+        let second = try await transport.transfer(1)
+        #expect(second.request.fields["range"] == nil)
+        second.answer(large, fields: ["ETag": "\"1\""])
+        #expect(try await other.outcomes[0].get().bytes.array == large)
+        first.send(Array(large[2_000_000...]))
+        first.finish()
+        let file = try await caller.outcomes[0].get()
+        #expect(file.source == .network && file.bytes.array == large)
+    }
+
+    @Test("an ephemeral loader leaves nothing on disk")
+    func ephemeral() async throws {
+        var configuration = ImageDownloader.Configuration()
+        configuration.partialFolder = folder.file("partial")
+        configuration.temporaryFolder = folder.path
+        configuration.memoryForBodies = 10
+        configuration.retry = .never
+        let loader = FileLoader.ephemeral(configuration: configuration, transport: transport)
+        let caller = try await loader.callers(1, of: request)
+        try await transport.transfer(0).answer(body, fields: fields)
+        #expect(await caller.outcomes[0].error?.code == "storage-failed")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    /// Has a transfer break after so many bytes.
+    private func breakOff(after count: Int, _ other: HTTPFields? = nil) async throws {
+        let caller = try await loader().callers(1, of: request)
+        let first = try await transport.transfer(0)
+        first.respond(200, other ?? fields)
+        first.send(Array(body.prefix(count)))
+        first.fail(.connectionLost(url: "", received: count, reason: ""))
+        #expect(await caller.outcomes[0].error?.code == "connection-lost")
+    }
+
+    /// A loader as another process would have it.
+    private func loader() -> FileLoader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = .never
+        return FileLoader(
+            memory: nil, disk: DiskCache(folder: folder.file("cache")), configuration: configuration,
+            transport: transport)
+    }
+}

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import LazyImages
+
+@Suite("HostBudget", .timeLimit(.minutes(1)))
+struct HostBudgetTests {
+    private var budget = HostBudget(RetryPolicy(failuresOfHost: 3, pauseOfHost: .seconds(2)))
+
+    @Test("a host that fails again and again is left alone, and only that host")
+    mutating func rests() {
+        for second in 0..<3 {
+            #expect(budget.admit("a", now: .seconds(second)) == .allowed)
+            budget.failed("a", now: .seconds(second))
+        }
+        #expect(budget.admit("a", now: .seconds(2)) == .refused(until: .seconds(4)))
+        #expect(budget.admit("b", now: .seconds(2)) == .allowed)
+    }
+
+    @Test("a success in between begins the count anew")
+    mutating func success() {
+        for _ in 0..<10 {
+            budget.failed("a", now: .zero)
+            budget.failed("a", now: .zero)
+            budget.succeeded("a")
+        }
+        #expect(budget.admit("a", now: .zero) == .allowed)
+    }
+
+    @Test(
+        "after the pause one transfer tries; if it fails, the next pause is twice as long, a minute at most")
+    mutating func probe() {
+        for _ in 0..<3 { budget.failed("a", now: .zero) }
+        #expect(budget.admit("a", now: .seconds(1)) == .refused(until: .seconds(2)))
+        #expect(budget.admit("a", now: .seconds(2)) == .allowed)
+        #expect(budget.admit("a", now: .seconds(2)) == .refused(until: .seconds(2)))
+        budget.failed("a", now: .seconds(3))
+        #expect(budget.admit("a", now: .seconds(6)) == .refused(until: .seconds(7)))
+        var now = Duration.seconds(7)
+        for _ in 0..<20 {
+            #expect(budget.admit("a", now: now) == .allowed)
+            budget.failed("a", now: now)
+            now += .seconds(60)
+        }
+        #expect(budget.admit("a", now: now - .milliseconds(1)) != .allowed)
+    }
+
+    @Test("a probe that succeeds opens the host for all")
+    mutating func recovery() {
+        for _ in 0..<3 { budget.failed("a", now: .zero) }
+        #expect(budget.admit("a", now: .seconds(2)) == .allowed)
+        budget.succeeded("a")
+        for _ in 0..<3 { #expect(budget.admit("a", now: .seconds(2)) == .allowed) }
+    }
+
+    @Test("a probe that was given up lets another try")
+    mutating func abandoned() {
+        for _ in 0..<3 { budget.failed("a", now: .zero) }
+        #expect(budget.admit("a", now: .seconds(2)) == .allowed)
+        budget.gaveUp("a")
+        #expect(budget.admit("a", now: .seconds(2)) == .allowed)
+    }
+
+    @Test("transfers that were under way when the host began to rest do not make the rest longer")
+    mutating func stragglers() {
+        for _ in 0..<30 { budget.failed("a", now: .seconds(1)) }
+        #expect(budget.admit("a", now: .seconds(3)) == .allowed)
+    }
+
+    @Test("hosts that failed now and then are forgotten in time")
+    mutating func bounded() {
+        for _ in 0..<3 { budget.failed("dead", now: .zero) }
+        for number in 0..<5000 { budget.failed("host\(number)", now: .zero) }
+        #expect(budget.admit("dead", now: .zero) != .allowed)
+        #expect(budget.hostCount <= 1001)
+    }
+}

@@ -1,0 +1,176 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+/// A downloader's pauses, none of which is waited for: they are noted, and the clock moves on by them.
+private final class Pauses: Sendable {
+    private let state = Lock((now: Duration.zero, all: [Duration]()))
+
+    var all: [Duration] { state.withLock { $0.all } }
+
+    func pass(_ duration: Duration) { state.withLock { $0.now += duration } }
+
+    /// - Parameter random: what chance says every time.
+    func timing(random: Double = 0.5) -> RetryTiming {
+        RetryTiming(
+            now: { self.state.withLock { $0.now } },
+            sleep: { pause in
+                self.state.withLock { state in
+                    state.all.append(pause)
+                    state.now += pause
+                }
+            }, random: { random })
+    }
+}
+
+@Suite("Retries", .timeLimit(.minutes(1)))
+struct RetryTests {
+    private let transport = HeldTransport()
+    private let pauses = Pauses()
+    private let request: ImageRequest
+
+    init() throws { request = try ImageRequest("http://localhost/a.png") }
+
+    @Test(
+        "a server that is busy is asked again after pauses that grow",
+        arguments: [408, 425, 429, 500, 502, 503, 504])
+    func busy(status: Int) async throws {
+        let caller = try await downloader().callers(1, of: request)
+        try await transport.transfer(0).answer([], status: status)
+        try await transport.transfer(1).answer([], status: status)
+        try await transport.transfer(2).answer(SampleImages.png)
+        #expect(await caller.outcomes[0].error == nil)
+        #expect(pauses.all == [.milliseconds(100), .milliseconds(200)])
+    }
+
+    @Test("after the last try the failure is told")
+    func lastTry() async throws {
+        let caller = try await downloader().callers(1, of: request)
+        for index in 0..<3 { try await transport.transfer(index).answer([], status: 503) }
+        #expect(await caller.outcomes[0].error == .httpStatus(url: "http://localhost/a.png", status: 503))
+        #expect(transport.started.count == 3)
+    }
+
+    @Test("a lost connection is tried again, and its bytes are not joined to the new ones")
+    func connectionLost() async throws {
+        let caller = try await downloader().callers(1, of: request)
+        let first = try await transport.transfer(0)
+        first.respond(200)
+        first.send(Array(SampleImages.png.prefix(30)))
+        first.fail(.connectionLost(url: "", received: 30, reason: ""))
+        try await transport.transfer(1).answer(SampleImages.png)
+        #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
+    }
+
+    @Test(
+        "what will not be otherwise the next time is not tried again",
+        arguments: [400, 401, 403, 404, 410, 501])
+    func hopeless(status: Int) async throws {
+        let caller = try await downloader().callers(1, of: request)
+        try await transport.transfer(0).answer([], status: status)
+        #expect(await caller.outcomes[0].error?.code == "http-status")
+        #expect(transport.started.count == 1 && pauses.all.isEmpty)
+    }
+
+    @Test("RFC 9110 section 10.2.3: Retry-After is waited for, and one that is too long ends it")
+    func retryAfter() async throws {
+        let caller = try await downloader().callers(1, of: request)
+        try await transport.transfer(0).answer([], status: 429, fields: ["Retry-After": "7"])
+        try await transport.transfer(1).answer([], status: 503, fields: ["Retry-After": "3600"])
+        #expect(await caller.outcomes[0].error?.code == "http-status")
+        #expect(pauses.all == [.seconds(7)] && transport.started.count == 2)
+    }
+
+    @Test("who leaves during a pause ends it at once")
+    func cancellation() async throws {
+        var configuration = ImageDownloader.Configuration()
+        let (sleeping, woken) = (Tally(), Tally())
+        configuration.timing.sleep = { _ in
+            sleeping.add()
+            defer { woken.add() }
+            try await ContinuousClock().sleep(for: .seconds(3600))
+        }
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
+        let caller = try await downloader.callers(1, of: request)
+        try await transport.transfer(0).answer([], status: 503)
+        try await sleeping.reaches(1)
+        caller.tasks[0].cancel()
+        #expect(await caller.outcomes[0].error?.code == "cancelled")
+        try await woken.reaches(1)
+        #expect(transport.started.count == 1)
+        #expect(await downloader.transferCount == 0)
+    }
+
+    @Test("during a pause its place is another's")
+    func place() async throws {
+        var configuration = ImageDownloader.Configuration()
+        configuration.transfers = 1
+        let pause = Tally()
+        configuration.timing.sleep = { _ in try await pause.reaches(1) }
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
+        let first = try await downloader.callers(1, of: request)
+        try await transport.transfer(0).answer([], status: 503)
+        let second = try await downloader.callers(1, of: try ImageRequest("http://localhost/b.png"))
+        try await transport.transfer(1).answer(SampleImages.png)
+        #expect(await second.outcomes[0].error == nil)
+        pause.add()
+        try await transport.transfer(2).answer(SampleImages.png)
+        #expect(await first.outcomes[0].error == nil)
+    }
+
+    @Test("a dead host is left alone, probed by one after a pause, and open again when it answers")
+    func deadHost() async throws {
+        let isDead = Shared(true)
+        let transport = SwitchedTransport(isDead: isDead)
+        var configuration = ImageDownloader.Configuration()
+        configuration.timing = pauses.timing()
+        configuration.retry = RetryPolicy(attempts: 1, failuresOfHost: 3, pauseOfHost: .seconds(2))
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
+        func load(_ count: Int) async throws -> [String?] {
+            var codes: [String?] = []
+            for number in 0..<count {
+                let request = try ImageRequest("http://dead.localhost/\(number)")
+                codes.append(await downloader.calls(of: request).outcomes[0].error?.code)
+            }
+            return codes
+        }
+        #expect(try await load(100) == [String?](repeating: "connection-failed", count: 100))
+        #expect(transport.started.count == 3)
+        pauses.pass(.seconds(2))
+        _ = try await load(100)
+        #expect(transport.started.count == 4)
+        isDead.change { $0 = false }
+        _ = try await load(1)
+        #expect(transport.started.count == 4)
+        pauses.pass(.seconds(4))
+        #expect(try await load(10) == [String?](repeating: nil, count: 10))
+        #expect(transport.started.count == 14)
+    }
+
+    private func downloader() -> ImageDownloader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.timing = pauses.timing()
+        return ImageDownloader(transport: transport, configuration: configuration)
+    }
+}
+
+/// A transport whose hosts are all dead, until they are not.
+private final class SwitchedTransport: Transport {
+    let started = Tally()
+    private let isDead: Shared<Bool>
+
+    init(isDead: Shared<Bool>) { self.isDead = isDead }
+
+    func perform(
+        _ request: TransportRequest, into receiver: any BodyReceiver
+    ) async throws(ImageLoadingError) -> ResponseHead {
+        started.add()
+        if isDead.value { throw .connectionFailed(url: request.url.displayText, reason: "refused") }
+        let head = ResponseHead(status: 200)
+        let body = SampleImages.png
+        if receiver.receive(head) { _ = receiver.receive(body.span) }
+        return head
+    }
+}

@@ -1,0 +1,319 @@
+/// One thing a server, a proxy or an attacker does to an answer, and what may come of it.
+public struct OriginFault: Sendable, CustomStringConvertible {
+    /// What may come of it.
+    public enum Outcome: Sendable, Hashable {
+        /// The right picture.
+        case picture
+        /// An error with one of these codes; nothing is stored.
+        case error(Set<String>)
+    }
+
+    /// What is done, in words.
+    public let name: String
+    /// What each connection does. It leads nobody elsewhere.
+    public let steps: [ScriptedOrigin.Step]
+    /// What may come of it.
+    public let outcome: Outcome
+
+    /// The name, which a test's report shows.
+    public var description: String { name }
+
+    init(_ name: String, _ outcome: Outcome, _ steps: [ScriptedOrigin.Step]) {
+        self.name = name
+        self.steps = [.readHead] + steps
+        self.outcome = outcome
+    }
+
+    /// An answer that ends with its connection.
+    init(_ name: String, _ outcome: Outcome, _ answer: String, body: [UInt8] = SampleImages.png) {
+        self.init(name, outcome, [.send(answer), .sendBytes(body)])
+    }
+
+    /// Every one of them.
+    public static let all =
+        broken + lengths + chunks + headers + statusLines + encodings + bodilessStatuses + challenges
+        + locations
+
+    private static let png = SampleImages.png
+    private static let length = png.count
+
+    // MARK: Where an answer can end too soon
+
+    /// The answer up to a place, and what the client may call an end there.
+    private static var places: [(place: String, answer: [UInt8], closed: Set<String>)] {
+        let lost: Set<String> = ["connection-lost"]
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(length)\r\n\r\n"
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let size = String(length, radix: 16)
+        let cutChunk: Set<String> = ["truncated", "connection-lost"]
+        return [
+            ("before anything", [], lost),
+            ("in the status line", Array("HTTP/1.1 20".utf8), lost),
+            ("after the status line", Array("HTTP/1.1 200 OK\r\n".utf8), lost),
+            ("in a field's name", Array("HTTP/1.1 200 OK\r\nContent-Ty".utf8), lost),
+            ("in a field's value", Array("HTTP/1.1 200 OK\r\nContent-Type: ima".utf8), lost),
+            ("after a field", Array("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n".utf8), lost),
+            ("after the header", Array(head.utf8), ["truncated", "connection-lost"]),
+            ("in the body", Array(head.utf8) + png.prefix(30), ["truncated"]),
+            ("before the last byte", Array(head.utf8) + png.dropLast(), ["truncated"]),
+            ("in a chunk's size", Array((chunked + "4").utf8), cutChunk),
+            ("in a chunk", Array((chunked + "\(size)\r\n").utf8) + png.prefix(20), cutChunk),
+            (
+                "before the last chunk", Array((chunked + "\(size)\r\n").utf8) + png + Array("\r\n".utf8),
+                cutChunk
+            ),
+            (
+                "in the trailer", Array((chunked + "\(size)\r\n").utf8) + png + Array("\r\n0\r\nX: y".utf8),
+                cutChunk
+            ),
+        ]
+    }
+
+    private static var broken: [OriginFault] {
+        places.flatMap { place, answer, closed in
+            [
+                OriginFault("closed \(place)", .error(closed), [.sendBytes(answer)]),
+                OriginFault(
+                    "reset \(place)", .error(closed.union(["connection-lost"])), [.sendBytes(answer), .reset]),
+                OriginFault("stalled \(place)", .error(["timed-out"]), [.sendBytes(answer), .awaitClose]),
+            ]
+        }
+    }
+
+    // MARK: Lengths
+
+    private static var lengths: [OriginFault] {
+        func fault(_ name: String, _ outcome: Outcome, _ fields: String) -> OriginFault {
+            OriginFault(name, outcome, "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n")
+        }
+        return [
+            fault(
+                "a length that is too large by one", .error(["truncated"]), "Content-Length: \(length + 1)"),
+            fault("a length that is too small", .error(["truncated"]), "Content-Length: \(length - 5)"),
+            fault("a length of 0", .error(["empty"]), "Content-Length: 0"),
+            fault(
+                "the same length twice", .picture, "Content-Length: \(length)\r\nContent-Length: \(length)"),
+            fault(
+                "two lengths that differ", .error(["truncated", "malformed-response", "empty"]),
+                "Content-Length: \(length)\r\nContent-Length: 5"),
+            fault("a negative length", .error(["malformed-response"]), "Content-Length: -1"),
+            fault(
+                "the largest length there is", .error(["too-large"]), "Content-Length: 9223372036854775807"),
+            fault("a length no number can hold", .picture, "Content-Length: 99999999999999999999"),
+            fault("a length beyond the limit", .error(["too-large"]), "Content-Length: 100001"),
+            fault("a length that is a word", .error(["malformed-response"]), "Content-Length: many"),
+            fault("a length without a value", .error(["malformed-response", "empty"]), "Content-Length:"),
+            fault("no length at all", .picture, "Content-Type: image/png"),
+        ]
+    }
+
+    // MARK: Chunks
+
+    private static var chunks: [OriginFault] {
+        func fault(
+            _ name: String, _ outcome: Outcome, size: String, after: String = "\r\n0\r\n\r\n",
+            fields: String = ""
+        ) -> OriginFault {
+            OriginFault(
+                name, outcome,
+                [
+                    .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\(fields)\r\n\(size)\r\n"),
+                    .sendBytes(png), .send(after),
+                ])
+        }
+        let size = String(length, radix: 16)
+        let broken = Outcome.error(["malformed-response", "connection-lost", "truncated"])
+        return [
+            fault("chunks and a length that disagree", .picture, size: size, fields: "Content-Length: 5\r\n"),
+            fault("a chunk's size that is no number", broken, size: "xyz"),
+            fault("a negative chunk", broken, size: "-5"),
+            fault("a chunk too large for any number", broken, size: "FFFFFFFFFFFFFFFFFFFF"),
+            fault("a chunk larger than what comes", broken, size: "FFFF"),
+            fault("a chunk smaller than what comes", broken, size: "5"),
+            fault("a chunk without its line end", broken, size: size, after: "0\r\n\r\n"),
+            fault("a chunk's size with an extension", .picture, size: "\(size);name=\"value\""),
+            fault(
+                "a trailer", .picture, size: size, after: "\r\n0\r\nX-Check: yes\r\nContent-Length: 5\r\n\r\n"
+            ),
+            OriginFault(
+                "a chunk's size without an end", broken,
+                [
+                    .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+                    .forever([.send(String(repeating: "0", count: 100))]),
+                ]),
+            OriginFault(
+                "chunks without an end", .error(["too-large"]),
+                [
+                    .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+                    .forever([.send("400\r\n" + String(repeating: "x", count: 1024) + "\r\n")]),
+                ]),
+            OriginFault(
+                "another transfer encoding", .error(["malformed-response", "not-an-image", "truncated"]),
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: rot13\r\nContent-Length: \(length)\r\n\r\n"),
+        ]
+    }
+
+    // MARK: Headers
+
+    private static var headers: [OriginFault] {
+        func fault(_ name: String, _ outcome: Outcome, _ line: String) -> OriginFault {
+            OriginFault(name, outcome, "HTTP/1.1 200 OK\r\n\(line)\r\nContent-Length: \(length)\r\n\r\n")
+        }
+        let long = String(repeating: "x", count: 4000)
+        return [
+            fault("a header line without a colon", .error(["malformed-response"]), "no colon at all"),
+            fault("a header line without a space after the colon", .picture, "X-Test:yes"),
+            fault("a space before the colon", .picture, "X-Test : yes"),
+            fault("a folded header line", .picture, "X-Test: one\r\n two"),
+            fault("a header line without a name", .picture, ": value"),
+            fault("an escape sequence in a header line", .picture, "X-Test: \u{1B}[2J\u{1B}]0;x\u{7}"),
+            fault(
+                "a NUL in a header line", .error(["malformed-response", "connection-lost"]), "X-Test: a\0b"),
+            fault(
+                "thousands of header lines", .picture,
+                Array(repeating: "X: y", count: 3000).joined(separator: "\r\n")),
+            OriginFault(
+                "a header that is no UTF-8", .picture,
+                [
+                    .sendBytes(Array("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xFF, 0xFE, 0xE4]),
+                    .send("\r\nContent-Length: \(length)\r\n\r\n"), .sendBytes(png),
+                ]),
+            OriginFault("bare line feeds", .picture, "HTTP/1.1 200 OK\nContent-Length: \(length)\n\n"),
+            OriginFault(
+                "a header line without an end", .error(["malformed-response"]),
+                [.send("HTTP/1.1 200 OK\r\nX: "), .forever([.send(long)])]),
+            OriginFault(
+                "header lines without an end", .error(["malformed-response"]),
+                [.send("HTTP/1.1 200 OK\r\n"), .forever([.send("X: \(long)\r\n")])]),
+            OriginFault(
+                "interim answers without an end", .error(["malformed-response"]),
+                [.forever([.send("HTTP/1.1 103 Early Hints\r\nX: \(long)\r\n\r\n")])]),
+            OriginFault(
+                "interim answers and then the picture", .picture,
+                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+                    + "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"),
+            OriginFault(
+                "a body without an end", .error(["too-large"]),
+                [.send("HTTP/1.1 200 OK\r\n\r\n"), .forever([.send(long)])]),
+            OriginFault(
+                "a picture with another type's name", .picture,
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: \(length)\r\n\r\n"),
+            OriginFault(
+                "a web page with a picture's type", .error(["not-an-image"]),
+                "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 20\r\n\r\n",
+                body: Array("<html>log in</html>\n".utf8)),
+        ]
+    }
+
+    // MARK: Status lines
+
+    private static var statusLines: [OriginFault] {
+        func fault(_ line: String, _ outcome: Outcome) -> OriginFault {
+            OriginFault("the status line \(line)", outcome, "\(line)\r\nContent-Length: \(length)\r\n\r\n")
+        }
+        let malformed = Outcome.error(["malformed-response", "http-status", "connection-lost"])
+        return [
+            fault("HTTP/1.1 200", .picture), fault("HTTP/1.0 200 OK", .picture),
+            fault("HTTP/1.1 99 Too Low", malformed), fault("HTTP/1.1 600 Too High", malformed),
+            fault("HTTP/1.1 1000 Far Too High", malformed), fault("HTTP/1.1 2OO OK", malformed),
+            fault("HTTP/1.1 -200 OK", malformed), fault("HTTP/9.9 200 OK", malformed),
+            fault("HTTP/1.1", malformed),
+            fault("ICY 200 OK", malformed), fault("SSH-2.0-OpenSSH_9.2", malformed),
+            OriginFault("a picture without a header", malformed, [.sendBytes(png)]),
+        ]
+    }
+
+    // MARK: Encodings
+
+    private static var encodings: [OriginFault] {
+        func fault(_ name: String, encoding: String, _ body: [UInt8], _ outcome: Outcome) -> OriginFault {
+            OriginFault(
+                name, outcome,
+                "HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\nContent-Length: \(body.count)\r\n\r\n",
+                body: body)
+        }
+        // The header of a gzip member (RFC 1952 section 2.3), with a stored block of no end and a repeating block.
+        let member: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
+        let bomb = member + [0xEC, 0xC1, 0x01, 0x01] + [UInt8](repeating: 0, count: 5000)
+        let refused = Outcome.error(["encoded-content"])
+        return [
+            fault("a body in gzip", encoding: "gzip", member + [3, 0, 0, 0, 0, 0, 0, 0, 0, 0], refused),
+            fault("a body in gzip that is cut short", encoding: "gzip", member, refused),
+            fault("a body in gzip that grows a thousandfold", encoding: "gzip", bomb, refused),
+            fault("a body encoded twice", encoding: "gzip, br", png, refused),
+            fault("a body in an encoding nobody knows", encoding: "x-unknown", png, refused),
+            fault("a body encoded as itself", encoding: "identity", png, .picture),
+        ]
+    }
+
+    // MARK: Statuses
+
+    private static var bodilessStatuses: [OriginFault] {
+        let other = Outcome.error(["http-status"])
+        return [
+            OriginFault(
+                "a 204 with a body", other, "HTTP/1.1 204 No Content\r\nContent-Length: \(length)\r\n\r\n"),
+            OriginFault("a 205", other, "HTTP/1.1 205 Reset Content\r\nContent-Length: 0\r\n\r\n", body: []),
+            OriginFault(
+                "a 206 nobody asked for", other,
+                "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-69/70\r\nContent-Length: \(length)\r\n\r\n"
+            ),
+            OriginFault("a 304 nobody asked for", other, "HTTP/1.1 304 Not Modified\r\n\r\n", body: []),
+            OriginFault(
+                "a 304 with a body", other, "HTTP/1.1 304 Not Modified\r\nContent-Length: \(length)\r\n\r\n"),
+            OriginFault(
+                "a 404 with a picture", other, "HTTP/1.1 404 Not Found\r\nContent-Length: \(length)\r\n\r\n"),
+            OriginFault(
+                "a 416 nobody asked for", other,
+                "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\n\r\n", body: []),
+        ]
+    }
+
+    private static var challenges: [OriginFault] {
+        [
+            "Basic realm=\"films\"", "Basic",
+            "Digest realm=\"films\", nonce=\"abc\", qop=\"auth\", algorithm=MD5",
+            "Digest realm=\"films", "Bearer realm=\"films\", error=\"invalid_token\"", "Negotiate", "",
+            ",,, = \"",
+            "Basic realm=\"\u{1B}[2J\"",
+        ].map { challenge in
+            OriginFault(
+                "a 401 with the challenge \(challenge.debugDescription)", .error(["http-status"]),
+                "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: \(length)\r\n\r\n"
+            )
+        }
+    }
+
+    // MARK: Places a redirect may name
+
+    private static var locations: [OriginFault] {
+        let refused = Outcome.error(["redirect-refused"])
+        // These come back to the same server, which answers the same again.
+        let loop = Outcome.error(["too-many-redirects", "redirect-loop"])
+        let faults: [(String, Outcome)] = [
+            ("javascript:alert(1)", refused), ("data:image/png;base64,AAAA", refused),
+            ("ftp://example.org/a.png", refused), ("file:///etc/passwd", refused),
+            ("http://example.org/a.png", refused), ("http://user:secret@localhost/a.png", refused),
+            ("", .error(["http-status", "redirect-refused", "too-many-redirects", "redirect-loop"])),
+            ("//", .error(["http-status", "redirect-refused"])), ("http://", refused), ("#fragment", loop),
+            ("?", loop), ("a b.png", loop),
+            ("\u{1B}[2J.png", .error(["redirect-refused", "too-many-redirects", "redirect-loop"])),
+            (
+                "/" + String(repeating: "x", count: 100_000),
+                .error(["too-many-redirects", "redirect-loop", "malformed-response", "redirect-refused"])
+            ),
+            ("http://localhost:99999/a.png", refused),
+        ]
+        return faults.map { location, outcome in
+            let shown = location.count > 60 ? "a very long path" : location.debugDescription
+            return OriginFault(
+                "a redirect to \(shown)", outcome,
+                [
+                    .forever([
+                        .send("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"),
+                        .readHead,
+                    ])
+                ])
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The same strings as `HostileTextTests`, through everything that the full screen shows.
+@Suite("Text from outside stays harmless in the browser", .ownThread, .timeLimit(.minutes(2)))
+struct BrowserHostileTextTests {
+    private let folder: TemporaryFolder
+    private let strings = HostileTextTests.strings
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// The browser on a catalogue, once its first film is there.
+    private func started(_ catalogue: Any, showing text: String) throws -> PseudoTerminal {
+        try JSONSerialization.data(withJSONObject: catalogue).write(
+            to: URL(filePath: folder.file("films.json")))
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), ["--catalogue", folder.file("films.json")],
+            environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path], columns: 200, rows: 50)
+        try #require(
+            terminal.waits(seconds: 30) { $0.row(containing: text) != nil }, "\(terminal.screen.rows)")
+        return terminal
+    }
+
+    private func check(_ terminal: PseudoTerminal) {
+        for string in strings {
+            #expect(terminal.output.firstRange(of: Array(string.utf8)) == nil, "\(string.debugDescription)")
+        }
+        #expect(terminal.screen.unknown.isEmpty && terminal.screen.strings.isEmpty)
+        #expect(terminal.screen.queries.isEmpty)
+        let text = withoutSequences(terminal.output)
+        #expect(!HostileTextTests.hasHostile(text))
+        terminal.type("\u{3}")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    /// The output without the control sequences (`ESC [`, parameters, a letter) that the strings themselves are not.
+    private func withoutSequences(_ output: [UInt8]) -> [UInt8] {
+        var rest = output[...]
+        var text: [UInt8] = []
+        while let byte = rest.popFirst() {
+            if byte == 0x1B, rest.first == UInt8(ascii: "[") {
+                rest = rest.dropFirst().drop { (0x20..<0x40).contains($0) }.dropFirst()
+            } else {
+                text.append(byte)
+            }
+        }
+        return text
+    }
+
+    @Test(
+        "in the list and on every film's page: titles, people, places, overviews, and why there is no poster")
+    func films() throws {
+        let films = strings.enumerated().map { number, string in
+            [
+                "id": "\(number)", "title": "T\(number)" + string, "originalTitle": "O" + string,
+                "year": 1920,
+                "director": "D" + string, "country": string, "genres": [string], "overview": "o " + string,
+                "poster": number.isMultiple(of: 2) ? "posters/" + string : string + "://" + string,
+            ] as [String: Any]
+        }
+        let name = strings.joined()
+        let terminal = try started(["name": name, "movies": films], showing: "T0a")
+        terminal.type("\r")
+        for number in strings.indices {
+            try #require(
+                terminal.waits {
+                    $0.row(containing: "T\(number)a") == 1 && $0.row(containing: "No poster") != nil
+                },
+                "\(terminal.screen.rows)")
+            terminal.type("n")
+        }
+        check(terminal)
+    }
+
+    @Test("in the filter, as it is pasted and as it is typed")
+    func filter() throws {
+        let film: [String: Any] = ["id": "x", "title": "Film", "year": 1920, "director": "D"]
+        let terminal = try started([film], showing: "Film")
+        for string in strings {
+            terminal.type("/\u{1B}[200~\(string)\u{1B}[201~")
+            try #require(terminal.waits { $0.text(ofRow: 0).contains("/a") }, "\(terminal.screen.rows)")
+            // Back to all films, whatever the string did to the field.
+            terminal.type("\u{1B}")
+            try #require(
+                terminal.waits { !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 2 })
+        }
+        for string in strings where !string.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+            terminal.type("/\(string)")
+            try #require(terminal.waits { $0.text(ofRow: 0).contains("/a") })
+            terminal.type("\u{1B}")
+            try #require(
+                terminal.waits { !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 2 })
+        }
+        check(terminal)
+    }
+}

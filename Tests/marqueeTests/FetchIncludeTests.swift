@@ -1,0 +1,104 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite("marquee fetch as a cache seen from outside", .timeLimit(.minutes(1)))
+struct FetchIncludeTests {
+    @Test("--include prints the status line, the header with the age, and the body")
+    func include() async throws {
+        let origin = try ScriptedOrigin(
+            .answering(Array("text\n".utf8), fields: "Cache-Control: max-age=60\r\nAge: 7\r\nX: y\r\n"))
+        let fixture = try Fixture()
+        for number in 0..<2 {
+            let run = try await fixture.run(
+                "fetch", "--include", "--any-content", origin.url("/a").absoluteString)
+            #expect(run.status == 0)
+            let parts = run.text.split(separator: "\r\n\r\n", maxSplits: 1)
+            #expect(parts.count == 2 && parts.last == "text\n")
+            let lines = parts[0].components(separatedBy: "\r\n")
+            #expect(lines[0] == "HTTP/1.1 200 OK" && lines.contains("X: y"))
+            let age = lines.first { $0.hasPrefix("Age: ") }.flatMap { Int($0.dropFirst(5)) } ?? -1
+            #expect(age >= 7 && lines.filter { $0.hasPrefix("Age") }.count == 1)
+            #expect((number == 0) || lines.contains { $0.hasPrefix("Date: ") })
+        }
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test("--include shows any status, and what a cache says that may not ask")
+    func statuses() async throws {
+        let origin = try ScriptedOrigin(.answering(Array("gone".utf8), status: "410 Gone", fields: ""))
+        let fixture = try Fixture()
+        let gone = try await fixture.run(
+            "fetch", "--include", "--any-content", origin.url("/a").absoluteString)
+        #expect(
+            gone.status == 0 && gone.text.hasPrefix("HTTP/1.1 410 Gone\r\n") && gone.text.hasSuffix("gone"))
+        let never = try await fixture.run(
+            "fetch", "--include", origin.url("/b").absoluteString, "--header", "Cache-Control: only-if-cached"
+        )
+        #expect(never.status == 1 && never.text == "HTTP/1.1 504 Gateway Timeout\r\n\r\n")
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test("--include wants one address")
+    func usage() async throws {
+        let fixture = try Fixture()
+        for operands in [
+            ["film-1"], ["http://127.0.0.1:1/a", "http://127.0.0.1:1/b"], ["http://127.0.0.1:1/a", "--json"],
+        ] {
+            let run = try await Program.run(
+                ["fetch", "--include"] + operands, environment: fixture.environment)
+            #expect(run.status == 2)
+        }
+    }
+
+    @Test("outcomes tell what was revalidated, what is stale, and what was resumed")
+    func outcomes() async throws {
+        let fixture = try Fixture { $0.cacheSeconds = 0 }
+        let url = fixture.base + "posters/1.png"
+        #expect(try await outcome(fixture, url) == "network")
+        #expect(try await outcome(fixture, url) == "revalidated")
+        fixture.service.stop()
+        #expect(try await outcome(fixture, url) == "stale")
+    }
+
+    @Test("a connection that is cut goes on where it was, in the same run and in the next")
+    func resumed() async throws {
+        let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
+        let origin = try ScriptedOrigin { connection in
+            if connection == 0 {
+                let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 100000\r\n\r\n"
+                return [.readHead, .send(head), .sendBytes(Array(body[..<30_000]))]
+            }
+            let head =
+                "HTTP/1.1 206 Partial\r\nETag: \"1\"\r\nContent-Range: bytes 30000-99999/100000\r\n"
+                + "Content-Length: 70000\r\n\r\n"
+            return [.readHead, .send(head), .sendBytes(Array(body[30_000...])), .awaitClose]
+        }
+        let fixture = try Fixture()
+        let out = fixture.home.file("out")
+        let run = try await fixture.run(
+            "fetch", origin.url("/a.bin").absoluteString, "--any-content", "--json", "-o", out)
+        #expect(try JSON.lines(run).first?["outcome"] as? String == "resumed")
+        #expect(try Data(contentsOf: URL(filePath: out + "/a.bin")) == Data(body))
+        #expect(origin.heads.last?.contains("Range: bytes=30000-") == true)
+        #expect(origin.heads.last?.contains("If-Range: \"1\"") == true)
+    }
+
+    @Test("clearing the cache clears what there is of broken downloads")
+    func clear() async throws {
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 100000\r\n\r\n"),
+            .sendBytes([UInt8](repeating: 1, count: 30_000)),
+        ])
+        let fixture = try Fixture()
+        _ = try await fixture.run("fetch", origin.url("/a.bin").absoluteString, "--any-content")
+        let parts = fixture.home.file("marquee/partial")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parts).count == 1)
+        _ = try await fixture.run("cache", "clear")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parts).isEmpty)
+    }
+
+    private func outcome(_ fixture: Fixture, _ url: String) async throws -> String? {
+        try JSON.lines(try await fixture.run("fetch", url, "--json")).first?["outcome"] as? String
+    }
+}
