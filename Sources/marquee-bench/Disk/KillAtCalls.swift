@@ -46,7 +46,7 @@ enum KillAtCalls {
         for number in 0..<fill { await cache.store(body(number), for: CacheWorker.key(number)) }
         await cache.flush()
         let (process, output) = (Process(), Pipe())
-        process.executableURL = try OwnProgram.url
+        process.executableURL = URL(filePath: try Program.path("marquee-bench"))
         process.arguments = ["worker", "store", folder, "\(killAt)", "0"]
         process.standardOutput = output
         try process.run()

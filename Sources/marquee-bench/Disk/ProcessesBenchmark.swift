@@ -39,7 +39,7 @@ func processesBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
 private func workers(_ count: Int, _ arguments: [String]) async throws -> CacheWorker.Report {
     let processes = try (0..<count).map { seed in
         let (process, output) = (Process(), Pipe())
-        process.executableURL = try OwnProgram.url
+        process.executableURL = URL(filePath: try Program.path("marquee-bench"))
         process.arguments = ["worker"] + arguments + ["\(seed)"]
         process.standardOutput = output
         try process.run()
@@ -155,13 +155,4 @@ extension DiskCache {
 
 extension CacheWorker.Report {
     fileprivate var line: String { "\(operations) \(torn)" }
-}
-
-/// This program's own file.
-enum OwnProgram {
-    static var url: URL {
-        get throws {
-            URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        }
-    }
 }
