@@ -82,6 +82,10 @@ let package = Package(
             dependencies: ["CatalogueService", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "marquee-benchTests",
+            dependencies: ["marquee-bench", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "marqueeTests",
             dependencies: ["marquee", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport"],
             swiftSettings: swiftSettings),

@@ -5,7 +5,9 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 void csystem_heap_returns_blocks(int size) {
@@ -41,3 +43,14 @@ int csystem_open_entry(int folder, const char *name, int flags) {
 }
 
 void csystem_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
+
+int csystem_connect_local(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) return -1;
+    strcpy(address.sun_path, path);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return -1;
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+    close(descriptor);
+    return -1;
+}

@@ -36,28 +36,34 @@ public actor ImageLoader: SingleFlight {
     var flights = FlightTable<Key, LoadedImage>()
     private let decoders: ImageDecoders
     private let decodingLimits: DecodingLimits
+    /// How short memory is; nil for a loader that does not care.
+    private nonisolated let pressure: MemoryPressure?
+    private let relief = PressureReader()
     private let threads = BlockingThreads(count: max(1, ProcessInfo.processInfo.activeProcessorCount))
 
     /// A loader with a downloader of its own.
     /// - Parameters:
-    ///   - memory: the memory tier. Default: up to 64 MiB of pixels.
+    ///   - memory: the memory tier. Default: up to `MemoryLimit.standard` bytes of pixels.
     ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
     ///   - configuration: limits of the downloads.
     ///   - decoders: what is decoded, and by what. Default: JPEG and PNG.
     ///   - decodingLimits: how large images may be.
     ///   - transport: the network. Default: libcurl.
+    ///   - pressure: as in the other initialiser.
     public init(
-        memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024),
+        memory: MemoryCache<CachedImage> = MemoryCache(),
         disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         decoders: ImageDecoders = .standard, decodingLimits: DecodingLimits = .standard,
-        transport: any Transport = CurlTransport()
+        transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system
     ) {
         // Without a disk tier files stay in memory for a while, so that another size needs no other download.
         let fileMemory = disk == nil ? MemoryCache<CachedFile>(limit: Self.fileMemoryLimit) : nil
         let files = FileLoader(
             memory: fileMemory, disk: disk, configuration: configuration, transport: transport)
-        self.init(memory: memory, files: files, decoders: decoders, decodingLimits: decodingLimits)
+        self.init(
+            memory: memory, files: files, decoders: decoders, decodingLimits: decodingLimits,
+            pressure: pressure)
     }
 
     /// A loader of which nothing touches the disk, for a private session.
@@ -76,14 +82,30 @@ public actor ImageLoader: SingleFlight {
     private static let fileMemoryLimit = 16 * 1024 * 1024
 
     /// A loader over a loader of files that others may use too.
+    /// - Parameters:
+    ///   - pressure: how short memory is. A warning halves the memory tiers; when it is critical they keep only what is
+    ///     pinned, downloads of a lower priority than `.normal` end, and nothing is decoded until that has passed.
+    ///     Default: the system's; nil for a loader that does not care.
     public init(
-        memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024), files: FileLoader,
-        decoders: ImageDecoders = .standard, decodingLimits: DecodingLimits = .standard
+        memory: MemoryCache<CachedImage> = MemoryCache(), files: FileLoader,
+        decoders: ImageDecoders = .standard, decodingLimits: DecodingLimits = .standard,
+        pressure: MemoryPressure? = .system
     ) {
         self.memory = memory
         self.files = files
         self.decoders = decoders
         self.decodingLimits = decodingLimits
+        self.pressure = pressure
+        relief.read(pressure) { level in await Self.relieve(level, memory, files) }
+    }
+
+    /// Does what a level of pressure asks for.
+    private static func relieve(
+        _ level: MemoryPressure.Level, _ memory: MemoryCache<CachedImage>, _ files: FileLoader
+    ) async {
+        memory.relieve(level)
+        files.memory?.relieve(level)
+        if level == .critical { await files.downloader.stopUnseen() }
     }
 
     /// What the memory tier has, at once and however old: for what shows pictures, `image(for:)` sees to their freshness.
@@ -170,6 +192,7 @@ public actor ImageLoader: SingleFlight {
     private nonisolated func decode(
         _ file: LoadedFile, for request: ImageRequest
     ) async throws(ImageLoadingError) -> CachedImage {
+        if pressure?.level == .critical { throw .memoryShort(url: request.url.displayText) }
         let outcome = await threads.run {
             [decoders, decodingLimits] () -> Result<CachedImage, ImageDecodingError> in
             file.bytes.withBytes { bytes in

@@ -51,6 +51,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case storageFailed(url: String, reason: String)
     /// There is no transport: libcurl is missing, for example.
     case transportUnavailable(reason: String)
+    /// Memory is about to run out: what nobody looks at is not loaded, and nothing is decoded, until that has passed.
+    case memoryShort(url: String)
     /// A local file that cannot be read.
     case unreadableFile(path: String, reason: String)
 
@@ -81,6 +83,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
         case .notCached: "not-cached"
         case .storageFailed: "storage-failed"
         case .transportUnavailable: "transport-unavailable"
+        case .memoryShort: "memory-short"
         case .unreadableFile: "unreadable-file"
         }
     }
@@ -128,6 +131,7 @@ extension ImageLoadingError: CustomStringConvertible {
         case .notCached(let url): "\(url): not in the cache, and the network is not to be asked"
         case .storageFailed(let url, let reason): "\(url): no room for the download: \(reason)"
         case .transportUnavailable(let reason): reason
+        case .memoryShort(let url): "\(url): memory is about to run out; try again later"
         case .unreadableFile(let path, let reason): "\(path): cannot be read: \(reason)"
         }
     }

@@ -34,17 +34,21 @@ public struct ImageRequest: Sendable, Hashable {
         let transferKey: CacheKey
         let storageKey: CacheKey
 
-        init(url: URL, fields: HTTPFields, checksum: String?, variant: String?) {
+        init(
+            url: URL, fields: HTTPFields, checksum: String?, variant: String?, ignored: IgnoredQuery
+        ) {
             self.url = url
             self.fields = fields
             self.checksum = checksum
             let named = fields.fields.map { (name: $0.name, value: $0.value) }
             transferKey = CacheKey(url: url, headers: named)
-            key = variant == nil ? transferKey : CacheKey(url: url, headers: named, variant: variant)
+            key =
+                variant == nil && ignored == IgnoredQuery()
+                ? transferKey : CacheKey(url: url, headers: named, variant: variant, ignoring: ignored)
             let telling = named.filter { $0.name.equalsIgnoringCase("authorization") }
             storageKey =
                 telling.count == named.count
-                ? key : CacheKey(url: url, headers: telling, variant: variant)
+                ? key : CacheKey(url: url, headers: telling, variant: variant, ignoring: ignored)
         }
     }
 
@@ -86,13 +90,15 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - priority: how urgent it is.
     ///   - checksum: the SHA-256 the bytes must have, in hexadecimal.
     ///   - variant: a word of the caller's own that keeps results apart which would otherwise share a cache entry.
+    ///   - ignored: items of the query that the cache key leaves out; the request is sent with them. Default: none.
     public init(
         url: URL, fields: HTTPFields = HTTPFields(), priority: Priority = .normal, checksum: String? = nil,
-        variant: String? = nil
+        variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) {
         var fields = fields
         let bare = Self.movingCredentials(of: url, into: &fields)
-        subject = Subject(url: bare, fields: fields, checksum: checksum?.lowercased(), variant: variant)
+        subject = Subject(
+            url: bare, fields: fields, checksum: checksum?.lowercased(), variant: variant, ignored: ignored)
         imageKey = subject.key
         self.priority = priority
     }

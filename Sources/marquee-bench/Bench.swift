@@ -7,8 +7,18 @@ struct Bench {
     static let usage = """
         marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--disk]
                                        loads every URL of the list, beside curl --parallel
-        marquee-bench memory           a hit and a store of the memory tier, beside a dictionary under a lock
+        marquee-bench memory           hit, miss and stores of the memory tier on 1, 2 and 4 threads, beside a
+                                       dictionary under a lock and plain LRU
+        marquee-bench hit-ratio [--capacity N TRACE [--binary]]
+                                       what LRU, CLOCK, SIEVE, ours and the optimum make of a trace: a key a line,
+                                       or 32-bit integers, low byte first; without one, of traces of our own
         marquee-bench disk             a hit and a store of the disk tier, beside the raw system calls
+        marquee-bench disk --entries N
+                                       opening, a hot hit, a miss, stores and evictions at N entries of 200 bytes,
+                                       beside a thousand
+        marquee-bench processes N [--seconds S]
+                                       N processes on one cache: duplicate fetches; mixed work for S seconds (60),
+                                       torn reads
         marquee-bench dedupe [--callers N]
                                        many callers of one URL: requests the origin saw, time a caller
 
@@ -22,7 +32,8 @@ struct Bench {
         marquee-bench scroll [--rows N] [--size COLSxROWS]
                                        the arrow key held in the browser through N films (10000): time and bytes a
                                        frame, loads, memory, and how soon pictures come
-        marquee-bench kill N           kills prewarms at random moments: entries that read wrong afterwards
+        marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
+                                       entries that read wrong or are lost afterwards
 
         Every one takes  --runs N  (default 7), --json  (one object a result) and --no-reference.
         """
@@ -34,7 +45,12 @@ struct Bench {
             switch options.words.first {
             case "fetch": results = try await fetchBenchmark(options)
             case "memory": results = try await memoryBenchmark(options)
+            case "hit-ratio": results = try await hitRatioBenchmark(options)
             case "disk": results = try await diskBenchmark(options)
+            case "processes": results = try await processesBenchmark(options)
+            case "worker":
+                try await CacheWorker.run(options.words)
+                results = []
             case "decode": results = try await decodeBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
             case "soak": results = try await soakBenchmark(options)
@@ -57,6 +73,8 @@ struct Bench {
 struct Options {
     static let valued: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "ppm", "size", "fit", "scale", "rows", "seconds",
+        "capacity",
+        "entries",
     ]
     var words: [String] = []
     var flags: Set<String> = []

@@ -2,38 +2,69 @@ import Foundation
 import LazyImages
 import Synchronization
 
-/// A hit and a store of the memory tier, beside a `[String: Object]` under a mutex with the same access pattern: 2,000 keys
-/// of about 60 characters in a random order, keys and objects made beforehand. The store replaces nothing: every one
-/// evicts the least recently used value, where the dictionary removes the key that has been in it for longest.
+/// A hit, a miss and a store of the memory tier on 1, 2 and 4 threads, beside a `[String: Object]` under a mutex and beside
+/// plain LRU, with the same access pattern: 2,000 keys of about 60 characters in a random order, keys and objects made
+/// beforehand. Every store of the one kind evicts a value, where the dictionary removes the key that has been in it for
+/// longest; every store of the other replaces one.
 func memoryBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let tiers = MemoryTiers()
     let runs = options.runs * 3
-    let reference = options.wantsReference
-    let hit = try await alternating(
-        runs: runs, ours: tiers.hits, reference: reference ? tiers.dictionaryHits : nil)
-    let store = try await alternating(
-        runs: runs, ours: tiers.evictingStores, reference: reference ? tiers.dictionaryStores : nil)
     let each = 1e9 / Double(MemoryTiers.lookups)
-    return [
-        BenchmarkResult(
-            name: "memory hit", unit: "ns", ours: hit.ours * each, reference: hit.reference.map { $0 * each },
-            referenceName: "[String: Object] under a Mutex"),
-        BenchmarkResult(
-            name: "memory store with eviction", unit: "ns", ours: store.ours * each,
-            reference: store.reference.map { $0 * each }, referenceName: "[String: Object] under a Mutex"),
-        BenchmarkResult(
-            name: "memory store with eviction", unit: "ns", ours: store.ours * each,
-            reference: hit.ours * each,
-            referenceName: "our memory hit"),
-    ]
+    var results: [BenchmarkResult] = []
+    var hits: [Int: Double] = [:]
+    for work in MemoryTiers.Work.allCases {
+        for threads in [1, 2, 4] {
+            func run(_ body: @escaping @Sendable (MemoryTiers, MemoryTiers.Work) -> Void) -> () async -> Void
+            {
+                { await onThreads(threads) { body(tiers, work) } }
+            }
+            let wantsReference = options.wantsReference
+            let dictionary = try await alternating(
+                runs: runs, ours: run { $0.ours($1) },
+                reference: wantsReference ? run { $0.dictionary($1) } : nil)
+            let name = "memory \(work.rawValue), \(threads) thread\(threads == 1 ? "" : "s")"
+            results.append(
+                BenchmarkResult(
+                    name: name, unit: "ns", ours: dictionary.ours * each / Double(threads),
+                    reference: dictionary.reference.map { $0 * each / Double(threads) },
+                    referenceName: "[String: Object] under a Mutex"))
+            if work == .hit { hits[threads] = dictionary.ours }
+            guard wantsReference, threads == 1 else { continue }
+            let plain = try await alternating(
+                runs: runs, ours: run { $0.ours($1) }, reference: run { $0.plain($1) })
+            results.append(
+                BenchmarkResult(
+                    name: name, unit: "ns", ours: plain.ours * each,
+                    reference: plain.reference.map { $0 * each },
+                    referenceName: "exact LRU under a Mutex"))
+            if work == .evict, let hit = hits[1] {
+                results.append(
+                    BenchmarkResult(
+                        name: "memory store with eviction", unit: "ns", ours: dictionary.ours * each,
+                        reference: hit * each, referenceName: "our memory hit"))
+            }
+        }
+    }
+    return results
 }
 
-/// The two tiers under test and what the runs share.
-private struct MemoryTiers {
+/// Runs `body` on so many threads at once and waits for all.
+private func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) async {
+    await withTaskGroup { group in
+        for _ in 0..<count { group.addTask { await BlockingThreads(count: 1).run(body) } }
+    }
+}
+
+/// The tiers under test and what the runs share.
+private struct MemoryTiers: Sendable {
     static let count = 2_000
     static let lookups = 200_000
 
-    private final class Object: Sendable {}
+    enum Work: String, CaseIterable {
+        case hit, miss, store = "store in place", evict = "store with eviction"
+    }
+
+    final class Object: Sendable {}
 
     private final class LockedDictionary: Sendable {
         let objects: Mutex<[String: Object]>
@@ -45,48 +76,61 @@ private struct MemoryTiers {
     private let names: [String]
     private let objects: [Object]
     private let cache = MemoryCache<Object>(limit: count)
+    private let lru = ExactLRU<Object>(limit: count)
     private let dictionary: LockedDictionary
     private let order = (0..<lookups).map { _ in Int.random(in: 0..<count) }
 
     init() {
-        names = (0..<2 * Self.count).map {
+        names = (0..<3 * Self.count).map {
             "https://posters.example.org/2024/films/\(10_000 + $0)/poster-w500.jpg"
         }
         keys = names.compactMap { URL(string: $0) }.map { CacheKey(url: $0) }
         objects = names.map { _ in Object() }
-        for index in 0..<Self.count { cache.store(objects[index], for: keys[index], cost: 1) }
+        for index in 0..<Self.count {
+            cache.store(objects[index], for: keys[index], cost: 1)
+            lru.store(objects[index], for: keys[index], cost: 1)
+        }
         dictionary = LockedDictionary(
             Dictionary(uniqueKeysWithValues: zip(names, objects).prefix(Self.count)))
     }
 
-    func hits() {
-        var hits = 0
-        for index in order where cache.value(for: keys[index]) != nil { hits += 1 }
-        precondition(hits == order.count, "every lookup of this benchmark must hit")
-    }
-
-    func dictionaryHits() {
-        var hits = 0
-        for index in order where dictionary.objects.withLock({ $0[names[index]] }) != nil { hits += 1 }
-        precondition(hits == order.count, "every lookup of this benchmark must hit")
-    }
-
-    /// Every key in turn, twice as many as there is room for.
-    func evictingStores() {
-        for number in 0..<Self.lookups {
-            let index = number % keys.count
-            cache.store(objects[index], for: keys[index], cost: 1)
+    func ours(_ work: Work) {
+        run(work, lookUp: { cache.value(for: keys[$0]) != nil }) {
+            cache.store(objects[$0], for: keys[$0], cost: 1)
         }
     }
 
-    func dictionaryStores() {
-        for number in 0..<Self.lookups {
-            let index = number % names.count
-            let oldest = (index + Self.count) % names.count
+    func plain(_ work: Work) {
+        run(work, lookUp: { lru.value(for: keys[$0]) != nil }) {
+            lru.store(objects[$0], for: keys[$0], cost: 1)
+        }
+    }
+
+    func dictionary(_ work: Work) {
+        run(work, lookUp: { index in dictionary.objects.withLock { $0[names[index]] } != nil }) { index in
+            let oldest = (index + Self.count) % (2 * Self.count)
             dictionary.objects.withLock { objects in
-                objects[names[oldest]] = nil
+                if work == .evict { objects[names[oldest]] = nil }
                 objects[names[index]] = self.objects[index]
             }
+        }
+    }
+
+    @inline(__always)
+    private func run(_ work: Work, lookUp: (Int) -> Bool, store: (Int) -> Void) {
+        switch work {
+        case .hit:
+            var hits = 0
+            for index in order where lookUp(index) { hits += 1 }
+            precondition(hits == order.count, "every lookup of this benchmark must hit")
+        case .miss:
+            var hits = 0
+            // The last third was never stored.
+            for index in order where lookUp(2 * Self.count + index) { hits += 1 }
+            precondition(hits == 0, "every lookup of this benchmark must miss")
+        case .store: for index in order { store(index) }
+        // Every key in turn, twice as many as there is room for.
+        case .evict: for number in 0..<Self.lookups { store(number % (2 * Self.count)) }
         }
     }
 }

@@ -54,7 +54,8 @@ struct Session: Sendable {
         let url = try URL(typed: text, relativeTo: place?.base)
         let takesFields = place?.sharesFields(with: url) ?? true
         var request = ImageRequest(
-            url: url, fields: takesFields ? settings.fields : HTTPFields(), checksum: checksum)
+            url: url, fields: takesFields ? settings.fields : HTTPFields(), checksum: checksum,
+            ignoring: settings.ignoredQuery)
         if settings.isOffline { request.cachePolicy = .cacheOnly }
         return request
     }

@@ -23,6 +23,12 @@ struct CacheProgramTests {
         #expect(info["limit"] as? Int == 1 << 30)
         let hosts = try #require(info["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["host"] as? String } == ["127.0.0.1"])
+        #expect(hosts.first?["stores"] as? Int == 7 && info["faults"] as? Int == 0)
+        let misses = try #require(info["misses"] as? Int)
+        _ = try await fixture.run("prewarm")
+        let again = try JSON.object(try await fixture.run("cache", "info", "--json").text)
+        #expect(try #require(again["hits"] as? Int) >= 6 && again["misses"] as? Int == misses)
+        #expect(try await fixture.run("cache", "info").text.contains("lookups hit"))
     }
 
     @Test("verify finds an entry that was damaged, removes it and ends with 1; then all is well")

@@ -34,4 +34,8 @@ int csystem_open_entry(int folder, const char *name, int flags);
 /// The name that ps, perf and debuggers show for the calling thread; its first 15 bytes.
 void csystem_name_thread(const char *name);
 
+/// Connects a stream socket of its own, which waits for nothing, to the local socket at `path`: a descriptor, or -1 and
+/// errno.
+int csystem_connect_local(const char *path);
+
 #endif

@@ -61,7 +61,7 @@ extension CacheFolder {
         let temporary = try openTemporary()
         do throws(FileFault) {
             try write(entry, for: key, to: temporary.file)
-            try calls.touch(temporary.file)
+            try calls.setTimes(of: temporary.file, expiry: entry.expiry)
             // Losing the error is right: mostly there is nothing to replace, and the counts are hints.
             let old = (try? calls.status(of: name, in: descriptor))?.size
             try place(temporary.name, as: name)
@@ -80,7 +80,8 @@ extension CacheFolder {
         let outcome: Result<Void, FileFault> = entry.body.withBytes { body in
             let metadataBytes = entry.metadata
             let (text, metadata) = (key.text.utf8Span.span, metadataBytes.span)
-            let bytes = EntryHeader.bytes(key: text, metadata: metadata, body: body)
+            let bytes = EntryHeader.bytes(
+                key: text, metadata: metadata, body: body, expiry: entry.expiry)
             let header = bytes.span
             return unsafe header.withUnsafeBytes { header in
                 unsafe text.withUnsafeBytes { text in

@@ -9,6 +9,11 @@ struct ScannedEntry: Sendable {
     let size: Int
     let accessTime: FileTime
     let identity: FileIdentity
+
+    /// Whether it has expired, by its file's time of change.
+    func hasExpired(by now: FileTime) -> Bool {
+        identity.modified.wholeSeconds > 0 && identity.modified < now
+    }
 }
 
 extension CacheFolder {
@@ -25,8 +30,12 @@ extension CacheFolder {
         }
         var entries: [ScannedEntry] = []
         var amount = UsageFile.Amount()
+        // A failure other than a file that is gone is one: a scan that passes over what is there would make the counts too
+        // low.
         for name in try calls.names(in: folder) where Self.isEntryName(name, inFolder: folderName) {
-            guard let status = try statusUnlessGone(name, in: folder), status.isFile else { continue }
+            guard let status = try calls.statusUnlessAbsent(of: name, in: folder), status.isFile else {
+                continue
+            }
             entries.append(
                 ScannedEntry(
                     index: index, name: "\(folderName)/\(name)", size: status.size,
@@ -36,18 +45,6 @@ extension CacheFolder {
         }
         usage?.correct(index, to: amount)
         return entries
-    }
-
-    /// Nil where somebody else removed the file since it was listed. Any other failure is one: a scan that passes over
-    /// what is there would make the counts too low.
-    private func statusUnlessGone(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
-        -> FileStatus?
-    {
-        do {
-            return try calls.status(of: name, in: folder)
-        } catch let error where error.code == ENOENT {
-            return nil
-        }
     }
 
     private static func isEntryName(_ name: String, inFolder folder: String) -> Bool {

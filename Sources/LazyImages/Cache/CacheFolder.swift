@@ -5,6 +5,7 @@ internal import Synchronization
 ///
 ///     CACHEDIR.TAG     tells backup programs to leave the folder out
 ///     usage            counts, see UsageFile
+///     statistics       how the hosts were served, see StatisticsTable
 ///     evicting         locked by the process that removes what is over the limit
 ///     tmp/             files being written, locked; unlocked ones are a crash's leftovers
 ///     00/ ... ff/      entries, each named by the SHA-256 of its key in lower-case hexadecimal, in the folder
@@ -25,6 +26,9 @@ final class CacheFolder: Sendable {
     private let temporaryCount = Atomic(0)
     /// Where the eviction of a large cache goes on. Begins anywhere, since many processes do this in turn.
     private let evictionIndex = Atomic(Int.random(in: 0..<UsageFile.folderCount))
+
+    /// Entries of a large cache that are to go when room is needed, the next one last.
+    private let doomed = Lock<[ScannedEntry]>([])
 
     /// Opens the folder at an absolute path.
     /// - Parameters:
@@ -98,6 +102,12 @@ final class CacheFolder: Sendable {
     func nextToEvict() -> Int {
         evictionIndex.wrappingAdd(1, ordering: .relaxed).newValue & (UsageFile.folderCount - 1)
     }
+
+    /// Notes entries that are to go as room is needed, in this order.
+    func doom(_ entries: ArraySlice<ScannedEntry>) { doomed.withLock { $0 = entries.reversed() } }
+
+    /// The entry that is to go next, which is forgotten with this.
+    func nextDoomed() -> ScannedEntry? { doomed.withLock { $0.popLast() } }
 
     private static func open(_ path: String, _ calls: FileCalls) throws(FileFault) -> Descriptor {
         do {

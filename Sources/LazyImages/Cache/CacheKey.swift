@@ -20,19 +20,24 @@ public struct CacheKey: Hashable, Sendable {
     /// Makes the key of what `url` answers to a request with these headers.
     ///
     /// Scheme and host are lower-cased, the default port, the fragment and user information dropped, dot segments
-    /// removed, percent-encoding normalised; the query is otherwise kept as written.
+    /// removed, percent-encoding normalised; the query is otherwise kept as written, but for what `ignored` names.
     /// - Parameters:
     ///   - url: any URL; a relative one is taken with its base.
     ///   - headers: only those that make the answer differ, in any order; names are compared without case.
     ///   - variant: any text of the caller's own; nil by default.
-    public init(url: URL, headers: [(name: String, value: String)] = [], variant: String? = nil) {
+    ///   - ignored: items of the query that are left out; none by default.
+    public init(
+        url: URL, headers: [(name: String, value: String)] = [], variant: String? = nil,
+        ignoring ignored: IgnoredQuery = IgnoredQuery()
+    ) {
         let lines = headers.map { header in
             // The hash and not the value: a cookie or an Authorization has no business in a file.
             "\nheader \(Self.escaped(header.name).lowercased()) sha256:\(SHA256.hash(of: header.value).hexadecimal)"
         }
         // Headers of one name keep their order, which has a meaning (RFC 9110 section 5.3); sorting is stable.
         let ordered = lines.sorted { $0.prefix { $0 != ":" } < $1.prefix { $0 != ":" } }
-        let plain = CacheKey(text: CanonicalURL(url.absoluteString).text + ordered.joined())
+        let plain = CacheKey(
+            text: CanonicalURL(url.absoluteString, ignoring: ignored).text + ordered.joined())
         self = variant.map { plain.variant($0) } ?? plain
     }
 

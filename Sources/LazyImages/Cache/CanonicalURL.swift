@@ -7,7 +7,7 @@ struct CanonicalURL {
     /// The canonical spelling.
     let text: String
 
-    init(_ url: String) {
+    init(_ url: String, ignoring ignored: IgnoredQuery = IgnoredQuery()) {
         let parts = Parts(Array(url.utf8))
         var result: [UInt8] = []
         if let scheme = parts.scheme { result += scheme.map(lowercase) + [colon] }
@@ -20,7 +20,9 @@ struct CanonicalURL {
         } else {
             result += path.first == slash ? removingDotSegments(path) : path
         }
-        if let query = parts.query { result += [questionMark] + normalisedPercent(query) }
+        if let query = parts.query, let kept = ignored.removing(from: normalisedPercent(query)) {
+            result += [questionMark] + kept
+        }
         text = String(decoding: result, as: UTF8.self)
     }
 }

@@ -61,6 +61,9 @@ struct FileTime: Hashable, Comparable, Sendable {
         return FileTime(time)
     }
 
+    /// Whole seconds since 1970.
+    var wholeSeconds: Int { Int(nanoseconds / 1_000_000_000) }
+
     /// Whole seconds from another time to this one; any number where a file claims an absurd time.
     func seconds(since other: FileTime) -> Int { Int((nanoseconds &- other.nanoseconds) / 1_000_000_000) }
 

@@ -59,7 +59,11 @@ extension DiskCache {
     /// Removes an entry that failed a check.
     func removeCorrupt(_ key: CacheKey, _ identity: FileIdentity, in folder: CacheFolder) {
         let (name, index) = (CacheFolder.entryName(of: key.digest), CacheFolder.index(of: key.digest))
-        state.withLock { $0.counters.corrupt += 1 }
+        let host = key.host
+        state.withLock { state in
+            state.counters.corrupt += 1
+            state.statistics.add(HostStatistics(corrupt: 1), for: host)
+        }
         do throws(FileFault) {
             guard try folder.remove(name, ifStill: identity) else { return }
             folder.usage?.add(.init(bytes: -identity.size, entries: -1), to: index)

@@ -27,6 +27,8 @@ extension DiskCache {
         var staging: StagingArea
         var faults = FaultLog()
         var counters = Counters()
+        /// What the folder's statistics do not have yet.
+        var statistics = StatisticsTable()
 
         init(stagingLimit: Int) { staging = StagingArea(limit: stagingLimit) }
 
@@ -37,7 +39,8 @@ extension DiskCache {
             return entry
         }
 
-        mutating func countLookup(isHit: Bool) {
+        mutating func countLookup(isHit: Bool, host: String) {
+            statistics.add(HostStatistics(hits: isHit ? 1 : 0, misses: isHit ? 0 : 1), for: host)
             guard isHit else { return counters.misses += 1 }
             counters.hits += 1
             faults.recovered(writing: false)

@@ -4,13 +4,17 @@ extension DiskCache {
     /// is not kept, nor what it would have replaced; what the disk refuses is lost.
     /// - Parameters:
     ///   - metadata: the caller's own bytes, given back with the value.
-    public func store(_ body: [UInt8], metadata: [UInt8] = [], for key: CacheKey) async {
-        await store(ByteArray(body), metadata: metadata, for: key)
+    ///   - expiry: from when on the value is of little use, in seconds since 1970: what has expired goes first when room is
+    ///     needed, but is found until then. Default: nobody knows.
+    public func store(_ body: [UInt8], metadata: [UInt8] = [], expiry: Int? = nil, for key: CacheKey) async {
+        await store(ByteArray(body), metadata: metadata, expiry: expiry, for: key)
     }
 
     /// As above, from bytes that somebody owns already; they are held, and lent to the disk, until they are on it.
-    package func store(_ body: any ByteSource, metadata: [UInt8], for key: CacheKey) async {
-        let entry = StagingArea.Entry(body: body, metadata: metadata)
+    package func store(
+        _ body: any ByteSource, metadata: [UInt8], expiry: Int? = nil, for key: CacheKey
+    ) async {
+        let entry = StagingArea.Entry(body: body, metadata: metadata, expiry: expiry)
         guard let size = entry.fileSize(for: key), size <= limit else { return await remove(key) }
         if state.withLock({ $0.staging.admit(entry, for: key) }) {
             enqueueWrite(key)
@@ -33,7 +37,10 @@ extension DiskCache {
     /// Waits until everything stored or removed before this call is on the disk as far as it ever will be, and the
     /// sweep that follows opening is done. Not a sync: see the class's notes on durability.
     public func flush() async {
-        await writer.run { [self] in state.withLock { $0.folder }?.usage?.fold() }
+        await writer.run { [self] in
+            state.withLock { $0.folder }?.usage?.fold()
+            if state.withLock({ !$0.statistics.isEmpty }) { noteStatistics() }
+        }
     }
 
     /// Removes what there is for a key, staged or on disk.
@@ -60,10 +67,12 @@ extension DiskCache {
             return resume(state.withLock { $0.staging.admitWaiters() })
         }
         let outcome = write(entry, for: key)
+        let host = key.host
         let admitted = state.withLock { state in
             switch outcome {
             case .success(let evicted):
                 state.counters.stores += 1
+                state.statistics.add(HostStatistics(stores: 1), for: host)
                 state.counters.evictions += evicted
                 state.faults.recovered(writing: true)
             case .failure(let fault): state.faults.note(fault, writing: true)

@@ -18,8 +18,10 @@
 /// or damage what was written in the last seconds before it; the checksum turns damage into a miss.
 ///
 /// **Size.** The limit counts the lengths of files, of all processes together. A store that crosses it first removes
-/// the least recently used entries, down to nine tenths. The counts are hints that a crash can leave a little too high;
-/// every scan corrects them. Recency is each file's access time, set when it is stored and at a hit once a minute.
+/// what has expired and then the least recently used entries, down to nine tenths; of a large cache, folder after folder
+/// until there is room. The counts are hints that a crash can leave a little too high; every scan corrects them. Recency
+/// is each file's access time, set when it is stored and at a hit once a minute; its time of change repeats the expiry, or
+/// lies in 1970 where there is none, so that nothing need be opened to make room.
 ///
 /// **Faults** of the disk never reach a caller: they are misses and lost stores, counted and explained in `counters`.
 /// A folder that was wiped, moved or made read-only, or a disk that was full, works again as soon as it can.
@@ -33,6 +35,8 @@ public final class DiskCache: Sendable {
         public let metadata: [UInt8]
         /// The value itself, shared and not copied.
         public let body: ImageBytes
+        /// From when on it is of little use, in seconds since 1970, as it was stored; nil where nobody knows.
+        public let expiry: Int?
     }
 
     /// 512 MiB.
@@ -66,7 +70,7 @@ public final class DiskCache: Sendable {
     ///   - largeCount: the number of entries above which eviction goes folder by folder.
     package init(
         folder: String, limit: Int, stagingLimit: Int = 32 << 20, touchInterval: Int = 60,
-        largeCount: Int = 20_000,
+        largeCount: Int = 4_000,
         calls: FileCalls
     ) {
         path = Self.absolutePath(folder)
@@ -81,11 +85,12 @@ public final class DiskCache: Sendable {
     /// What there is for a key, verified, or nil. Blocks for one read of the file: call it where that is allowed.
     public func entry(for key: CacheKey) -> Entry? {
         if let staged = state.withLock({ $0.stagedHit(key) }) {
-            return Entry(metadata: staged.metadata, body: ImageBytes(staged.body))
+            return Entry(metadata: staged.metadata, body: ImageBytes(staged.body), expiry: staged.expiry)
         }
         let file = lookUp(key)
-        state.withLock { $0.countLookup(isHit: file != nil) }
-        return file.map { Entry(metadata: $0.metadata, body: ImageBytes($0)) }
+        let host = key.host
+        state.withLock { $0.countLookup(isHit: file != nil, host: host) }
+        return file.map { Entry(metadata: $0.metadata, body: ImageBytes($0), expiry: $0.expiry) }
     }
 
     /// What there is for a key, verified, or nil. Reads on a thread of the cache's own.

@@ -57,6 +57,9 @@
     /// The text of the key the entry was stored for.
     var keyText: String { unsafe String(decoding: buffer[keyRange], as: UTF8.self) }
 
+    /// When it expires, in seconds since 1970; nil where nobody knows.
+    var expiry: Int? { header.expiry }
+
     func hasKey(_ text: String) -> Bool { unsafe buffer[keyRange].elementsEqual(text.utf8) }
 
     var metadata: [UInt8] {

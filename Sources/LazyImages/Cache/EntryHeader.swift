@@ -3,27 +3,31 @@
 ///
 ///     offset  bytes                        what
 ///      0      89 4d 51 45 0d 0a 1a 0a      magic: \x89 M Q E, and line ends no careless copy leaves intact
-///      8      01 00                        version of this format
+///      8      02 00                        version of this format
 ///     10      00 00                        flags: none yet
 ///     12      0a 00 00 00                  length of the key's text
 ///     16      01 00 00 00                  length of the metadata
-///     20      00 00 00 00                  zero
+///     20      00 44 20 69                  when it expires, in seconds since 1970; zero where nobody knows
 ///     24      05 00 00 00 00 00 00 00      length of the body
-///     32      9a 29 14 4e 42 19 ed 75      XXH64 of all other bytes, in their order
+///     32      9c b1 ba d3 77 32 22 d7      XXH64 of all other bytes, in their order
 ///     40      68 74 74 70 3a 2f 2f 61      the key's text: http://a/b
 ///             2f 62
 ///     50      6d                           the metadata: m
 ///     51      68 65 6c 6c 6f               the body: hello, to the file's last byte
+///
+/// Version 1 differs in that it has zero where this one has the expiry; it is read all the same.
 struct EntryHeader: Equatable {
     let keyLength: Int
     let metadataLength: Int
     let bodyLength: Int
+    /// In seconds since 1970; nil where nobody knows.
+    let expiry: Int?
     let checksum: UInt64
 
     static let byteCount = 40
     /// The checksum's place; what lies before it is hashed first, then what lies behind it.
     static let checksumOffset = 32
-    static let version: UInt16 = 1
+    static let version: UInt16 = 2
     private static let magic: UInt64 = 0x0a1a_0a0d_4551_4d89
 
     /// What the beginning of a file says.
@@ -48,15 +52,16 @@ struct EntryHeader: Equatable {
         }
         let found = bytes.littleEndian(at: 8, as: UInt16.self)
         guard found <= version else { return .newer }
-        guard found == version,
+        let expiry = bytes.littleEndian(at: 20, as: UInt32.self)
+        guard found == version || found == 1 && expiry == 0,
             bytes.littleEndian(at: 10, as: UInt16.self) == 0,
-            bytes.littleEndian(at: 20, as: UInt32.self) == 0,
             let bodyLength = Int(exactly: bytes.littleEndian(at: 24, as: UInt64.self))
         else { return .corrupt }
         let header = EntryHeader(
             keyLength: Int(bytes.littleEndian(at: 12, as: UInt32.self)),
             metadataLength: Int(bytes.littleEndian(at: 16, as: UInt32.self)),
-            bodyLength: bodyLength, checksum: bytes.littleEndian(at: checksumOffset, as: UInt64.self))
+            bodyLength: bodyLength, expiry: expiry == 0 ? nil : Int(expiry),
+            checksum: bytes.littleEndian(at: checksumOffset, as: UInt64.self))
         return header.fileSize == fileSize ? .header(header) : .corrupt
     }
 
@@ -66,7 +71,9 @@ struct EntryHeader: Equatable {
     }
 
     /// The 40 bytes of an entry made of these parts.
-    static func bytes(key: Span<UInt8>, metadata: Span<UInt8>, body: Span<UInt8>) -> InlineArray<40, UInt8> {
+    static func bytes(
+        key: Span<UInt8>, metadata: Span<UInt8>, body: Span<UInt8>, expiry: Int?
+    ) -> InlineArray<40, UInt8> {
         var bytes = InlineArray<40, UInt8>(repeating: 0)
         func put(_ word: some FixedWidthInteger & UnsignedInteger, at offset: Int) {
             for index in 0..<(word.bitWidth / 8) {
@@ -77,6 +84,7 @@ struct EntryHeader: Equatable {
         put(version, at: 8)
         put(UInt32(key.count), at: 12)
         put(UInt32(metadata.count), at: 16)
+        put(storedExpiry(expiry), at: 20)
         put(UInt64(body.count), at: 24)
         var hash = XXH64()
         hash.update(bytes.span.extracting(first: checksumOffset))
@@ -85,6 +93,11 @@ struct EntryHeader: Equatable {
         hash.update(body)
         put(hash.finish(), at: checksumOffset)
         return bytes
+    }
+
+    /// An expiry as the field can say it: what is past is long past, what is further away than it can say never comes.
+    static func storedExpiry(_ expiry: Int?) -> UInt32 {
+        expiry.map { UInt32(clamping: max(1, $0)) } ?? 0
     }
 
     /// The checksum of a whole file, as `checksum` should be.

@@ -80,10 +80,24 @@ extension FileCalls {
 
     /// Sets the access time to now, to the nanosecond, so that entries of one moment still have an order.
     func touch(_ file: borrowing Descriptor) throws(FileFault) {
+        try setTimes(of: file) { _ in timespec(tv_sec: 0, tv_nsec: Self.leaveTime) }
+    }
+
+    /// As above, and the time of change to the expiry, or into 1970 where there is none. Its nanoseconds are those of
+    /// now: with them it tells this file from any other that had its number before.
+    func setTimes(of file: borrowing Descriptor, expiry: Int?) throws(FileFault) {
+        try setTimes(of: file) { now in
+            timespec(tv_sec: Int(EntryHeader.storedExpiry(expiry)), tv_nsec: now.tv_nsec)
+        }
+    }
+
+    private func setTimes(
+        of file: borrowing Descriptor, change: (timespec) -> timespec
+    ) throws(FileFault) {
         let number = file.number
-        var times = [timespec(), timespec()]
-        unsafe clock_gettime(CLOCK_REALTIME, &times[0])
-        times[1].tv_nsec = Self.leaveTime
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        let times = [now, change(now)]
         try call(.setTimes, "") { unsafe futimens(number, times) }
     }
 

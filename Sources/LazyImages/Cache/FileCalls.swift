@@ -93,6 +93,14 @@ extension FileCalls {
         return FileStatus(status)
     }
 
+    /// As above; nil where there is nothing of that name, or somebody has just removed it.
+    func statusUnlessAbsent(of name: String, in folder: borrowing Descriptor) throws(FileFault) -> FileStatus?
+    {
+        do {
+            return try status(of: name, in: folder)
+        } catch let error where error.isAbsence { return nil }
+    }
+
     /// The status of what an absolute path leads to; a link in its last part is not followed.
     func status(ofPath path: String) throws(FileFault) -> FileStatus {
         var status = stat()

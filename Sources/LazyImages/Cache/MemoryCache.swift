@@ -1,33 +1,60 @@
-/// A memory tier: objects by key, bounded in bytes, the least recently used let go first. Every answer is synchronous
+/// A memory tier: objects by key, bounded in bytes. What goes first is what was used least of late, by W-TinyLFU: a scroll
+/// through a list longer than the cache does not empty it of what is wanted again and again. Every answer is synchronous
 /// and takes well below a microsecond; objects are shared, never copied.
 ///
 /// Safe for concurrent use from any thread or actor. No object ends while the cache's lock is held: its `deinit` may
 /// take its time and may call the cache.
 public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
-    private let store: Lock<LRUStore>
+    /// The most bytes the values may cost together.
+    public let limit: Int
+
+    private let store: Lock<MemoryStore>
+    private let timeToLive: Int64?
+    private let now: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - limit: the most bytes the values may cost together.
-    public init(limit: Int) { store = Lock(LRUStore(limit: limit)) }
+    ///   - limit: the most bytes the values may cost together. Default: what `MemoryLimit.standard` says.
+    ///   - entryLimit: the most bytes one value may cost. Default: the limit.
+    ///   - timeToLive: after what time a value is none any more. Default: never.
+    ///   - clock: what the time to live is measured by.
+    public init(
+        limit: Int = MemoryLimit.standard, entryLimit: Int? = nil, timeToLive: Duration? = nil,
+        clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        self.limit = limit
+        store = Lock(MemoryStore(limit: limit, entryLimit: entryLimit))
+        self.timeToLive = timeToLive?.nanoseconds
+        let start = clock.now
+        now = { start.duration(to: clock.now).nanoseconds }
+    }
 
     /// The value of a key, or nil. Counts as a use, a hit or a miss.
     public func value(for key: CacheKey) -> Value? {
-        guard let object = store.withLock({ $0.value(for: key.digest) }) else { return nil }
+        let time = timeToLive == nil ? 0 : now()
+        var expired = MemoryStore.Removed()
+        guard let object = store.withLock({ $0.value(for: key.digest, now: time, expired: &expired) }) else {
+            letGo(expired)
+            return nil
+        }
         // Only values of this type are ever put in.
         return unsafe unsafeDowncast(object, to: Value.self)
     }
 
-    /// Keeps a value, in the place of an older one for its key. One that costs more than the limit is not kept, and
+    /// Keeps a value, in the place of an older one for its key. One that costs more than one value may is not kept, and
     /// what it would have replaced is gone too.
     /// - Parameters:
     ///   - cost: in bytes, not negative.
     public func store(_ value: consuming Value, for key: CacheKey, cost: Int) {
         precondition(cost >= 0, "a cost is a number of bytes")
+        // Wrapping only after centuries.
+        let deadline = timeToLive.map { now() &+ $0 } ?? .max
         // Handed over and not shared for a moment, which would count its references twice under the lock.
-        var handover: LRUStore.Value? = consume value
+        var handover: MemoryStore.Value? = consume value
         letGo(
             store.withLock { store in
-                handover.take().map { store.insert($0, for: key.digest, cost: cost) }
+                handover.take().map {
+                    store.insert($0, for: key.digest, text: key.text, cost: cost, deadline: deadline)
+                }
             })
     }
 
@@ -40,16 +67,34 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// Lets go of a key's value.
     public func remove(_ key: CacheKey) { letGo(store.withLock { $0.remove(key.digest) }) }
 
+    /// Lets go of every value for which `isUnwanted` says so, which is asked outside the lock and given the text of the
+    /// value's key: a value stored meanwhile stays.
+    public func removeAll(where isUnwanted: (_ keyText: String, _ value: Value) -> Bool) {
+        for (digest, text, value) in store.withLock({ $0.snapshot }) {
+            guard unsafe isUnwanted(text, unsafeDowncast(value, to: Value.self)) else { continue }
+            letGo(store.withLock { $0.remove(digest, ifStill: value) })
+        }
+    }
+
     /// Lets go of all values.
     public func removeAll() { letGo(store.withLock { $0.removeAll() }) }
 
-    /// Lets go of the least recently used values until the rest costs at most `cost` bytes. The limit stays.
+    /// Lets go of what is worth least until the rest costs at most `cost` bytes, or is pinned. The limit stays.
     public func trim(toCost cost: Int) { letGo(store.withLock { $0.trim(to: cost) }) }
+
+    /// Gives memory back as a level of pressure asks: half the limit at a warning, all but what is pinned when it is critical.
+    public func relieve(_ level: MemoryPressure.Level) {
+        switch level {
+        case .normal: break
+        case .warning: trim(toCost: limit / 2)
+        case .critical: trim(toCost: 0)
+        }
+    }
 
     /// Ends what nobody else holds. A function that is not inlined, because the optimiser takes a result that is only
     /// thrown away for dead already before the lock is opened, and ends the objects under it.
     @inline(never)
-    private func letGo(_ removed: consuming LRUStore.Removed?) {}
+    private func letGo(_ removed: consuming MemoryStore.Removed?) {}
 
     /// How often what happened since the cache was made, and what it holds.
     public var counters: MemoryCacheCounters { store.withLock { MemoryCacheCounters($0) } }
@@ -70,7 +115,7 @@ public struct MemoryCacheCounters: Equatable, Sendable {
     /// What they cost together, in bytes.
     public let bytes: Int
 
-    init(_ store: borrowing LRUStore) {
+    init(_ store: borrowing MemoryStore) {
         hits = store.hits
         misses = store.misses
         stores = store.stores

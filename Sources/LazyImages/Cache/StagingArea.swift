@@ -5,10 +5,12 @@ struct StagingArea {
     final class Entry: Sendable {
         let body: any ByteSource
         let metadata: [UInt8]
+        let expiry: Int?
 
-        init(body: any ByteSource, metadata: [UInt8]) {
+        init(body: any ByteSource, metadata: [UInt8], expiry: Int? = nil) {
             self.body = body
             self.metadata = metadata
+            self.expiry = expiry
         }
 
         var cost: Int { body.count + metadata.count }

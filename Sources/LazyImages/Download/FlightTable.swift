@@ -120,6 +120,13 @@ struct FlightTable<Key: Hashable & Sendable, Value: Sendable> {
         return callers.count == 1 ? callers : callers.sorted { $0.ticket < $1.ticket }
     }
 
+    /// The flights whose callers all have a lower priority than this, with their tasks.
+    func flights(below priority: ImageRequest.Priority) -> [(
+        key: Key, flight: Flight, task: Task<Void, Never>?
+    )] {
+        entries.filter { $0.value.priority < priority }.map { ($0.key, $0.value.flight, $0.value.task) }
+    }
+
     /// The highest priority among the flight's callers, unless it has ended.
     func priority(ofFlight key: Key) -> ImageRequest.Priority? { entries[key]?.priority }
 

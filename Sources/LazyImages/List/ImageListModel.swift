@@ -39,6 +39,7 @@ public actor ImageListModel<Loader: RowLoading> {
     private var held: [RowKey: Held] = [:]
     private var pinned: Set<RowKey> = []
     private var started = 0
+    private let relief = PressureReader()
 
     /// A list of which nothing is visible yet.
     /// - Parameters:
@@ -47,9 +48,11 @@ public actor ImageListModel<Loader: RowLoading> {
     ///     while it is visible (`.high` by default), and at most while it is in the page ahead (`.low`).
     ///   - pauses: how long failures and memory warnings are heeded. Default: 30 seconds each.
     ///   - clock: what the pauses are measured by.
+    ///   - pressure: how short memory is: every rise is a memory warning. Default: the system's; nil for a list that does
+    ///     not care.
     public init(
         loader: Loader, rows: [ImageRequest?] = [], pauses: ScrollPauses = ScrollPauses(),
-        clock: some Clock<Duration> = ContinuousClock()
+        clock: some Clock<Duration> = ContinuousClock(), pressure: MemoryPressure? = .system
     ) {
         self.loader = loader
         board = RowBoard()
@@ -60,6 +63,9 @@ public actor ImageListModel<Loader: RowLoading> {
         requests = rows
         // An empty range is visible: there is nothing to do yet.
         _ = window.handle(.replaced(rows.map { $0.map(RowKey.init) }, visible: 0..<0), at: .zero) { _ in false
+        }
+        relief.read(pressure) { [weak self] level in
+            if level != .normal { await self?.didReceiveMemoryWarning() }
         }
     }
 

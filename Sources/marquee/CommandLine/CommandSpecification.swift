@@ -41,6 +41,9 @@ struct CommandSpecification: Sendable {
         Option(
             name: "insecure-http", value: "HOST", help: "allow plain http to this host", isRepeatable: true),
         Option(
+            name: "ignore-query", value: "NAME",
+            help: "cache addresses without this item of their query: utm_*, X-Amz-*, ...", isRepeatable: true),
+        Option(
             name: "cacert", value: "FILE", help: "trust these certificate authorities instead of the system's"
         ),
         Option(

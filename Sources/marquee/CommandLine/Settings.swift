@@ -9,6 +9,8 @@ struct Settings: Sendable {
     let cacheLimit: Int
     let usesDisk: Bool
     let isOffline: Bool
+    /// What the cache keys leave out of addresses.
+    let ignoredQuery: IgnoredQuery
     let fields: HTTPFields
     let wantsJSON: Bool
     let wantsChecksum: Bool
@@ -27,6 +29,7 @@ struct Settings: Sendable {
         cacheLimit = try arguments.bytes("cache-size") ?? DiskCache.defaultLimit
         usesDisk = !arguments.has("no-disk-cache")
         isOffline = arguments.has("offline")
+        ignoredQuery = IgnoredQuery(arguments.values("ignore-query"))
         wantsJSON = arguments.has("json")
         wantsChecksum = arguments.has("checksum")
         fields = try Self.fields(arguments.values("header"))

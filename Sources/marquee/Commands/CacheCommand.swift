@@ -71,9 +71,14 @@ enum CacheCommand: Command {
             let name = CacheHost.name(ofURL: entry.url)
             hosts.withLock { $0[name, default: HostRecord(host: name)].add(entry.bytes) }
         }
+        for (host, served) in await disk.statistics() {
+            hosts.withLock { $0[host, default: HostRecord(host: host)].add(served) }
+        }
         let ordered = hosts.withLock { $0.values.sorted { ($0.bytes, $1.host) > ($1.bytes, $0.host) } }
+        let counters = disk.counters
         let record = InfoRecord(
-            path: disk.path, entries: report.entries, bytes: report.bytes, limit: disk.limit, hosts: ordered)
+            path: disk.path, entries: report.entries, bytes: report.bytes, limit: disk.limit,
+            newerEntries: report.newerEntries, faults: counters.faults, hosts: ordered)
         if session.settings.wantsJSON {
             session.output.json(record)
             return
@@ -81,9 +86,11 @@ enum CacheCommand: Command {
         session.output.line(record.path)
         session.output.line(
             "\(record.entries) entries, \(ByteCount.text(record.bytes)) of at most \(ByteCount.text(record.limit))"
-        )
+                + record.hitRateText)
         for host in ordered {
-            session.output.line("  \(host.host): \(host.entries) entries, \(ByteCount.text(host.bytes))")
+            let name = host.host.isEmpty ? "(no host)" : host.host
+            session.output.line(
+                "  \(name): \(host.entries) entries, \(ByteCount.text(host.bytes))\(host.hitRateText)")
         }
     }
 
@@ -112,23 +119,66 @@ enum CacheHost {
     }
 }
 
-private struct HostRecord: Encodable {
+/// How often a lookup found what it wanted, in all processes so far.
+private protocol Served {
+    var hits: Int { get }
+    var misses: Int { get }
+}
+
+extension Served {
+    /// From 0 to 1; nil where nothing was looked for.
+    var hitRate: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
+
+    var hitRateText: String {
+        hitRate.map { "; \(Int(($0 * 100).rounded())) % of \(hits + misses) lookups hit" } ?? ""
+    }
+}
+
+private struct HostRecord: Encodable, Served {
     let host: String
     var entries = 0
     var bytes = 0
+    var hits = 0
+    var misses = 0
+    var stores = 0
+    var corrupt = 0
 
     mutating func add(_ count: Int) {
         entries += 1
         bytes += count
     }
+
+    mutating func add(_ served: HostStatistics) {
+        hits += served.hits
+        misses += served.misses
+        stores += served.stores
+        corrupt += served.corrupt
+    }
 }
 
-private struct InfoRecord: Encodable {
+private struct InfoRecord: Encodable, Served {
     let path: String
     let entries: Int
     let bytes: Int
     let limit: Int
+    let newerEntries: Int
+    let hits: Int
+    let misses: Int
+    let corrupt: Int
+    /// Of this look alone.
+    let faults: Int
     let hosts: [HostRecord]
+
+    init(
+        path: String, entries: Int, bytes: Int, limit: Int, newerEntries: Int, faults: Int,
+        hosts: [HostRecord]
+    ) {
+        (self.path, self.entries, self.bytes, self.limit) = (path, entries, bytes, limit)
+        (self.newerEntries, self.faults, self.hosts) = (newerEntries, faults, hosts)
+        hits = hosts.reduce(0) { $0 + $1.hits }
+        misses = hosts.reduce(0) { $0 + $1.misses }
+        corrupt = hosts.reduce(0) { $0 + $1.corrupt }
+    }
 }
 
 private struct ScanRecord: Encodable {

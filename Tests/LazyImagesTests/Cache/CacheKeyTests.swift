@@ -1,6 +1,7 @@
 import FoundationEssentials
-import LazyImages
 import Testing
+
+@testable import LazyImages
 
 @Suite("Cache keys", .timeLimit(.minutes(1)))
 struct CacheKeyTests {
@@ -105,5 +106,39 @@ struct CacheKeyTests {
         #expect(key.variant("x\nvariant y") != key.variant("x").variant("y"))
         #expect(key.variant("a%0ab") != key.variant("a\nb"))
         #expect(key.variant("w342").url == "http://example.org/a")
+    }
+
+    @Test(
+        "items of the query that a rule names are left out, and no others",
+        arguments: [
+            ("?id=1&utm_source=x&utm_medium=y", "?id=1"), ("?utm_source=x", ""), ("?a&utm_&b", "?a&b"),
+            ("?xutm_source=1&UTM_source=2", "?xutm_source=1&UTM_source=2"),
+            ("?session=1&sessions=2", "?sessions=2"),
+            ("?utm%5Fsource=x&id=1", "?id=1"), ("?", "?"), ("?a=1&&b=2", "?a=1&&b=2"),
+            ("?q=utm_source", "?q=utm_source"),
+        ])
+    func ignoredQuery(query: String, kept: String) throws {
+        let url = try #require(URL(string: "http://example.org/a" + query))
+        let key = CacheKey(url: url, ignoring: IgnoredQuery(["utm_*", "session"]))
+        #expect(key.text == "http://example.org/a" + kept)
+        #expect(CacheKey(url: url).text.utf8.count >= key.text.utf8.count, "and nothing without a rule")
+    }
+
+    @Test("signed URLs of one image share a key where the rule for signatures is on, and are sent whole")
+    func signedURLs() throws {
+        let urls = [
+            "https://b.s3.example/p.jpg?X-Amz-Date=1&X-Amz-Signature=aa&w=300",
+            "https://b.s3.example/p.jpg?X-Amz-Date=2&X-Amz-Signature=bb&w=300",
+        ]
+        let requests = try urls.map {
+            ImageRequest(
+                url: try #require(URL(string: $0)), ignoring: IgnoredQuery.tracking.union(.signatures))
+        }
+        #expect(
+            requests[0].key == requests[1].key && requests[0].key.text == "https://b.s3.example/p.jpg?w=300")
+        #expect(
+            requests[0].transferKey != requests[1].transferKey && requests[1].url.absoluteString == urls[1])
+        let plain = try urls.map { try ImageRequest($0) }
+        #expect(plain[0].key != plain[1].key)
     }
 }

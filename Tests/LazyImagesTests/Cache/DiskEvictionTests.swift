@@ -51,6 +51,26 @@ struct DiskEvictionTests {
         #expect((88_000...90_000).contains(fixture.bytesOnDisk()))
     }
 
+    @Test(
+        "what has expired goes first, however recently it was used; what has not, or nobody knows of, in its turn"
+    )
+    func expired() async throws {
+        let cache = fixture.cache(limit: 100_000)
+        let keys = (0..<99).map { key("\($0)") }
+        for (index, key) in keys.enumerated() {
+            let expiry = [nil, time(nil) + 1_000, 1_000][index % 3]
+            await cache.store(bytes, expiry: expiry, for: key)
+        }
+        await cache.flush()
+        for (index, key) in keys.enumerated() { fixture.setAccessTime(fixture.file(key), 1_000 + index) }
+        while cache.counters.evictions == 0 {
+            await cache.store(bytes, for: key("more \(fixture.bytesOnDisk())"))
+            await cache.flush()
+        }
+        let gone = keys.indices.filter { !cache.contains(keys[$0]) }
+        #expect(gone == Array(stride(from: 2, to: 99, by: 3).prefix(gone.count)) && gone.count > 5)
+    }
+
     @Test("a large cache gives up a folder's least recently used part at a time, never all it has")
     func byFolders() async throws {
         let cache = fixture.cache(limit: 400_000, largeCount: 0)

@@ -1,7 +1,8 @@
 import FoundationEssentials
-import LazyImages
 import Synchronization
 import Testing
+
+@testable import LazyImages
 
 @Suite("Memory cache", .timeLimit(.minutes(1)))
 struct MemoryCacheTests {
@@ -82,6 +83,41 @@ struct MemoryCacheTests {
         cache.trim(toCost: 10)
         cache.removeAll()
         #expect(ended.load(ordering: .relaxed) == 7)
+    }
+
+    @Test("values are removed by what their keys say; what is stored meanwhile stays")
+    func removalByPredicate() throws {
+        let cache = MemoryCache<Picture>(limit: 100)
+        let keys = try (0..<10).map { try key("\($0)") }
+        for key in keys { cache.store(Picture(), for: key, cost: 1) }
+        cache.removeAll { text, _ in
+            if text.hasSuffix("/3") { cache.store(Picture(), for: keys[3], cost: 1) }
+            return ["/2", "/3", "/5"].contains { text.hasSuffix($0) }
+        }
+        #expect(keys.indices.filter { cache.value(for: keys[$0]) == nil } == [2, 5])
+        cache.removeAll { _, _ in true }
+        #expect(cache.counters.entries == 0)
+    }
+
+    @Test("after its time to live a value is none")
+    func timeToLive() throws {
+        let clock = HandClock()
+        let cache = MemoryCache<Picture>(limit: 100, timeToLive: .seconds(10), clock: clock)
+        cache.store(Picture(), for: try key("a"), cost: 1)
+        clock.advance(by: .seconds(9))
+        #expect(cache.value(for: try key("a")) != nil)
+        clock.advance(by: .seconds(2))
+        #expect(cache.value(for: try key("a")) == nil && cache.counters.bytes == 0)
+        cache.store(Picture(), for: try key("a"), cost: 1)
+        #expect(cache.value(for: try key("a")) != nil)
+    }
+
+    @Test("the standard limit is 15 % of what the process may use, at most 512 MiB")
+    func standardLimit() {
+        #expect(MemoryLimit.limit(allowance: 1_000_000_000) == 150_000_000)
+        #expect(MemoryLimit.limit(allowance: 64 << 30) == 512 << 20)
+        #expect(MemoryLimit.limit(allowance: nil) == 64 << 20)
+        #expect(MemoryCache<Picture>().limit == MemoryLimit.standard)
     }
 
     @Test("values are let go with the cache")

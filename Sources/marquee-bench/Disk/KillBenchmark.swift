@@ -2,7 +2,8 @@ import Foundation
 import LazyImages
 
 /// Kills `marquee prewarm` again and again at random moments, and after every kill reads everything the cache holds:
-/// how many entries read wrong, and how many temporary files are left after the next whole run.
+/// how many entries read wrong, and how many temporary files are left after the next whole run. Then once at every call of
+/// the system that a store with an eviction makes.
 func killBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard let kills = options.words.dropFirst().first.flatMap({ Int($0) }), kills > 0 else {
         throw BenchmarkFailure(description: "kill wants a number of kills")
@@ -25,13 +26,13 @@ func killBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     }
     try Prewarm(folder).finish()
     let temporary = try FileManager.default.contentsOfDirectory(atPath: folder + "/tmp").count
-    return [
+    return try await [
         BenchmarkResult(
             name: "kills in the middle of a prewarm", unit: "kills", ours: Double(killedInTheMiddle)),
         BenchmarkResult(
             name: "entries that read wrong after \(kills) kills", unit: "entries", ours: Double(wrong)),
         BenchmarkResult(name: "temporary files after the next run", unit: "files", ours: Double(temporary)),
-    ]
+    ] + KillAtCalls.results()
 }
 
 /// One run of `marquee prewarm`, from beside this program.

@@ -1,0 +1,141 @@
+/// What decides which keys a cache of so many entries holds. Keys are small numbers, from 0 on.
+protocol ReplacementPolicy {
+    init(capacity: Int, keyCount: Int)
+
+    /// One use of a key: true if it was there. It may be from then on.
+    mutating func use(_ key: Int) -> Bool
+}
+
+/// A queue of keys, linked by their numbers: the newest in front.
+struct KeyQueue {
+    private static let end = -1
+    private var newer: [Int]
+    private var older: [Int]
+    private(set) var newest = end
+    private(set) var oldest = end
+    private(set) var count = 0
+
+    init(keyCount: Int) {
+        newer = Array(repeating: Self.end, count: keyCount)
+        older = newer
+    }
+
+    mutating func pushNewest(_ key: Int) {
+        (newer[key], older[key]) = (Self.end, newest)
+        if newest == Self.end { oldest = key } else { newer[newest] = key }
+        newest = key
+        count += 1
+    }
+
+    mutating func remove(_ key: Int) {
+        let (newer, older) = (newer[key], older[key])
+        if newer == Self.end { newest = older } else { self.older[newer] = older }
+        if older == Self.end { oldest = newer } else { self.newer[older] = newer }
+        count -= 1
+    }
+
+    /// The key that came next after this one, or nil after the newest.
+    func next(after key: Int) -> Int? { newer[key] == Self.end ? nil : newer[key] }
+}
+
+/// The least recently used key goes.
+struct LeastRecentlyUsed: ReplacementPolicy {
+    private let capacity: Int
+    private var queue: KeyQueue
+    private var isHeld: [Bool]
+
+    init(capacity: Int, keyCount: Int) {
+        self.capacity = capacity
+        queue = KeyQueue(keyCount: keyCount)
+        isHeld = Array(repeating: false, count: keyCount)
+    }
+
+    mutating func use(_ key: Int) -> Bool {
+        let isHit = isHeld[key]
+        if isHit {
+            queue.remove(key)
+        } else if queue.count == capacity {
+            isHeld[queue.oldest] = false
+            queue.remove(queue.oldest)
+        }
+        queue.pushNewest(key)
+        isHeld[key] = true
+        return isHit
+    }
+}
+
+/// Second chance: a hand goes round the places and takes the first key that was not used since it last came by.
+struct Clock: ReplacementPolicy {
+    private let capacity: Int
+    private var places: [Int] = []
+    private var hand = 0
+    private var isHeld: [Bool]
+    private var isUsed: [Bool]
+
+    init(capacity: Int, keyCount: Int) {
+        self.capacity = capacity
+        isHeld = Array(repeating: false, count: keyCount)
+        isUsed = isHeld
+    }
+
+    mutating func use(_ key: Int) -> Bool {
+        if isHeld[key] {
+            isUsed[key] = true
+            return true
+        }
+        isHeld[key] = true
+        isUsed[key] = false
+        if places.count < capacity {
+            places.append(key)
+            return false
+        }
+        while isUsed[places[hand]] {
+            isUsed[places[hand]] = false
+            hand = (hand + 1) % capacity
+        }
+        isHeld[places[hand]] = false
+        places[hand] = key
+        hand = (hand + 1) % capacity
+        return false
+    }
+}
+
+/// SIEVE (Zhang, Yang, Yue, Vigfusson, Rashmi, NSDI 2024): as the clock, but what survives stays where it is and what is
+/// new stands before everything, out of the hand's way.
+struct Sieve: ReplacementPolicy {
+    private let capacity: Int
+    private var queue: KeyQueue
+    private var hand: Int?
+    private var isHeld: [Bool]
+    private var isUsed: [Bool]
+
+    init(capacity: Int, keyCount: Int) {
+        self.capacity = capacity
+        queue = KeyQueue(keyCount: keyCount)
+        isHeld = Array(repeating: false, count: keyCount)
+        isUsed = isHeld
+    }
+
+    mutating func use(_ key: Int) -> Bool {
+        if isHeld[key] {
+            isUsed[key] = true
+            return true
+        }
+        if queue.count == capacity { evict() }
+        queue.pushNewest(key)
+        isHeld[key] = true
+        isUsed[key] = false
+        return false
+    }
+
+    private mutating func evict() {
+        var key = hand ?? queue.oldest
+        while isUsed[key] {
+            isUsed[key] = false
+            key = queue.next(after: key) ?? queue.oldest
+        }
+        hand = queue.next(after: key)
+        isHeld[key] = false
+        queue.remove(key)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// Makes traces of uses: the same in every run, and none of them recorded from anybody.
+struct TraceMaker {
+    private(set) var uses: [Int] = []
+    private var state: UInt64
+    /// The next key that nobody has used yet.
+    private(set) var freshKey: Int
+
+    /// - Parameter freshKey: keys from here on are handed out by `useFresh`.
+    init(seed: UInt64, freshKey: Int = 1_000_000) {
+        state = seed
+        self.freshKey = freshKey
+    }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+
+    /// From 0 up to 1, without it.
+    mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+    mutating func use(_ key: Int) { uses.append(key) }
+
+    /// Uses a key once that is never used again.
+    mutating func useFresh() {
+        use(freshKey)
+        freshKey += 1
+    }
+
+    mutating func use(_ keys: some Sequence<Int>) { for key in keys { use(key) } }
+}
+
+/// Ranks from 0 on, of which the nth is drawn about as often as 1/(n+1)^skew says.
+struct Zipf {
+    private let sums: [Double]
+
+    init(count: Int, skew: Double) {
+        var sum = 0.0
+        sums = (1...count).map { rank in
+            sum += pow(Double(rank), -skew)
+            return sum
+        }
+    }
+
+    func draw(_ maker: inout TraceMaker) -> Int {
+        let wanted = maker.fraction() * (sums.last ?? 0)
+        var (low, high) = (0, sums.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if sums[middle] <= wanted { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+}

@@ -1,0 +1,82 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import marquee_bench
+
+@Suite("Hit ratios", .timeLimit(.minutes(1)))
+struct HitRatioTests {
+    @Test(
+        "what somebody does with a list of films, the memory tier answers as often as LRU would, or more often"
+    )
+    func browsing() {
+        for trace in FrozenTrace.browsing {
+            let numbered = NumberedTrace(trace.uses)
+            // The larger sizes take long without optimisation; the benchmark has them all.
+            for capacity in trace.capacities.prefix(2) {
+                let ratios = HitRatios(of: numbered, capacity: capacity)
+                #expect(ratios.ours >= ratios.lru, "\(trace.name), capacity \(capacity)")
+                #expect(ratios.optimum >= ratios.ours)
+            }
+        }
+    }
+
+    @Test("a loop that does not fit is answered nearly as often as by the optimum, where LRU answers nothing")
+    func loop() {
+        let trace = NumberedTrace((0..<30_000).map { $0 % 300 })
+        let ratios = HitRatios(of: trace, capacity: 200)
+        #expect(ratios.lru == 0 && ratios.ours > 0.88 * ratios.optimum)
+    }
+
+    @Test("the policies and the optimum do what they are known to do on a trace one can follow by hand")
+    func byHand() {
+        // Belady's own kind of example: at three places and for these keys, ten misses under LRU, and seven at best.
+        let trace = NumberedTrace([1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5])
+        #expect(hits(LeastRecentlyUsed.self, trace, 3) == 2)
+        #expect(Optimum.hits(trace.uses, capacity: 3, keyCount: trace.keyCount) == 5)
+        // The first key is used before its turn comes and stays; the second goes.
+        let chance = NumberedTrace([1, 2, 1, 3, 1, 2])
+        #expect(hits(Clock.self, chance, 2) == 2)
+        #expect(hits(Sieve.self, chance, 2) == 2)
+    }
+
+    @Test("no policy answers more than the optimum, which agrees with trying everything")
+    func optimum() {
+        var random = SeededNumbers(seed: 3)
+        for _ in 0..<60 {
+            let trace = NumberedTrace((0..<12).map { _ in random.below(5) })
+            let best = Optimum.hits(trace.uses, capacity: 2, keyCount: trace.keyCount)
+            #expect(best == bestByTrying(trace.uses[...], held: [], capacity: 2))
+        }
+    }
+
+    @Test(
+        "a trace is read from lines of any text and from integers of 32 bits, low byte first",
+        arguments: [false, true])
+    func files(isBinary: Bool) throws {
+        let folder = try TemporaryFolder()
+        let bytes: [UInt8] = isBinary ? [1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0] : Array("a b\nc\r\na b\n".utf8)
+        try Data(bytes).write(to: URL(filePath: folder.file("trace")))
+        let trace = try NumberedTrace(file: folder.file("trace"), isBinary: isBinary)
+        #expect(trace.uses == [0, 1, 0] && trace.keyCount == 2)
+    }
+
+    private func hits<Policy: ReplacementPolicy>(_: Policy.Type, _ trace: NumberedTrace, _ capacity: Int)
+        -> Int
+    {
+        var policy = Policy(capacity: capacity, keyCount: trace.keyCount)
+        return trace.uses.count { policy.use($0) }
+    }
+
+    /// The most hits there are, by every choice of what to keep.
+    private func bestByTrying(_ uses: ArraySlice<Int>, held: Set<Int>, capacity: Int) -> Int {
+        guard let key = uses.first else { return 0 }
+        let rest = uses.dropFirst()
+        if held.contains(key) { return 1 + bestByTrying(rest, held: held, capacity: capacity) }
+        if held.count < capacity { return bestByTrying(rest, held: held.union([key]), capacity: capacity) }
+        let kept = held.map {
+            bestByTrying(rest, held: held.subtracting([$0]).union([key]), capacity: capacity)
+        }
+        return max(bestByTrying(rest, held: held, capacity: capacity), kept.max() ?? 0)
+    }
+}
