@@ -86,7 +86,9 @@ extension FileLoader {
         if isTaken || status == 404 || status == 410 {
             if Storability.allows(answer.head, directives: request.directives, isWhole: !request.isPartial) {
                 remember(file, for: request)
-                await disk?.store(file.bytes.source, metadata: response.encoded, for: request.storageKey)
+                await disk?.store(
+                    file.bytes.source, metadata: response.encoded, expiry: response.expiry,
+                    for: request.storageKey)
             } else if stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
                 memory?.remove(request.key)
                 await disk?.remove(request.storageKey)
@@ -110,7 +112,9 @@ extension FileLoader {
             response: response)
         if Storability.allows(head, directives: request.directives) {
             remember(file, for: request)
-            await disk?.store(file.bytes.source, metadata: response.encoded, for: request.storageKey)
+            await disk?.store(
+                file.bytes.source, metadata: response.encoded, expiry: response.expiry,
+                for: request.storageKey)
         }
         return try usable(LoadedFile(file: file, source: .revalidated), for: request)
     }

@@ -158,6 +158,9 @@ struct StoredResponse: Equatable, Sendable {
 }
 
 extension StoredResponse {
+    /// When it stops being fresh, in seconds since 1970; nil for what says nothing of that, and goes no sooner than others.
+    var expiry: Int? { lifetime > 0 ? received - initialAge + lifetime : nil }
+
     /// How old it is, in seconds.
     func age(at now: Int) -> Int { Freshness.age(initial: initialAge, received: received, now: now) }
 

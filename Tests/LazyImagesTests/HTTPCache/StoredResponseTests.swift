@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import LazyImages
@@ -7,6 +8,23 @@ import Testing
 struct StoredResponseTests {
     private let date = 1_763_714_400
     private let address = "https://example.org/posters/1.jpg"
+
+    @Test(
+        "an answer that says how long it is fresh tells the disk tier when it expires, and another does not")
+    func expiry() async throws {
+        func head(_ control: String) -> ResponseHead {
+            ResponseHead(
+                status: 200, fields: ["Cache-Control": control, "Age": "10", "Date": HTTPDate.format(date)])
+        }
+        #expect(StoredResponse(head("max-age=100"), address: address, received: date).expiry == date + 90)
+        #expect(StoredResponse(head("no-cache"), address: address, received: date).expiry == nil)
+        let folder = try TemporaryFolder()
+        let disk = DiskCache(folder: folder.path)
+        let fresh = HeldTransport { _ in HeldTransport.Answer.fresh(SampleImages.png) }
+        let request = try ImageRequest("http://localhost/a.png")
+        _ = try await FileLoader(disk: disk, transport: fresh).file(for: request)
+        #expect(await disk.entry(for: request.storageKey)?.expiry != nil)
+    }
 
     @Test("what is written is what the format's sample shows")
     func format() throws {
