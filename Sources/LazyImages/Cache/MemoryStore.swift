@@ -42,6 +42,8 @@ struct MemoryStore {
     /// By the indices of the policy's nodes, as are their labels.
     private var values: [Value?] = []
     private var labels: [Label] = []
+    /// Whether any value expires: where none does, a hit need not look, which would cost a line of the processor's cache.
+    private var hasDeadlines = false
     /// How often each pinned node is pinned.
     private var pins: [Int32: Int] = [:]
 
@@ -64,7 +66,7 @@ struct MemoryStore {
             misses &+= 1
             return nil
         }
-        guard labels[Int(index)].deadline > now else {
+        if hasDeadlines, labels[Int(index)].deadline <= now {
             misses &+= 1
             expired.add(remove(index))
             return nil
@@ -104,6 +106,7 @@ struct MemoryStore {
         }
         values[Int(index)] = consume value
         labels[Int(index)] = Label(text: text, deadline: deadline)
+        if deadline != .max { hasDeadlines = true }
         noteUse(digest, index)
         while let victim = policy.removeNext(sketch) {
             removed.add(take(victim))
