@@ -77,7 +77,9 @@ struct FileLoaderTests {
 
     @Test("a failed reload leaves what the tiers have")
     func failedReload() async throws {
-        _ = try await loader(answering).file(for: request)
+        let storing = loader(answering)
+        _ = try await storing.file(for: request)
+        await storing.flush()
         let failing = loader(HeldTransport { _ in HeldTransport.Answer([], status: 503) })
         var reload = request
         reload.cachePolicy = .reload

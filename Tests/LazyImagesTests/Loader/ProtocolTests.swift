@@ -183,7 +183,9 @@ struct ProtocolTests {
     @Test("section 4.2.4: also when there is no connection")
     func staleOffline() async throws {
         let scene = try Scene([:])
-        _ = try await scene.loader().file(for: request())
+        let storing = scene.loader()
+        _ = try await storing.file(for: request())
+        await storing.flush()
         let held = HeldTransport()
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
