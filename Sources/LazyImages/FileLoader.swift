@@ -10,9 +10,9 @@ import ImageCodecs
 ///
 /// What the network brings goes to the disk tier, whole or not at all. `file:` and `data:` URLs are read directly and
 /// never go there.
-public actor FileLoader: SingleFlight {
+public actor FileLoader: LoadFlight {
     /// Callers share a flight when they want the same file by the same policy, and expect the same bytes.
-    struct Key: Hashable {
+    struct Key: Hashable, RequestKey {
         let image: CacheKey
         let policy: ImageRequest.CachePolicy
         let checksum: String?
@@ -130,28 +130,9 @@ public actor FileLoader: SingleFlight {
 
     // MARK: One flight
 
-    private func load(
-        _ request: ImageRequest, _ ticket: LoadTicket, _ progress: ProgressListener?
-    ) async throws(ImageLoadingError) -> LoadedFile {
-        try await share(Key(request), of: request, ticket: ticket, progress: progress) { flight in
-            let task = Task { @concurrent in await fly(flight, request) }
-            flights.setTask(task, of: Key(request), flight)
-        }
-    }
+    nonisolated var below: ImageDownloader { downloader }
 
-    private nonisolated func fly(_ flight: Flight, _ request: ImageRequest) async {
-        let outcome: Result<LoadedFile, ImageLoadingError>
-        do {
-            outcome = .success(try await find(request, flight))
-        } catch {
-            outcome = .failure(error)
-        }
-        await land(Key(request), flight, outcome)
-    }
-
-    func wasAbandoned(_ flight: Flight) {}
-
-    private nonisolated func find(
+    nonisolated func find(
         _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedFile {
         if LocalContent.answers(request.url) { return try await local(request) }
@@ -219,11 +200,5 @@ public actor FileLoader: SingleFlight {
 
     nonisolated func remember(_ file: CachedFile, for request: ImageRequest) {
         memory?.store(file, for: request.key, cost: file.bytes.count)
-    }
-
-    func priorityMayHaveChanged(of key: Key, _ flight: Flight) {
-        guard let priority = flights.priority(ofFlight: key) else { return }
-        flight.ticket.priority = priority
-        Task { await downloader.heedPriority(of: flight.ticket) }
     }
 }

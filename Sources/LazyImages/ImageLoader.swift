@@ -8,22 +8,8 @@ public import ImageCodecs
 ///     let image = try await loader.image(for: ImageRequest("https://example.org/posters/1.jpg"))
 ///
 /// Decoding happens on threads of the loader's own, straight to about the size the request wants.
-public actor ImageLoader: SingleFlight {
-    /// Callers share a flight when they want the same image at the same size by the same policy, and expect the same
-    /// bytes.
-    struct Key: Hashable {
-        let image: CacheKey
-        let size: ImageSize?
-        let policy: ImageRequest.CachePolicy
-        let checksum: String?
-
-        init(_ request: ImageRequest) {
-            image = request.key
-            size = request.targetSize
-            policy = request.cachePolicy
-            checksum = request.checksum
-        }
-    }
+public actor ImageLoader: LoadFlight {
+    typealias Key = LoadKey
     typealias Value = LoadedImage
 
     /// The memory tier; its cost is the bytes of the images' pixels.
@@ -146,28 +132,9 @@ public actor ImageLoader: SingleFlight {
 
     // MARK: One flight
 
-    private func load(
-        _ request: ImageRequest, _ ticket: LoadTicket, _ progress: ProgressListener?
-    ) async throws(ImageLoadingError) -> LoadedImage {
-        try await share(Key(request), of: request, ticket: ticket, progress: progress) { flight in
-            let task = Task { @concurrent in await fly(flight, request) }
-            flights.setTask(task, of: Key(request), flight)
-        }
-    }
+    nonisolated var below: FileLoader { files }
 
-    private nonisolated func fly(_ flight: Flight, _ request: ImageRequest) async {
-        let outcome: Result<LoadedImage, ImageLoadingError>
-        do {
-            outcome = .success(try await find(request, flight))
-        } catch {
-            outcome = .failure(error)
-        }
-        await land(Key(request), flight, outcome)
-    }
-
-    func wasAbandoned(_ flight: Flight) {}
-
-    private nonisolated func find(
+    nonisolated func find(
         _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedImage {
         // A flight may have ended between the caller's own look and this one.
@@ -219,12 +186,6 @@ public actor ImageLoader: SingleFlight {
             if error.isDamage { await disk?.remove(request.storageKey) }
             throw .undecodable(url: request.url.displayText, reason: error)
         }
-    }
-
-    func priorityMayHaveChanged(of key: Key, _ flight: Flight) {
-        guard let priority = flights.priority(ofFlight: key) else { return }
-        flight.ticket.priority = priority
-        Task { await files.heedPriority(of: flight.ticket) }
     }
 }
 

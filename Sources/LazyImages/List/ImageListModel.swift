@@ -32,12 +32,12 @@ public actor ImageListModel<Loader: RowLoading> {
     private let loader: Loader
     private let board: RowBoard<Image>
     private let elapsed: @Sendable () -> Duration
-    private var window: ScrollWindow<RowKey>
+    private var window: ScrollWindow<LoadKey>
     private var requests: [ImageRequest?] = []
     private var list = 0
-    private var loads: [RowKey: Load] = [:]
-    private var held: [RowKey: Held] = [:]
-    private var pinned: Set<RowKey> = []
+    private var loads: [LoadKey: Load] = [:]
+    private var held: [LoadKey: Held] = [:]
+    private var pinned: Set<LoadKey> = []
     private var started = 0
     private let relief = PressureReader()
 
@@ -62,7 +62,8 @@ public actor ImageListModel<Loader: RowLoading> {
         window = ScrollWindow(pauses: pauses)
         requests = rows
         // An empty range is visible: there is nothing to do yet.
-        _ = window.handle(.replaced(rows.map { $0.map(RowKey.init) }, visible: 0..<0), at: .zero) { _ in false
+        _ = window.handle(.replaced(rows.map { $0.map(LoadKey.init) }, visible: 0..<0), at: .zero) { _ in
+            false
         }
         relief.read(pressure) { [weak self] level in
             if level != .normal { await self?.didReceiveMemoryWarning() }
@@ -117,7 +118,7 @@ public actor ImageListModel<Loader: RowLoading> {
         requests = rows
         list += 1
         handle(
-            .replaced(rows.map { $0.map(RowKey.init) }, visible: visible ?? window.span.visible),
+            .replaced(rows.map { $0.map(LoadKey.init) }, visible: visible ?? window.span.visible),
             touching: nil)
         return list
     }
@@ -136,12 +137,12 @@ public actor ImageListModel<Loader: RowLoading> {
 
     /// Has the window decide what follows from an event, performs it, and posts the rows that it changes.
     /// - Parameter touching: keys whose rows may show something else by the event alone; nil for all.
-    private func handle(_ event: ScrollWindow<RowKey>.Event, touching: Set<RowKey>? = []) {
+    private func handle(_ event: ScrollWindow<LoadKey>.Event, touching: Set<LoadKey>? = []) {
         let before = (wanted: window.wantedRows, visible: window.span.visible)
-        var found: [RowKey: Held] = [:]
+        var found: [LoadKey: Held] = [:]
         let actions = window.handle(event, at: elapsed()) { row in
             guard let request = requests[row], let image = cachedImage(for: request) else { return false }
-            found[RowKey(request)] = Held(request: request, image: image)
+            found[LoadKey(request)] = Held(request: request, image: image)
             return true
         }
         var touched = touching
@@ -152,11 +153,11 @@ public actor ImageListModel<Loader: RowLoading> {
     }
 
     /// The keys of wanted rows that show a failure.
-    private func failedKeys() -> Set<RowKey> {
+    private func failedKeys() -> Set<LoadKey> {
         Set(
             window.wantedRows.compactMap { row in
                 guard case .failed = window.status(ofRow: row) else { return nil }
-                return requests[row].map(RowKey.init)
+                return requests[row].map(LoadKey.init)
             })
     }
 
@@ -167,7 +168,7 @@ public actor ImageListModel<Loader: RowLoading> {
     }
 
     /// Performs one action. Returns the key whose rows may show something else now.
-    private func perform(_ action: ScrollWindow<RowKey>.Action, _ found: [RowKey: Held]) -> RowKey? {
+    private func perform(_ action: ScrollWindow<LoadKey>.Action, _ found: [LoadKey: Held]) -> LoadKey? {
         switch action {
         case .cancel(let key): loads.removeValue(forKey: key)?.task?.cancel()
         case .letGo(let key): held[key] = nil
@@ -175,7 +176,7 @@ public actor ImageListModel<Loader: RowLoading> {
         case .unpin(let key): setPinned(false, key)
         case .setUrgency(let key, let urgency): setUrgency(urgency, of: key)
         case .hold(let row):
-            guard let key = requests[row].map(RowKey.init) else { return nil }
+            guard let key = requests[row].map(LoadKey.init) else { return nil }
             held[key] = found[key]
             return key
         case .load(let row, let urgency):
@@ -185,14 +186,14 @@ public actor ImageListModel<Loader: RowLoading> {
         return nil
     }
 
-    private func setPinned(_ isPinned: Bool, _ key: RowKey) {
+    private func setPinned(_ isPinned: Bool, _ key: LoadKey) {
         guard let request = held[key]?.request else { return }
         if isPinned { pinned.insert(key) } else { pinned.remove(key) }
         loader.setPinned(isPinned, for: request)
     }
 
-    private func begin(_ request: ImageRequest, _ urgency: ScrollWindow<RowKey>.Urgency) -> RowKey {
-        let key = RowKey(request)
+    private func begin(_ request: ImageRequest, _ urgency: ScrollWindow<LoadKey>.Urgency) -> LoadKey {
+        let key = LoadKey(request)
         var urgent = request
         urgent.priority = request.priority(urgency)
         var load = Load(request: request)
@@ -210,13 +211,13 @@ public actor ImageListModel<Loader: RowLoading> {
         return key
     }
 
-    private func setUrgency(_ urgency: ScrollWindow<RowKey>.Urgency, of key: RowKey) {
+    private func setUrgency(_ urgency: ScrollWindow<LoadKey>.Urgency, of key: LoadKey) {
         guard let load = loads[key] else { return }
         loader.beginChange(to: load.request.priority(urgency), of: load.ticket)
     }
 
     /// Takes a load's outcome, unless it was cancelled meanwhile: then another may be under way for the same key.
-    private func end(_ key: RowKey, _ ticket: LoadTicket, _ outcome: Result<Image, ImageLoadingError>) {
+    private func end(_ key: LoadKey, _ ticket: LoadTicket, _ outcome: Result<Image, ImageLoadingError>) {
         guard let load = loads[key], load.ticket == ticket else { return }
         loads[key] = nil
         switch outcome {
@@ -227,19 +228,19 @@ public actor ImageListModel<Loader: RowLoading> {
         }
     }
 
-    private func advance(_ key: RowKey, _ ticket: LoadTicket, _ progress: TransferProgress) {
+    private func advance(_ key: LoadKey, _ ticket: LoadTicket, _ progress: TransferProgress) {
         guard loads[key]?.ticket == ticket else { return }
         loads[key]?.progress = progress
         post(since: window.wantedRows, visible: window.span.visible, touched: [key])
     }
 
     /// Posts the rows that left, the rows that came, and those of `touched` keys; with nil, all of them.
-    private func post(since before: Range<Int>, visible: Range<Int>, touched: Set<RowKey>?) {
+    private func post(since before: Range<Int>, visible: Range<Int>, touched: Set<LoadKey>?) {
         var changes: [(row: Int, state: RowState<Image>)] = []
         let wanted = window.wantedRows
         for row in before where !wanted.contains(row) { changes.append((row, .placeholder)) }
         for row in wanted {
-            let key = requests[row].map(RowKey.init)
+            let key = requests[row].map(LoadKey.init)
             let status = window.status(ofRow: row)
             // A failure may have been forgotten, or shows again, as its row came on the screen.
             let cameOnScreen = window.span.visible.contains(row) && !visible.contains(row)
@@ -252,7 +253,7 @@ public actor ImageListModel<Loader: RowLoading> {
         board.post(changes, list: list, counters: counters)
     }
 
-    private func state(_ status: ScrollWindow<RowKey>.Status, _ key: RowKey?) -> RowState<Image> {
+    private func state(_ status: ScrollWindow<LoadKey>.Status, _ key: LoadKey?) -> RowState<Image> {
         guard let key else { return .placeholder }
         return switch status {
         case .placeholder: .placeholder
@@ -266,7 +267,7 @@ public actor ImageListModel<Loader: RowLoading> {
 extension ImageRequest {
     /// The priority it is loaded with. A download that a person waits for goes before one that nobody looks at, whatever
     /// the request says.
-    fileprivate func priority(_ urgency: ScrollWindow<RowKey>.Urgency) -> Priority {
+    fileprivate func priority(_ urgency: ScrollWindow<LoadKey>.Urgency) -> Priority {
         switch urgency {
         case .visible: max(priority, .high)
         case .ahead: min(priority, .low)

@@ -89,14 +89,7 @@ struct RedirectTests {
 
     @Test("a redirect to another host waits for a place there and gives its own back")
     func places() async throws {
-        var configuration = ImageDownloader.Configuration()
-        configuration.transfersPerHost = 1
-        let downloader = ImageDownloader(transport: transport, configuration: configuration)
-        let busy = try await downloader.callers(1, of: try ImageRequest("http://b.localhost/busy"))
-        _ = try await transport.transfer(0)
-        let moved = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/moved"))
-        try await transport.transfer(1).answer(
-            [], status: 307, fields: ["Location": "http://b.localhost/new"])
+        let (downloader, busy, moved) = try await betweenHops()
         // That it starts shows that the place at the first host is free; the second host's is still taken.
         let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
         try await transport.transfer(2).answer(SampleImages.png)
@@ -110,14 +103,7 @@ struct RedirectTests {
 
     @Test("a caller that leaves between two hops ends the flight there")
     func leaving() async throws {
-        var configuration = ImageDownloader.Configuration()
-        configuration.transfersPerHost = 1
-        let downloader = ImageDownloader(transport: transport, configuration: configuration)
-        let busy = try await downloader.callers(1, of: try ImageRequest("http://b.localhost/busy"))
-        _ = try await transport.transfer(0)
-        let moved = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/moved"))
-        try await transport.transfer(1).answer(
-            [], status: 307, fields: ["Location": "http://b.localhost/new"])
+        let (downloader, busy, moved) = try await betweenHops()
         let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
         _ = try await transport.transfer(2)
         moved.tasks[0].cancel()
@@ -158,5 +144,20 @@ struct RedirectTests {
         try await transport.transfer(1).answer(SampleImages.png)
         _ = try await image
         #expect(await log.untilFinished().map(\.received) == [0, SampleImages.png.count])
+    }
+
+    /// A flight that has been led to a host whose one place another has: a downloader, the other's caller and its own.
+    private func betweenHops() async throws -> (
+        downloader: ImageDownloader, busy: Callers<DownloadedImage>, moved: Callers<DownloadedImage>
+    ) {
+        var configuration = ImageDownloader.Configuration()
+        configuration.transfersPerHost = 1
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
+        let busy = try await downloader.callers(1, of: try ImageRequest("http://b.localhost/busy"))
+        _ = try await transport.transfer(0)
+        let moved = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/moved"))
+        try await transport.transfer(1).answer(
+            [], status: 307, fields: ["Location": "http://b.localhost/new"])
+        return (downloader, busy, moved)
     }
 }

@@ -1,8 +1,8 @@
 import ImageCodecs
 
-/// What two rows have in common when one load serves both: image, size, policy and expected bytes. Their priorities may
-/// differ.
-struct RowKey: Hashable {
+/// What callers, or rows of a list, have in common when one load serves them: image, size, policy and expected bytes. Their
+/// priorities may differ.
+struct LoadKey: Hashable, RequestKey {
     let image: CacheKey
     let size: ImageSize?
     let policy: ImageRequest.CachePolicy
@@ -15,6 +15,6 @@ struct RowKey: Hashable {
         checksum = request.checksum
     }
 
-    /// Feeds the hash that is ready made: the rest hardly ever tells two rows apart.
+    /// Feeds the hash that is ready made: the rest hardly ever tells two loads apart.
     func hash(into hasher: inout Hasher) { hasher.combine(image) }
 }
