@@ -7,8 +7,9 @@ struct Bench {
     static let usage = """
         marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--disk]
                                        loads every URL of the list, beside curl --parallel
-        marquee-bench memory           hit, miss and stores of the memory tier on 1, 2 and 4 threads, beside a
-                                       dictionary under a lock and plain LRU
+        marquee-bench memory [--threads N]
+                                       hit, miss and stores of the memory tier on 1, 2 and 4 threads, or on N,
+                                       beside a dictionary under a lock and plain LRU
         marquee-bench hit-ratio [--capacity N TRACE [--binary]]
                                        what LRU, CLOCK, SIEVE, ours and the optimum make of a trace: a key a line,
                                        or 32-bit integers, low byte first; without one, of traces of our own
@@ -73,8 +74,7 @@ struct Bench {
 struct Options {
     static let valued: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "ppm", "size", "fit", "scale", "rows", "seconds",
-        "capacity",
-        "entries",
+        "capacity", "entries", "threads",
     ]
     var words: [String] = []
     var flags: Set<String> = []

@@ -38,18 +38,18 @@ struct FrequencySketch {
     mutating func add(_ digest: SHA256.Digest) {
         let base = block(of: digest)
         var hash = digest.third
-        var isAdded = false
+        var added: UInt64 = 0
         var words = words.mutableSpan
         for row in 0..<4 {
             let index = base + Self.word(hash, row)
             let shift = Self.shift(hash)
-            if words[index] >> shift & 15 < 15 {
-                words[index] += 1 << shift
-                isAdded = true
-            }
+            // No branch: whether a counter is full is hard to foresee.
+            let one: UInt64 = words[index] >> shift & 15 < 15 ? 1 : 0
+            words[index] &+= one << shift
+            added |= one
             hash >>= 8
         }
-        if isAdded { noteAddition() }
+        if added != 0 { noteAddition() }
     }
 
     private mutating func noteAddition() {

@@ -31,9 +31,8 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// The value of a key, or nil. Counts as a use, a hit or a miss.
     public func value(for key: CacheKey) -> Value? {
         let time = timeToLive == nil ? 0 : now()
-        var expired = MemoryStore.Removed()
-        guard let object = store.withLock({ $0.value(for: key.digest, now: time, expired: &expired) }) else {
-            letGo(expired)
+        guard let object = store.withLock({ $0.value(for: key.digest, now: time) }) else {
+            if timeToLive != nil { letGo(store.withLock { $0.removeExpired(key.digest, now: time) }) }
             return nil
         }
         // Only values of this type are ever put in.
@@ -50,11 +49,11 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
         let deadline = timeToLive.map { now() &+ $0 } ?? .max
         // Handed over and not shared for a moment, which would count its references twice under the lock.
         var handover: MemoryStore.Value? = consume value
+        let (digest, text) = (key.digest, key.text)
         letGo(
             store.withLock { store in
-                handover.take().map {
-                    store.insert($0, for: key.digest, text: key.text, cost: cost, deadline: deadline)
-                }
+                guard let value = handover.take() else { return nil }
+                return store.insert(value, for: digest, text: text, cost: cost, deadline: deadline)
             })
     }
 

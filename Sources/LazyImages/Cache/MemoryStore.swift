@@ -20,11 +20,13 @@ struct MemoryStore {
         }
     }
 
-    /// What is to be known of a value beside itself: the text of its key for whoever looks for it by that, and when it
-    /// expires by the caller's clock. Apart from the value, so that a hit does not count references to the text.
-    private struct Label {
-        let text: String
-        let deadline: Int64
+    /// A value, the text of its key for whoever looks for it by that, and when it expires by the caller's clock.
+    private struct Entry {
+        static let empty = Entry(value: nil, text: "", deadline: .max)
+
+        var value: Value?
+        var text: String
+        var deadline: Int64
     }
 
     /// The most that the costs may sum up to.
@@ -39,19 +41,24 @@ struct MemoryStore {
     private var policy: WTinyLFU
     private var trials: WindowTrials
     private var sketch = FrequencySketch()
-    /// By the indices of the policy's nodes, as are their labels.
-    private var values: [Value?] = []
-    private var labels: [Label] = []
-    /// Whether any value expires: where none does, a hit need not look, which would cost a line of the processor's cache.
-    private var hasDeadlines = false
+    /// By the indices of the policy's nodes.
+    private var entries: [Entry] = []
     /// How often each pinned node is pinned.
     private var pins: [Int32: Int] = [:]
+    /// Nodes whose use the policy does not know of yet, in their order. It is told of many at once, before anything is
+    /// chosen by it, as in "BP-Wrapper" (Ding, Jiang, Zhang, ICDE 2009): told of each, it would have to wait under the
+    /// lock for the memory of the node's neighbours.
+    private var uses: [Int32] = []
+
+    /// The most uses the policy does not know of.
+    private static let mostUses = 64
 
     init(limit: Int, entryLimit: Int? = nil) {
         self.limit = limit
         self.entryLimit = min(limit, entryLimit ?? limit)
         trials = WindowTrials(limit: limit)
         policy = WTinyLFU(limit: limit, windowShare: trials.share)
+        uses.reserveCapacity(Self.mostUses)
     }
 
     var count: Int { policy.count }
@@ -59,31 +66,39 @@ struct MemoryStore {
     /// How many values there is memory for.
     var capacity: Int { policy.indexEnd }
 
-    /// The value of a key, which counts as a use. One that has expired by `now` is handed to `expired` and is none.
-    mutating func value(for digest: SHA256.Digest, now: Int64, expired: inout Removed) -> Value? {
+    /// The value of a key, which counts as a use; one that has expired by `now` is none.
+    mutating func value(for digest: SHA256.Digest, now: Int64) -> Value? {
         let index = policy.node(of: digest)
-        guard index != WTinyLFU.none else {
+        guard index != WTinyLFU.none, !hasExpired(index, now) else {
             misses &+= 1
-            return nil
-        }
-        if hasDeadlines, labels[Int(index)].deadline <= now {
-            misses &+= 1
-            expired.add(remove(index))
             return nil
         }
         hits &+= 1
-        policy.use(index)
-        noteUse(digest, index)
-        return values[Int(index)]
+        if uses.count == Self.mostUses { tellUses() }
+        uses.append(index)
+        return entries[Int(index)].value
+    }
+
+    /// Lets go of a key's value if it has expired by `now`.
+    mutating func removeExpired(_ digest: SHA256.Digest, now: Int64) -> Removed {
+        var removed = Removed()
+        let index = policy.node(of: digest)
+        if index != WTinyLFU.none, hasExpired(index, now) { removed.add(remove(index)) }
+        return removed
+    }
+
+    private func hasExpired(_ index: Int32, _ now: Int64) -> Bool {
+        entries[Int(index)].deadline <= now
     }
 
     /// Keeps a value in the place of an older one for its key, which counts as a use. One that costs more than one may is
     /// not kept, nor is what it would have replaced.
     mutating func insert(
-        _ value: consuming Value, for digest: SHA256.Digest, text: String = "", cost: Int,
+        _ value: consuming Value, for digest: SHA256.Digest, text: consuming String = "", cost: Int,
         deadline: Int64 = .max
     ) -> Removed {
         var removed = Removed()
+        tellUses()
         let known = policy.node(of: digest)
         guard cost <= entryLimit else {
             if known != WTinyLFU.none { removed.add(remove(known)) }
@@ -93,20 +108,17 @@ struct MemoryStore {
         let index: Int32
         if known == WTinyLFU.none {
             index = policy.add(digest, cost: cost)
-            while values.count <= Int(index) {
-                values.append(nil)
-                labels.append(Label(text: "", deadline: .max))
-            }
+            while entries.count <= Int(index) { entries.append(.empty) }
+            entries[Int(index)] = Entry(value: value, text: text, deadline: deadline)
             if policy.count > sketch.capacity { sketch.grow() }
         } else {
             index = known
             removed.add(takeValue(known))
             policy.setCost(cost, of: known)
             policy.use(known)
+            entries[Int(index)].value = consume value
+            entries[Int(index)].deadline = deadline
         }
-        values[Int(index)] = consume value
-        labels[Int(index)] = Label(text: text, deadline: deadline)
-        if deadline != .max { hasDeadlines = true }
         noteUse(digest, index)
         while let victim = policy.removeNext(sketch) {
             removed.add(take(victim))
@@ -121,6 +133,7 @@ struct MemoryStore {
     /// Keeps a key's value from being let go of for want of room, until it is unpinned as often. Nothing where there is no
     /// value.
     mutating func pin(_ digest: SHA256.Digest) {
+        tellUses()
         let index = policy.node(of: digest)
         guard index != WTinyLFU.none else { return }
         if pins[index] == nil { policy.pin(index) }
@@ -129,6 +142,7 @@ struct MemoryStore {
 
     /// Undoes one `pin`; when that was the last, the value goes in its turn again.
     mutating func unpin(_ digest: SHA256.Digest) {
+        tellUses()
         let index = policy.node(of: digest)
         guard let count = pins[index] else { return }
         pins[index] = count > 1 ? count - 1 : nil
@@ -139,7 +153,7 @@ struct MemoryStore {
     mutating func remove(_ digest: SHA256.Digest, ifStill value: Value? = nil) -> Removed {
         var removed = Removed()
         let index = policy.node(of: digest)
-        guard index != WTinyLFU.none, value == nil || values[Int(index)] === value else {
+        guard index != WTinyLFU.none, value == nil || entries[Int(index)].value === value else {
             return removed
         }
         removed.add(remove(index))
@@ -149,6 +163,7 @@ struct MemoryStore {
     /// Lets go of what is worth least until at most `bound` is left.
     mutating func trim(to bound: Int) -> Removed {
         var removed = Removed()
+        tellUses()
         while let victim = policy.removeNext(above: bound) {
             removed.add(take(victim))
             evictions &+= 1
@@ -159,27 +174,42 @@ struct MemoryStore {
     /// Lets go of all values and of the memory that held them. What was used how often stays known.
     mutating func removeAll() -> Removed {
         var removed = Removed()
-        for value in values { if let value { removed.add(value) } }
+        tellUses()
+        for entry in entries { if let value = entry.value { removed.add(value) } }
         policy = WTinyLFU(limit: limit, windowShare: trials.share)
-        (values, labels) = ([], [])
+        entries = []
         pins = [:]
         return removed
     }
 
     /// Everything that is held, with the texts of the keys, in no order.
     var snapshot: [(digest: SHA256.Digest, text: String, value: Value)] {
-        values.enumerated().compactMap { index, value in
-            value.map { (policy.digest(of: Int32(index)), labels[index].text, $0) }
+        entries.enumerated().compactMap { index, entry in
+            entry.value.map { (policy.digest(of: Int32(index)), entry.text, $0) }
         }
     }
 
+    /// Tells the policy of the uses it does not know of.
+    private mutating func tellUses() {
+        guard !uses.isEmpty else { return }
+        for position in uses.indices {
+            let index = uses[position]
+            policy.use(index)
+            noteUse(policy.digest(of: index), index)
+        }
+        uses.removeAll(keepingCapacity: true)
+    }
+
     private mutating func noteUse(_ digest: SHA256.Digest, _ index: Int32) {
-        sketch.add(digest)
-        guard trials.samples(digest), trials.use(digest, cost: policy.cost(of: index), sketch) else { return }
+        let isSampled = trials.samples(digest)
+        // Plain LRU does not ask how often a key was used; only the trials do then.
+        if isSampled || !trials.isPlainLRU { sketch.add(digest) }
+        guard isSampled, trials.use(digest, cost: policy.cost(of: index), sketch) else { return }
         policy.setWindow(share: trials.share)
     }
 
     private mutating func remove(_ index: Int32) -> Value {
+        tellUses()
         policy.remove(index)
         return take(index)
     }
@@ -191,7 +221,9 @@ struct MemoryStore {
     }
 
     private mutating func takeValue(_ index: Int32) -> Value {
-        guard let value = values[Int(index)].take() else { preconditionFailure("an entry has no value") }
+        guard let value = entries[Int(index)].value.take() else {
+            preconditionFailure("an entry has no value")
+        }
         return value
     }
 }

@@ -23,20 +23,19 @@ struct WTinyLFU {
     }
 
     private struct Node: BitwiseCopyable {
-        var digest: SHA256.Digest
         var cost: Int
         var newer: Int32
         var older: Int32
         var segment: Int32
 
         static func anchor(_ index: Int32) -> Node {
-            let digest = SHA256.Digest(first: 0, second: 0, third: 0, fourth: 0)
-            return Node(digest: digest, cost: 0, newer: index, older: index, segment: index)
+            Node(cost: 0, newer: index, older: index, segment: index)
         }
     }
 
     static let none = KeyTable.none
     private static let anchors = [Node.anchor(0), Node.anchor(1), Node.anchor(2)]
+    private static let noDigest = SHA256.Digest(first: 0, second: 0, third: 0, fourth: 0)
     /// The part of the main space that is protected (section 4 of the paper).
     private static let protectedShare = 0.8
     /// The most nodes one operation moves from a segment that has become too large: a window that is made smaller
@@ -52,6 +51,8 @@ struct WTinyLFU {
 
     private var table = KeyTable()
     private var nodes = anchors
+    /// The keys of the nodes. Apart, because the links of a ring then lie closer together.
+    private var digests = [SHA256.Digest](repeating: noDigest, count: anchors.count)
     private var windowCost = 0
     private var protectedCost = 0
     /// Nodes that are no entries, linked by `older`.
@@ -72,10 +73,10 @@ struct WTinyLFU {
 
     /// The key's node, or none.
     func node(of digest: SHA256.Digest) -> Int32 {
-        table.node(digest) { nodes[Int($0)].digest == digest }
+        table.node(digest) { digests[Int($0)] == digest }
     }
 
-    func digest(of index: Int32) -> SHA256.Digest { nodes[Int(index)].digest }
+    func digest(of index: Int32) -> SHA256.Digest { digests[Int(index)] }
 
     func cost(of index: Int32) -> Int { nodes[Int(index)].cost }
 
@@ -100,8 +101,7 @@ struct WTinyLFU {
     /// Adds an entry for a key that has none; `removeNext` is due then. Returns its index.
     mutating func add(_ digest: SHA256.Digest, cost: Int) -> Int32 {
         let index = newNode(
-            Node(
-                digest: digest, cost: cost, newer: Self.none, older: Self.none, segment: Segment.window))
+            Node(cost: cost, newer: Self.none, older: Self.none, segment: Segment.window), digest)
         self.cost += cost
         count += 1
         link(index, to: Segment.window)
@@ -113,7 +113,7 @@ struct WTinyLFU {
     mutating func remove(_ index: Int32) {
         leaveRing(index)
         let node = nodes[Int(index)]
-        table.leave(index, node.digest)
+        table.leave(index, digest(of: index))
         nodes[Int(index)].older = firstFree
         nodes[Int(index)].segment = Segment.free
         firstFree = index
@@ -174,7 +174,7 @@ struct WTinyLFU {
         limit /= 2
         window = max(1, window / 2)
         for index in Self.anchors.count..<nodes.count where isEntry(Int32(index)) {
-            if !isKept(nodes[index].digest) { remove(Int32(index)) }
+            if !isKept(digests[index]) { remove(Int32(index)) }
         }
         while removeNext(above: limit) != nil {}
     }
@@ -200,14 +200,16 @@ struct WTinyLFU {
 // MARK: Rings
 
 extension WTinyLFU {
-    private mutating func newNode(_ node: Node) -> Int32 {
+    private mutating func newNode(_ node: Node, _ digest: SHA256.Digest) -> Int32 {
         let index = firstFree
         if index != Self.none {
             firstFree = nodes[Int(index)].older
             nodes[Int(index)] = node
+            digests[Int(index)] = digest
             return index
         }
         nodes.append(node)
+        digests.append(digest)
         return Int32(nodes.count - 1)
     }
 

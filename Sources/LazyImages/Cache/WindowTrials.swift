@@ -8,7 +8,7 @@ struct WindowTrials {
     /// The most entries of a trial that sees all keys, which is most sure.
     private static let allEntries = 512
     /// The most entries of one that sees a sample: few, since each use of the sample costs as much as several hits.
-    private static let sampledEntries = 192
+    private static let sampledEntries = 96
     /// Uses of the sample between two judgements: as many as a trial has entries, and not fewer than these.
     private static let leastUses = 100
     /// What the hits of one round still count in the next: about the last twenty rounds decide.
@@ -33,6 +33,9 @@ struct WindowTrials {
 
     /// The window's part of the cache that does best.
     var share: Double { Self.shares[best] }
+
+    /// Whether the window is the whole cache.
+    var isPlainLRU: Bool { best == 0 }
 
     @inline(__always)
     func samples(_ digest: SHA256.Digest) -> Bool { digest.fourth & mask == 0 }

@@ -30,6 +30,24 @@ struct MemoryStoreTests {
         #expect(store.hits > 300 && store.evictions > 100)
     }
 
+    @Test(
+        "every use since the last store counts, in its order, however many there were",
+        arguments: [3, 64, 65, 500])
+    func manyUses(uses: Int) {
+        var store = MemoryStore(limit: 100)
+        for number in 0..<100 {
+            _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
+        }
+        let used = (0..<uses).map { UInt64($0 * 37 % 100) }
+        for number in used { _ = store.value(digest(number)) }
+        let order = (0..<100).sorted { one, other in
+            (used.lastIndex(of: one) ?? -1, one) < (used.lastIndex(of: other) ?? -1, other)
+        }
+        #expect(order == order.map { _ in number(store.trim(to: store.cost - 1)) })
+    }
+
+    private func number(_ removed: MemoryStore.Removed) -> UInt64? { (removed.first as? Value)?.number }
+
     @Test("a pinned value stays however much is stored, and goes in its turn once it is unpinned as often")
     func pinning() {
         var store = MemoryStore(limit: 4)
@@ -105,11 +123,12 @@ struct MemoryStoreTests {
         let (short, long) = (Value(1), Value(2))
         _ = store.insert(short, for: digest(1), cost: 2, deadline: 100)
         _ = store.insert(long, for: digest(2), cost: 2, deadline: 200)
-        var expired = MemoryStore.Removed()
-        #expect(store.value(for: digest(1), now: 99, expired: &expired) === short)
-        #expect(store.value(for: digest(1), now: 100, expired: &expired) == nil)
-        #expect(expired.first === short && store.cost == 2 && store.misses == 1)
-        #expect(store.value(for: digest(2), now: 100, expired: &expired) === long)
+        #expect(store.removeExpired(digest(1), now: 99).first == nil)
+        #expect(store.value(for: digest(1), now: 99) === short)
+        #expect(store.value(for: digest(1), now: 100) == nil)
+        #expect(store.removeExpired(digest(1), now: 100).first === short)
+        #expect(store.cost == 2 && store.misses == 1)
+        #expect(store.value(for: digest(2), now: 100) === long)
     }
 
     @Test("a value above the bound for one is not kept, though there is room for it")
@@ -139,10 +158,7 @@ struct MemoryStoreTests {
 }
 
 extension MemoryStore {
-    fileprivate mutating func value(_ digest: SHA256.Digest) -> Value? {
-        var expired = Removed()
-        return value(for: digest, now: 0, expired: &expired)
-    }
+    fileprivate mutating func value(_ digest: SHA256.Digest) -> Value? { value(for: digest, now: 0) }
 }
 
 private final class Value: Sendable {
