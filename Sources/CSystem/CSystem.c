@@ -54,3 +54,9 @@ int csystem_connect_local(const char *path) {
     close(descriptor);
     return -1;
 }
+
+void csystem_trim_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}

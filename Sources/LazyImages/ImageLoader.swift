@@ -1,3 +1,4 @@
+import CSystem
 import FoundationEssentials
 public import ImageCodecs
 
@@ -91,6 +92,8 @@ public actor ImageLoader: LoadFlight {
     ) async {
         memory.relieve(level)
         files.memory?.relieve(level)
+        // The allocator keeps what is free for itself; where memory is short others need it.
+        if level > .normal { csystem_trim_memory() }
         if level == .critical { await files.downloader.stopUnseen() }
     }
 

@@ -20,6 +20,8 @@ struct Bench {
         marquee-bench processes N [--seconds S]
                                        N processes on one cache: duplicate fetches; mixed work for S seconds (60),
                                        torn reads
+        marquee-bench pressure         how soon the memory tier of another process is smaller once memory is short, by
+                                       systemd's protocol and by the kernel's count of stalls
         marquee-bench dedupe [--callers N]
                                        many callers of one URL: requests the origin saw, time a caller
 
@@ -51,6 +53,10 @@ struct Bench {
             case "processes": results = try await processesBenchmark(options)
             case "worker":
                 try await CacheWorker.run(options.words)
+                results = []
+            case "pressure": results = try await pressureBenchmark(options)
+            case "pressure-worker":
+                try await PressureWorker.run()
                 results = []
             case "decode": results = try await decodeBenchmark(options)
             case "draw": results = try await drawBenchmark(options)

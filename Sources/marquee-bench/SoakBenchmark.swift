@@ -85,7 +85,7 @@ private var openDescriptors: Int {
 }
 
 /// The second number of `/proc/self/statm`, in pages (proc(5)).
-private var residentMegabytes: Double {
+var residentMegabytes: Double {
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
     return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1e6

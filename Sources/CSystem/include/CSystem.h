@@ -38,4 +38,7 @@ void csystem_name_thread(const char *name);
 /// errno.
 int csystem_connect_local(const char *path);
 
+/// Gives the memory that is free, but kept by the allocator, back to the system.
+void csystem_trim_memory(void);
+
 #endif
