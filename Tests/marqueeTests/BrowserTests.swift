@@ -115,6 +115,59 @@ struct BrowserTests {
         #expect(terminal.screen.modes == [7, 25])
     }
 
+    @Test(
+        "a terminal that is gone ends it, in the middle of a glide too, whether or not the hang-up is to be ignored",
+        arguments: ["", "trap '' HUP; "], ["", "G"])
+    func hangUp(shell: String, keys: String) throws {
+        let terminal = try PseudoTerminal(
+            "/bin/sh", ["-c", shell + "exec \"$MARQUEE\""],
+            environment: ["XDG_CACHE_HOME": folder.path, "MARQUEE": BuiltProgram.path("marquee")])
+        try #require(terminal.waits(seconds: 30) { $0.text(ofRow: 1).contains("A Trip to the Moon") })
+        terminal.type(keys)
+        terminal.hangUp()
+        let end = terminal.waitForEnd()
+        #expect(end == .exited(shell.isEmpty ? 128 + SIGHUP : 0))
+        #expect(terminal.settings == terminal.settingsBefore)
+    }
+
+    @Test("a long page scrolls in a small window, and says so")
+    func longPages() throws {
+        let terminal = try started(columns: 40, rows: 10)
+        terminal.type("?")
+        try #require(terminal.waits { $0.text(ofRow: 0).contains("lines 1-8 of") })
+        #expect(terminal.screen.row(containing: "quit") == nil)
+        terminal.type("\u{1B}[F")
+        #expect(terminal.waits { $0.row(containing: "quit") == 8 && $0.text(ofRow: 0).hasSuffix("↑") })
+        terminal.type("\u{1B}[H")
+        #expect(terminal.waits { $0.row(containing: "quit") == nil && $0.text(ofRow: 0).hasSuffix("↓") })
+        terminal.type("\u{1B}")
+        #expect(terminal.waits { $0.row(containing: "lines") == nil })
+        terminal.type("\r")
+        try #require(terminal.waits { $0.text(ofRow: 0).contains("lines 1-8 of") })
+        terminal.type(" ")
+        #expect(
+            terminal.waits {
+                $0.text(ofRow: 0).contains("lines 9-16 of") && $0.text(ofRow: 0).contains(" 1/36 ")
+            })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("a wide window has the selected film beside the list, where a click opens it")
+    func wide() throws {
+        let terminal = try started(columns: 200, rows: 60)
+        #expect(terminal.waits { $0.row(containing: "12 minutes") != nil && $0.row(containing: "╭") == nil })
+        #expect(terminal.screen.cell(column: 100, row: 25).style.background != .standard)
+        terminal.type("j")
+        #expect(terminal.waits { $0.row(containing: "12 minutes") == nil && $0.row(containing: "╭") == nil })
+        #expect(terminal.screen.text(ofRow: 1).contains("A Trip to the Moon"))
+        // A press and a release of the left button.
+        terminal.type("\u{1B}[<0;120;20M\u{1B}[<0;120;20m")
+        #expect(terminal.waits { $0.row(containing: "A Trip to the Moon") == nil })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
     #if THREAD_SANITIZER
         // The sanitizer takes the others for itself.
         private static let crashes = [SIGQUIT, SIGILL, SIGABRT]

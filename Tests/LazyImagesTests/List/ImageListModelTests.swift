@@ -1,3 +1,4 @@
+import ImageCodecs
 import LazyImages
 import Testing
 
@@ -111,6 +112,52 @@ struct ImageListModelTests {
         await model.setVisible(2..<3)
         #expect(
             await read(&updates, until: "2 loading 0") == ["0 placeholder", "1 placeholder", "2 loading 0"])
+    }
+
+    @Test("a row shows previews where they are asked for, and never one in the place of its image")
+    func previews() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b"), wantsPreviews: true)
+        await model.setVisible(0..<2)
+        var updates = model.updates.makeAsyncIterator()
+        func preview(_ number: Int) -> ImagePreview {
+            ImagePreview(
+                bitmap: Bitmap(width: 1, height: 1, pixels: [0, 0, 0, 0], isComplete: false), number: number)
+        }
+        loader.show("a", preview(1))
+        _ = await read(&updates, until: "0 loading 0, preview 1")
+        loader.report("a", TransferProgress(received: 7, expected: 9))
+        _ = await read(&updates, until: "0 loading 7, preview 1")
+        loader.show("a", preview(2))
+        loader.finish("a")
+        _ = await read(&updates, until: "0 a")
+        // The model takes what is told in turn: the preview has been looked at once this one has.
+        loader.show("b", preview(3))
+        #expect(
+            await read(&updates, until: "1 loading 0, preview 3").allSatisfy { !$0.hasPrefix("0 loading") })
+        #expect(text(model.state(of: 0)) == "a")
+
+        let plain = ImageListModel(loader: loader, rows: try requests("c"))
+        await plain.setVisible(0..<1)
+        #expect(loader.wantsPreviews("b") && !loader.wantsPreviews("c"))
+    }
+
+    @Test("rows are made when they are looked at")
+    func madeOnDemand() async throws {
+        let asked = Lock<Set<Int>>([])
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader)
+        let rows = ListRows(count: 100_000) { row in
+            asked.withLock { _ = $0.insert(row) }
+            // Losing the error is right: the address is one.
+            return try? request("\(row)")
+        }
+        await model.setRows(rows, visible: 500..<502)
+        #expect(loader.takeRecord() == ["load 500", "load 501", "prefetch 502", "prefetch 503"])
+        await model.setVisible(99_999..<100_000)
+        #expect(loader.takeRecord().contains("load 99999"))
+        #expect(asked.withLock { $0 } == [500, 501, 502, 503, 99_999])
+        #expect(rows[-1] == nil && rows[100_000] == nil)
     }
 
     @Test("an image that was prefetched is told once, and a retry tells only of what failed")
