@@ -63,10 +63,10 @@ struct TmuxTests {
                 && lines[25].dropFirst(90).prefix(40).contains { "▀▄▌▐█▅▂▖▗▘▝▊▋▎".contains($0) }
                 && !screen.contains("╭")
         }
-        try await tmux.shows { $0.contains("1/36") && $0.contains("12 minutes") && isDrawn($0) }
+        try await tmux.shows { $0.contains("1/36") && $0.contains("15 minutes") && isDrawn($0) }
         try await tmux.type("j")
         let second = try await tmux.shows {
-            $0.contains("2/36") && !$0.contains("12 minutes") && isDrawn($0)
+            $0.contains("2/36") && $0.contains("12 minutes") && isDrawn($0)
         }
         #expect(second.contains("A Trip to the Moon") && second.contains("The Great Train Robbery"))
         try await tmux.type("Enter")

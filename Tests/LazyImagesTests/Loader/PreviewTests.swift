@@ -19,6 +19,13 @@ struct PreviewTests {
         return ImageLoader(disk: nil, configuration: configuration, transport: transport, pressure: nil)
     }
 
+    /// At an eighth of its size, which is decoded soon.
+    private func small(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        request.targetSize = ImageSize(width: 62, height: 93)
+        return request
+    }
+
     @Test(
         "a preview comes when a scan is there and the data has doubled, each nearer to the picture, and none is kept"
     )
@@ -26,11 +33,10 @@ struct PreviewTests {
         let gates = jpeg.pieces.map { _ in Gate() }
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
-        var request = ImageRequest(url: origin.url("/nosferatu.jpg"))
-        request.targetSize = ImageSize(width: 100, height: 150)
+        let request = small(ImageRequest(url: origin.url("/nosferatu.jpg")))
         let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
         let (progress, progressing) = AsyncStream.makeStream(of: TransferProgress.self)
-        let load = Task { [request] in
+        let load = Task {
             try await loader.image(for: request, progress: progressing, previews: previewing)
         }
         var shown: [ImagePreview] = []
@@ -64,7 +70,7 @@ struct PreviewTests {
     func most() async throws {
         let transport = HeldTransport()
         let loader = loader(transport)
-        let request = try ImageRequest("http://localhost/a.jpg")
+        let request = small(try ImageRequest("http://localhost/a.jpg"))
         let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
         let load = Task { try await loader.image(for: request, previews: previewing) }
         let transfer = try await transport.transfer()
@@ -91,7 +97,9 @@ struct PreviewTests {
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
         let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
-        let load = Task { try await loader.image(for: ImageRequest(url: origin.url()), previews: previewing) }
+        let load = Task {
+            try await loader.image(for: small(ImageRequest(url: origin.url())), previews: previewing)
+        }
         var next = previews.makeAsyncIterator()
         gates[0].open()
         #expect(await next.next()?.number == 1)
@@ -103,7 +111,7 @@ struct PreviewTests {
         let broken = try ScriptedOrigin(Array(jpeg.script(gates).prefix(4)) + [.reset])
         let (others, showing) = AsyncStream.makeStream(of: ImagePreview.self)
         await #expect(throws: ImageLoadingError.self) {
-            try await loader.image(for: ImageRequest(url: broken.url()), previews: showing)
+            try await loader.image(for: small(ImageRequest(url: broken.url())), previews: showing)
         }
         #expect(await others.reduce(0) { count, _ in count + 1 } <= 1)
         #expect(loader.memory.counters.stores == 0)
@@ -115,7 +123,7 @@ struct PreviewTests {
     func sharing() async throws {
         let transport = HeldTransport()
         let loader = loader(transport)
-        let request = try ImageRequest("http://localhost/a.jpg")
+        let request = small(try ImageRequest("http://localhost/a.jpg"))
         async let plain = loader.image(for: request)
         let transfer = try await transport.transfer()
         transfer.respond(200, ["Cache-Control": "max-age=3600"])
