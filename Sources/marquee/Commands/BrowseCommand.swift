@@ -32,7 +32,7 @@ enum BrowseCommand: Command {
         } catch {
             throw Failure("the terminal cannot be used: \(error); marquee list works without one")
         }
-        let opened = try session.makeLoader(keepsFiles: false)
+        let opened = session.makeLoader(keepsFiles: false)
         let subject = Browser.Subject(
             catalogue: open.catalogue,
             poster: { film in
