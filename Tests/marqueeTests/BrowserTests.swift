@@ -155,9 +155,11 @@ struct BrowserTests {
     @Test("a wide window has the selected film beside the list, where a click opens it")
     func wide() throws {
         let terminal = try started(columns: 200, rows: 60)
-        #expect(terminal.waits { $0.row(containing: "15 minutes") != nil && $0.row(containing: "╭") == nil })
         #expect(
-            (90..<140).contains { terminal.screen.cell(column: $0, row: 25).style.background != .standard })
+            terminal.waits { screen in
+                screen.row(containing: "15 minutes") != nil && screen.row(containing: "╭") == nil
+                    && (90..<140).contains { screen.cell(column: $0, row: 25).style.background != .standard }
+            })
         terminal.type("j")
         #expect(terminal.waits { $0.row(containing: "12 minutes") != nil && $0.row(containing: "╭") == nil })
         #expect(terminal.screen.text(ofRow: 1).contains("A Trip to the Moon"))

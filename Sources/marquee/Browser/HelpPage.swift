@@ -8,6 +8,7 @@ enum HelpPage {
         ("Home End  g G", "the first, the last"),
         ("Enter", "open the film; Esc goes back"),
         ("n N", "the next, the previous"),
+        ("in a long text", "the keys that move scroll it"),
         ("/", "filter as you type; Enter keeps it, Esc ends it"),
         ("s", "change the order"),
         ("v", "list or wall of posters"),
