@@ -144,7 +144,8 @@ public actor ImageLoader: LoadFlight {
         // A flight may have ended between the caller's own look and this one.
         if let image = usableImage(for: request) { return image }
         let previews = PreviewMaker(
-            fitting: request.targetSize, limits: decodingLimits, on: threads, for: flight.progress)
+            fitting: request.targetSize, limits: decodingLimits, on: threads, for: flight.progress,
+            under: pressure)
         let file = try await files.file(
             for: request, ticket: flight.ticket,
             listener: ProgressListener(flight.progress, previews: previews))

@@ -40,17 +40,21 @@ final class PreviewMaker: Sendable {
     private let limits: DecodingLimits
     private let threads: BlockingThreads
     private let relay: ProgressRelay
+    private let pressure: MemoryPressure?
     private let state = Lock(State())
 
-    /// - Parameter relay: whom it shows what it makes.
+    /// - Parameters:
+    ///   - relay: whom it shows what it makes.
+    ///   - pressure: how short memory is; nil for a loader that does not care.
     init(
         fitting target: ImageSize?, limits: DecodingLimits, on threads: BlockingThreads,
-        for relay: ProgressRelay
+        for relay: ProgressRelay, under pressure: MemoryPressure?
     ) {
         self.target = target
         self.limits = limits
         self.threads = threads
         self.relay = relay
+        self.pressure = pressure
     }
 
     /// More of a body has arrived.
@@ -74,8 +78,7 @@ final class PreviewMaker: Sendable {
     /// Makes a preview, and another if enough has come meanwhile.
     private func work() {
         while let (body, start) = next() {
-            let piece = Array(body.bytes(from: start))
-            guard let preview = preview(of: body, piece) else { continue }
+            guard let preview = preview(of: body, body.bytes(from: start)) else { continue }
             relay.show(preview)
         }
     }
@@ -94,8 +97,8 @@ final class PreviewMaker: Sendable {
     /// Reads on. Nil where that has not made the picture better, or it can be no preview.
     private func preview(of body: BodyBuffer, _ piece: [UInt8]) -> ImagePreview? {
         let taken = state.withLock { state -> JPEGPreviews? in
-            // A body in a file is none to look into.
-            if piece.isEmpty { state.end() }
+            // A body in a file is none to look into, and where memory is short nothing is decoded.
+            if piece.isEmpty || pressure?.level == .critical { state.end() }
             guard state.body === body else { return nil }
             state.taken += piece.count
             return state.reader.take() ?? JPEGPreviews(fitting: target, limits: limits)

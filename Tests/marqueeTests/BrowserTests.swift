@@ -60,6 +60,36 @@ struct BrowserTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
+    @Test(
+        "a progressive poster is seen before all of it is there, in the list and in full",
+        arguments: ["", "\r"])
+    func preview(keys: String) throws {
+        let poster = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../sample-data/posters/nosferatu.jpg")
+        let bytes = [UInt8](try Data(contentsOf: poster))
+        let rest = Gate()
+        // Two of its ten scans.
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(bytes.count)\r\n\r\n"),
+            .sendBytes(Array(bytes[..<14_000])), .wait(rest), .sendBytes(Array(bytes[14_000...])),
+        ])
+        let films = """
+            [{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D", "minutes": 7,
+              "poster": "\(origin.url("/a.jpg"))"}]
+            """
+        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
+        terminal.type(keys)
+        func isShown(_ screen: VirtualScreen) -> Bool {
+            hasPoster(screen) && (screen.row(containing: "7 minutes") != nil) == !keys.isEmpty
+        }
+        #expect(terminal.waits { isShown($0) && $0.text(ofRow: 23).contains(" 1 loading ") })
+        rest.open()
+        #expect(terminal.waits { isShown($0) && $0.text(ofRow: 23).contains(" 0 loading ") })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
     @Test("keys move, filter, sort, open and go back")
     func keys() throws {
         let terminal = try started()

@@ -85,8 +85,8 @@ final class BodyBuffer: BodyReceiver {
     var head: ResponseHead? { state.withLock { $0.head } }
 
     /// What has arrived behind the first `start` bytes, as far as it is in memory: nothing of a body that is in a file, or
-    /// that has ended.
-    func bytes(from start: Int) -> ArraySlice<UInt8> { state.withLock { $0.bytes.dropFirst(start) } }
+    /// that has ended. A copy, since who shared the bytes would make the next ones copy all.
+    func bytes(from start: Int) -> [UInt8] { state.withLock { Array($0.bytes.dropFirst(start)) } }
 
     /// When the head came.
     var headTime: FileTime { state.withLock { $0.headTime } }

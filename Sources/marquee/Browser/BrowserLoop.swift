@@ -125,9 +125,10 @@ final class BrowserLoop {
 
     /// The rows as they are now, each at the sizes it is shown in.
     private func tellRows() {
-        feeds.list.setRows(rows(in: state.layout.poster), visible: state.visible)
+        // The film first: a file that its list is about to give up for it goes on.
         let full = state.filmPage?.poster.size ?? state.layout.poster
         feeds.film.setRows(rows(in: full), visible: state.visibleInFull)
+        feeds.list.setRows(rows(in: state.layout.poster), visible: state.visible)
     }
 
     private func rows(in cells: CellSize) -> ListRows {
@@ -142,8 +143,8 @@ final class BrowserLoop {
     }
 
     private func tellVisible() {
-        feeds.list.setVisible(state.visible)
         feeds.film.setVisible(state.visibleInFull)
+        feeds.list.setVisible(state.visible)
     }
 
     /// Why there is no poster for the selected film: its address is none, or it could not be had; nil if it could.

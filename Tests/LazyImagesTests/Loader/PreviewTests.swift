@@ -117,6 +117,24 @@ struct PreviewTests {
         #expect(loader.memory.counters.stores == 0)
     }
 
+    @Test("where memory is critically short there are none")
+    func pressure() async throws {
+        let transport = HeldTransport()
+        let pressure = MemoryPressure()
+        let loader = ImageLoader(disk: nil, transport: transport, pressure: pressure)
+        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
+        var request = small(try ImageRequest("http://localhost/a.jpg"))
+        request.priority = .high
+        let load = Task { [request] in try await loader.image(for: request, previews: previewing) }
+        let transfer = try await transport.transfer()
+        transfer.respond()
+        pressure.report(.critical)
+        for piece in jpeg.pieces { transfer.send(Array(jpeg.bytes[piece])) }
+        transfer.finish()
+        await #expect(throws: ImageLoadingError.self) { try await load.value }
+        #expect(await previews.first { _ in true } == nil)
+    }
+
     @Test(
         "of those who share a load only the one who asks is shown previews, and what memory has comes without any"
     )
