@@ -58,6 +58,7 @@ struct PreviewTests {
         // The last and longest piece may come in parts.
         while let preview = await nextPreview.next() { shown.append(preview) }
         #expect(shown.map(\.number) == Array(1...shown.count))
+        #expect(shown.count <= 4)
         #expect(shown.allSatisfy { !$0.bitmap.isComplete && $0.bitmap.size == image.bitmap.size })
         let differences = shown.map { difference($0.bitmap, image.bitmap) }
         #expect(
@@ -66,29 +67,52 @@ struct PreviewTests {
             loader.memory.counters.stores == 1 && loader.cachedImage(for: request)?.bitmap.isComplete == true)
     }
 
+    @Test("another one comes when the data has doubled, and not before")
+    func doubling() async throws {
+        let pieces = jpeg.pieces.dropLast().map { Array(jpeg.bytes[$0]) }
+        #expect(try await previewCounts(after: pieces) == [1, 2, 2, 2, 2, 3, 3, 3, 3])
+    }
+
     @Test("there are six at most, however often the data doubles")
     func most() async throws {
-        let transport = HeldTransport()
-        let loader = loader(transport)
-        let request = small(try ImageRequest("http://localhost/a.jpg"))
-        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
-        let load = Task { try await loader.image(for: request, previews: previewing) }
-        let transfer = try await transport.transfer()
-        transfer.respond()
-        var next = previews.makeAsyncIterator()
         var sent = 0
-        for (index, piece) in jpeg.pieces.dropLast().enumerated() {
+        let pieces = jpeg.pieces.dropLast().map { piece in
             let scan = jpeg.bytes[max(0, piece.lowerBound - 2)..<piece.upperBound - 2]
             // As much again as there was, in comments, which a decoder passes over.
             let bytes = scan + ProgressiveSample.comments(max(4, sent - scan.count))
-            transfer.send(Array(bytes))
             sent += bytes.count
-            if index < PreviewMaker.most { #expect(await next.next()?.number == index + 1) }
+            return Array(bytes)
         }
-        transfer.send(Array(jpeg.bytes[(jpeg.pieces[jpeg.pieces.count - 1].lowerBound - 2)...]))
-        transfer.finish()
-        #expect(try await load.value.bitmap.isComplete)
-        #expect(await next.next() == nil)
+        #expect(try await previewCounts(after: pieces) == [1, 2, 3, 4, 5, 6, 6, 6, 6])
+    }
+
+    /// How many previews there are after each of the pieces, once all that it leads to has been done.
+    private func previewCounts(after pieces: [[UInt8]]) async throws -> [Int] {
+        let shown = Lock<[Int]>([])
+        let flight = ProgressRelay()
+        var listener = ProgressLog().listener
+        listener.show = { preview in shown.withLock { $0.append(preview.number) } }
+        flight.add(listener, for: LoadTicket())
+        // One thread: what is run on it waits for what began before.
+        let threads = BlockingThreads(count: 1)
+        let maker = PreviewMaker(
+            fitting: ImageSize(width: 62, height: 93), limits: .standard, on: threads, for: flight, under: nil
+        )
+        let transfer = ProgressRelay()
+        transfer.add(ProgressListener(flight, previews: maker), for: LoadTicket())
+        let body = BodyBuffer(
+            url: try ImageRequest("http://localhost/a.jpg").url, maximumBytes: 1 << 24,
+            budget: BodyBudget(limit: 1 << 24), spillFolder: nil, progress: transfer)
+        #expect(body.receive(ResponseHead(status: 200)))
+        var counts: [Int] = []
+        for piece in pieces {
+            let isTaken = body.receive(piece.span)
+            #expect(isTaken)
+            await threads.run {}
+            counts.append(shown.withLock { $0.count })
+        }
+        #expect(shown.withLock { $0 } == Array(1...(counts.last ?? 0)))
+        return counts
     }
 
     @Test("a cancelled load ends its previews, and so does a connection that is lost")
