@@ -291,21 +291,3 @@ public actor ImageListModel<Loader: RowLoading> {
         }
     }
 }
-
-extension ListRows {
-    /// The event of a list that shows these rows from now on.
-    fileprivate func replacing(visible: Range<Int>) -> ScrollWindow<LoadKey>.Event {
-        .replaced(count: count, key: { self[$0].map(LoadKey.init) }, visible: visible)
-    }
-}
-
-extension ImageRequest {
-    /// The priority it is loaded with. A download that a person waits for goes before one that nobody looks at, whatever
-    /// the request says.
-    fileprivate func priority(_ urgency: ScrollWindow<LoadKey>.Urgency) -> Priority {
-        switch urgency {
-        case .visible: max(priority, .high)
-        case .ahead: min(priority, .low)
-        }
-    }
-}

@@ -36,3 +36,10 @@ public final class ListRows: Sendable {
         return request
     }
 }
+
+extension ListRows {
+    /// The event of a list that shows these rows from now on.
+    func replacing(visible: Range<Int>) -> ScrollWindow<LoadKey>.Event {
+        .replaced(count: count, key: { self[$0].map(LoadKey.init) }, visible: visible)
+    }
+}
