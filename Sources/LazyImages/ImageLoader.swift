@@ -107,16 +107,20 @@ public actor ImageLoader: LoadFlight {
     /// - Parameters:
     ///   - ticket: stands for this caller in `setPriority`.
     ///   - progress: is told how far a download is and finishes with the load.
+    ///   - previews: is given what a progressive JPEG looks like while it is downloaded, at about the size wanted, and
+    ///     finishes with the load: six at most, each of twice the bytes of the one before. Default nil: none are made.
     /// - Throws: whatever stands between the URL and its image; `.cancelled` when the calling task is.
     public nonisolated(nonsending) func image(
         for request: ImageRequest, ticket: LoadTicket = LoadTicket(),
-        progress: AsyncStream<TransferProgress>.Continuation? = nil
+        progress: AsyncStream<TransferProgress>.Continuation? = nil,
+        previews: AsyncStream<ImagePreview>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedImage {
+        let listener = ProgressListener(progress, previews)
         if let image = usableImage(for: request) {
-            progress?.finish()
+            listener?.finish()
             return image
         }
-        return try await load(request, ticket, progress.map(ProgressListener.init))
+        return try await load(request, ticket, listener)
     }
 
     /// Gives the caller behind `ticket` another priority. Does nothing once the caller has its answer.
@@ -142,8 +146,12 @@ public actor ImageLoader: LoadFlight {
     ) async throws(ImageLoadingError) -> LoadedImage {
         // A flight may have ended between the caller's own look and this one.
         if let image = usableImage(for: request) { return image }
+        let previews = PreviewMaker(
+            fitting: request.targetSize, limits: decodingLimits, on: threads, for: flight.progress,
+            under: pressure)
         let file = try await files.file(
-            for: request, ticket: flight.ticket, listener: ProgressListener(flight.progress))
+            for: request, ticket: flight.ticket,
+            listener: ProgressListener(flight.progress, previews: previews))
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let image = try await decode(file, for: request)
         memory.store(image, for: request.imageKey, cost: image.bitmap.cost)

@@ -32,7 +32,7 @@ struct Bench {
                                        loads without a pause: loads/s, memory, descriptors
         marquee-bench draw FILE... [--size COLSxROWS]
                                        milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa
-        marquee-bench scroll [--rows N] [--size COLSxROWS]
+        marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB]
                                        the arrow key held in the browser through N films (10000): time and bytes a
                                        frame, loads, memory, and how soon pictures come
         marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
@@ -80,7 +80,7 @@ struct Bench {
 struct Options {
     static let valued: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "ppm", "size", "fit", "scale", "rows", "seconds",
-        "capacity", "entries", "threads",
+        "capacity", "entries", "threads", "memory-size",
     ]
     var words: [String] = []
     var flags: Set<String> = []

@@ -23,17 +23,13 @@ struct Session: Sendable {
 
     /// A loader over the disk tier, and the network with the embedded origin in it.
     /// - Parameter keepsFiles: whether memory keeps the files too, for who asks for them again.
-    func makeLoader(keepsFiles: Bool = true) throws -> OpenLoader {
-        var transport = settings.transport
-        var origin: CatalogueService?
+    func makeLoader(keepsFiles: Bool = true) -> OpenLoader {
+        var origin: EmbeddedOrigin?
+        var network: any Transport = CurlTransport(configuration: settings.transport)
         if case .sample(let folder) = source, !settings.isOffline {
-            let service = try CatalogueService(
-                folder: folder, configuration: CatalogueService.Configuration())
-            service.start()
-            transport.connectTo["\(CatalogueSource.sampleHost):80"] = "127.0.0.1:\(service.port)"
-            origin = service
+            let embedded = EmbeddedOrigin(folder: folder, transport: settings.transport)
+            (origin, network) = (embedded, embedded)
         }
-        let network = CurlTransport(configuration: transport)
         let loader =
             if let disk {
                 FileLoader(
@@ -109,7 +105,7 @@ struct Session: Sendable {
 /// A loader and, while it lives, the origin that serves the sample posters to it and the log of its transfers.
 struct OpenLoader: Sendable {
     let loader: FileLoader
-    let origin: CatalogueService?
+    let origin: EmbeddedOrigin?
     let log: Task<Void, Never>?
 
     /// Waits until everything is on disk and stops the origin.
@@ -117,8 +113,7 @@ struct OpenLoader: Sendable {
         await loader.flush()
         log?.cancel()
         await log?.value
-        guard let origin else { return }
-        await BlockingThreads(count: 1).run { origin.stop() }
+        await origin?.stop()
     }
 }
 

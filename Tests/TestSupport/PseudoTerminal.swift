@@ -25,7 +25,7 @@ public final class PseudoTerminal {
     /// How the terminal was set before the program began.
     public let settingsBefore: TerminalSettings
 
-    private let controlling: Int32
+    private var controlling: Int32
     /// Held open, so that the terminal's settings outlive the program.
     private let controlled: Int32
     private let exitDescriptor: Int32
@@ -62,7 +62,15 @@ public final class PseudoTerminal {
             var outcome: Int32 = 0
             _ = unsafe csystem_pty_wait(process, 0, &outcome)
         }
-        for descriptor in [controlling, controlled, exitDescriptor] { close(descriptor) }
+        for descriptor in [controlling, controlled, exitDescriptor] where descriptor >= 0 {
+            close(descriptor)
+        }
+    }
+
+    /// Closes the terminal, as a window that is closed or a line that is lost. Nothing can be typed or seen from then on.
+    public func hangUp() {
+        close(controlling)
+        controlling = -1
     }
 
     /// How the terminal is set now.

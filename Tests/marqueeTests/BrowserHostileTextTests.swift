@@ -73,6 +73,29 @@ struct BrowserHostileTextTests {
         check(terminal)
     }
 
+    @Test("in what a server says: its reason, its fields, where it leads, what it sends")
+    func server() throws {
+        let origin = try HostileServer.started()
+        let films = (0..<HostileServer.answers).map { number in
+            [
+                "id": "\(number)", "title": "Film \(number).", "year": 1920, "director": "D",
+                "poster": origin.url("/\(number).png").absoluteString,
+            ] as [String: Any]
+        }
+        let terminal = try started(films, showing: "Film 0.")
+        terminal.type("\r")
+        for number in films.indices {
+            try #require(
+                terminal.waits {
+                    $0.row(containing: "Film \(number).") == 1 && $0.row(containing: "No poster") != nil
+                },
+                "\(terminal.screen.rows)")
+            terminal.type("n")
+        }
+        #expect(origin.requests.count >= films.count)
+        check(terminal)
+    }
+
     @Test("in the filter, as it is pasted and as it is typed")
     func filter() throws {
         let film: [String: Any] = ["id": "x", "title": "Film", "year": 1920, "director": "D"]

@@ -6,12 +6,16 @@ import Testing
 
 @Suite("The browser's state", .timeLimit(.minutes(1)))
 struct BrowserStateTests {
-    private func state(films: Int = 100, columns: Int = 80, rows: Int = 24) -> BrowserState {
+    /// - Parameter overview: how many words each film's has.
+    private func state(films: Int = 100, overview: Int = 0, columns: Int = 80, rows: Int = 24) -> BrowserState
+    {
         let movies = (0..<films).map { number in
             Movie(
                 id: "\(number)", title: "Film \(number)", originalTitle: nil, year: 1900 + number % 30,
                 director: number.isMultiple(of: 2) ? "Even" : "Odd", country: nil, minutes: nil, genres: [],
-                overview: nil, score: Double(number % 10), poster: nil)
+                overview: overview == 0
+                    ? nil : Array(repeating: "word", count: overview).joined(separator: " "),
+                score: Double(number % 10), poster: nil)
         }
         return BrowserState(
             Catalogue(name: nil, movies: movies), size: CellSize(columns: columns, rows: rows))
@@ -93,20 +97,64 @@ struct BrowserStateTests {
         var state = state()
         #expect(state.handle(.key(TerminalKey(.enter)), now: 1) == [.rowsChanged])
         #expect(state.handle(key("n"), now: 2) == [])
-        #expect(state.visible == 1..<2)
+        #expect(state.visibleInFull == 1..<2 && state.visible.isEmpty)
         #expect(state.handle(key("n"), now: 2.05) == [.motion(.beganDragging)])
-        #expect(state.visible == 2..<3)
+        #expect(state.visibleInFull == 2..<3)
     }
 
     @Test("help leaves the page under it as it is")
     func help() {
         var state = state()
         _ = state.handle(.key(TerminalKey(.enter)), now: 1)
-        let before = (visible: state.visible, poster: state.posterSize)
+        let before = (visible: state.visibleInFull, page: state.filmPage)
         #expect(state.handle(key("?"), now: 2) == [])
-        #expect(state.isHelpShown && state.visible == before.visible && state.posterSize == before.poster)
+        #expect(state.isHelpShown && state.visibleInFull == before.visible && state.filmPage == before.page)
         #expect(state.handle(key("j"), now: 3) == [])
-        #expect(!state.isHelpShown && state.page == .film && state.visible == before.visible)
+        #expect(!state.isHelpShown && state.page == .film && state.visibleInFull == before.visible)
+    }
+
+    @Test(
+        "a text longer than the window scrolls by every key of moving, and says where it is",
+        arguments: ["?", "\r"])
+    func longText(opening: Character) {
+        var state = state(overview: 60, columns: 40, rows: 10)
+        _ = state.handle(opening == "?" ? key("?") : .key(TerminalKey(.enter)), now: 0)
+        let count = state.textPosition?.count ?? 0
+        #expect(state.textPosition?.shown == 0..<8 && count > 16)
+        func press(_ code: TerminalKey.Code) -> Int? {
+            _ = state.handle(.key(TerminalKey(code)), now: 0)
+            return state.textPosition?.shown.lowerBound
+        }
+        #expect(press(.down) == 1 && press(.character("j")) == 2 && press(.up) == 1)
+        #expect(press(.pageDown) == 9 && press(.character("b")) == 1)
+        #expect(press(.end) == count - 8 && press(.down) == count - 8 && press(.up) == count - 9)
+        #expect(press(.home) == 0 && press(.up) == 0 && press(.character("G")) == count - 8)
+        _ = state.handle(.wheel(.up, at: CellPosition(column: 0, row: 0)), now: 0)
+        #expect(state.textPosition?.shown.lowerBound == count - 11)
+        #expect(state.list.selected == 0)
+        _ = state.resize(to: CellSize(columns: 200, rows: 60), cellAspect: 2)
+        #expect(state.textPosition == nil)
+    }
+
+    @Test("the next film's page begins at its beginning")
+    func nextPage() {
+        var state = state(overview: 60, columns: 40, rows: 10)
+        _ = state.handle(.key(TerminalKey(.enter)), now: 0)
+        _ = state.handle(.key(TerminalKey(.end)), now: 0)
+        _ = state.handle(key("n"), now: 1)
+        #expect(state.list.selected == 1 && state.textPosition?.shown.lowerBound == 0)
+    }
+
+    @Test("a wide list has the selected film beside it, a narrow one and a wall have not")
+    func wide() {
+        var state = state(columns: 119, rows: 40)
+        #expect(state.filmPage == nil && state.visibleInFull.isEmpty)
+        _ = state.resize(to: CellSize(columns: 120, rows: 40), cellAspect: 2)
+        #expect(state.filmPage?.text.columns.upperBound ?? 121 <= 120 && state.visibleInFull == 0..<1)
+        _ = state.handle(key("j"), now: 1)
+        #expect(state.visibleInFull == 1..<2 && !state.visible.isEmpty)
+        _ = state.handle(key("v"), now: 2)
+        #expect(state.filmPage == nil && state.visibleInFull.isEmpty)
     }
 
     @Test("an empty catalogue moves nowhere and opens nothing")

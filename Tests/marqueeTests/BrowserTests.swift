@@ -60,6 +60,36 @@ struct BrowserTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
+    @Test(
+        "a progressive poster is seen before all of it is there, in the list and in full",
+        arguments: ["", "\r"])
+    func preview(keys: String) throws {
+        let poster = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../sample-data/posters/nosferatu.jpg")
+        let bytes = [UInt8](try Data(contentsOf: poster))
+        let rest = Gate()
+        // Two of its ten scans.
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(bytes.count)\r\n\r\n"),
+            .sendBytes(Array(bytes[..<14_000])), .wait(rest), .sendBytes(Array(bytes[14_000...])),
+        ])
+        let films = """
+            [{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D", "minutes": 7,
+              "poster": "\(origin.url("/a.jpg"))"}]
+            """
+        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
+        terminal.type(keys)
+        func isShown(_ screen: VirtualScreen) -> Bool {
+            hasPoster(screen) && (screen.row(containing: "7 minutes") != nil) == !keys.isEmpty
+        }
+        #expect(terminal.waits { isShown($0) && $0.text(ofRow: 23).contains(" 1 loading ") })
+        rest.open()
+        #expect(terminal.waits { isShown($0) && $0.text(ofRow: 23).contains(" 0 loading ") })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
     @Test("keys move, filter, sort, open and go back")
     func keys() throws {
         let terminal = try started()
@@ -113,6 +143,62 @@ struct BrowserTests {
         #expect(end == .exited(signal == 0 ? 0 : 128 + signal))
         #expect(terminal.settings == terminal.settingsBefore)
         #expect(terminal.screen.modes == [7, 25])
+    }
+
+    @Test(
+        "a terminal that is gone ends it, in the middle of a glide too, whether or not the hang-up is to be ignored",
+        arguments: ["", "trap '' HUP; "], ["", "G"])
+    func hangUp(shell: String, keys: String) throws {
+        let terminal = try PseudoTerminal(
+            "/bin/sh", ["-c", shell + "exec \"$MARQUEE\""],
+            environment: ["XDG_CACHE_HOME": folder.path, "MARQUEE": BuiltProgram.path("marquee")])
+        try #require(terminal.waits(seconds: 30) { $0.text(ofRow: 1).contains("A Trip to the Moon") })
+        terminal.type(keys)
+        terminal.hangUp()
+        let end = terminal.waitForEnd()
+        // The signal, where it is heeded, and the end of the input come at the same time.
+        #expect(end == .exited(0) || shell.isEmpty && end == .exited(128 + SIGHUP))
+    }
+
+    @Test("a long page scrolls in a small window, and says so")
+    func longPages() throws {
+        let terminal = try started(columns: 40, rows: 10)
+        terminal.type("?")
+        try #require(terminal.waits { $0.text(ofRow: 0).contains("lines 1-8 of") })
+        #expect(terminal.screen.row(containing: "quit") == nil)
+        terminal.type("\u{1B}[F")
+        #expect(terminal.waits { $0.row(containing: "quit") == 8 && $0.text(ofRow: 0).hasSuffix("↑") })
+        terminal.type("\u{1B}[H")
+        #expect(terminal.waits { $0.row(containing: "quit") == nil && $0.text(ofRow: 0).hasSuffix("↓") })
+        terminal.type("\u{1B}")
+        #expect(terminal.waits { $0.row(containing: "lines") == nil })
+        terminal.type("\r")
+        try #require(terminal.waits { $0.text(ofRow: 0).contains("lines 1-8 of") })
+        terminal.type(" ")
+        #expect(
+            terminal.waits {
+                !$0.text(ofRow: 0).contains("lines 1-") && $0.text(ofRow: 0).contains("↑")
+            })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("a wide window has the selected film beside the list, where a click opens it")
+    func wide() throws {
+        let terminal = try started(columns: 200, rows: 60)
+        #expect(
+            terminal.waits { screen in
+                screen.row(containing: "15 minutes") != nil && screen.row(containing: "╭") == nil
+                    && (90..<140).contains { screen.cell(column: $0, row: 25).style.background != .standard }
+            })
+        terminal.type("j")
+        #expect(terminal.waits { $0.row(containing: "12 minutes") != nil && $0.row(containing: "╭") == nil })
+        #expect(terminal.screen.text(ofRow: 1).contains("A Trip to the Moon"))
+        // A press and a release of the left button.
+        terminal.type("\u{1B}[<0;120;20M\u{1B}[<0;120;20m")
+        #expect(terminal.waits { $0.row(containing: "A Trip to the Moon") == nil })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
     }
 
     #if THREAD_SANITIZER

@@ -96,6 +96,17 @@ struct HostileTextTests {
         }
     }
 
+    @Test("in what a server says", arguments: [["--verbose"], ["--json"], ["--checksum", "--any-content"]])
+    func server(options: [String]) async throws {
+        let origin = try HostileServer.started()
+        let addresses = (0..<HostileServer.answers).map { origin.url("/\($0).png").absoluteString }
+        let words = ["fetch", "--no-disk-cache"] + options + addresses
+        let outcome = try await Program.run(words)
+        check(outcome, words)
+        #expect(outcome.status == 1 || outcome.status == 2)
+        #expect(origin.requests.count >= addresses.count)
+    }
+
     @Test("in words of the command line, one string of each kind", arguments: [0, 8, 21, 25])
     func commandLines(index: Int) async throws {
         let string = Self.strings[index]

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The browser in a tmux of 80 x 24 that nobody is attached to, as a person would see it there.
+/// The browser in a tmux that nobody is attached to, as a person would see it there.
 @Suite("The browser in tmux", .timeLimit(.minutes(3)))
 struct TmuxTests {
     private static let isInstalled = ["/usr/bin", "/usr/local/bin"].contains {
@@ -13,7 +13,18 @@ struct TmuxTests {
         "moves, opens a film and closes it, and leaves the shell's screen as it was",
         .enabled(if: isInstalled, "tmux is not installed"))
     func session() async throws {
-        let tmux = try await Tmux()
+        try await inTmux(columns: 80, rows: 24, visit)
+    }
+
+    @Test(
+        "a large window has the selected film beside the list, with its poster",
+        .enabled(if: isInstalled, "tmux is not installed"))
+    func large() async throws {
+        try await inTmux(columns: 200, rows: 60, visitLarge)
+    }
+
+    private func inTmux(columns: Int, rows: Int, _ visit: (Tmux) async throws -> Void) async throws {
+        let tmux = try await Tmux(columns: columns, rows: rows)
         do {
             try await visit(tmux)
         } catch {
@@ -41,6 +52,31 @@ struct TmuxTests {
         let left = try await tmux.shows { $0.contains("ended with 0") }
         #expect(left.contains("the shell's own line") && !left.contains("visible"))
     }
+
+    private func visitLarge(_ tmux: Tmux) async throws {
+        try await tmux.shows { $0.contains("the shell's own line") }
+        try await tmux.type("\"$MARQUEE\"", "Enter")
+        func isDrawn(_ screen: String) -> Bool {
+            // Far to the right of the list, in the middle of the large poster, and nothing is left of its frame.
+            let lines = screen.split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.count > 30
+                && lines[25].dropFirst(90).prefix(40).contains { "▀▄▌▐█▅▂▖▗▘▝▊▋▎".contains($0) }
+                && !screen.contains("╭")
+        }
+        try await tmux.shows { $0.contains("1/36") && $0.contains("15 minutes") && isDrawn($0) }
+        try await tmux.type("j")
+        let second = try await tmux.shows {
+            $0.contains("2/36") && $0.contains("12 minutes") && isDrawn($0)
+        }
+        #expect(second.contains("A Trip to the Moon") && second.contains("The Great Train Robbery"))
+        try await tmux.type("Enter")
+        try await tmux.shows { !$0.contains("A Trip to the Moon") && !$0.contains("╭") }
+        try await tmux.type("Escape")
+        try await tmux.shows { $0.contains("A Trip to the Moon") && isDrawn($0) }
+        try await tmux.type("q")
+        let left = try await tmux.shows { $0.contains("ended with 0") }
+        #expect(left.contains("the shell's own line") && !left.contains("visible"))
+    }
 }
 
 /// A tmux server of its own with one shell in it.
@@ -50,7 +86,7 @@ private struct Tmux {
     private let home: TemporaryFolder
     private let environment: [String: String]
 
-    init() async throws {
+    init(columns: Int, rows: Int) async throws {
         home = try TemporaryFolder()
         environment = [
             "HOME": home.path, "XDG_CACHE_HOME": home.path, "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh",
@@ -59,7 +95,7 @@ private struct Tmux {
         let shell =
             "echo \"the shell's own line\"; read -r line; eval \"$line\"; echo \"ended with $?\"; read -r line"
         try Data(shell.utf8).write(to: URL(filePath: home.file("shell.sh")))
-        try await run("new-session -d -x 80 -y 24 \"MARQUEE='$MARQUEE' sh $HOME/shell.sh\"")
+        try await run("new-session -d -x \(columns) -y \(rows) \"MARQUEE='$MARQUEE' sh $HOME/shell.sh\"")
     }
 
     func type(_ keys: String...) async throws {

@@ -84,6 +84,10 @@ final class BodyBuffer: BodyReceiver {
     /// The answer's head: where a part was gone on with, as if all had come now.
     var head: ResponseHead? { state.withLock { $0.head } }
 
+    /// What has arrived behind the first `start` bytes, as far as it is in memory: nothing of a body that is in a file, or
+    /// that has ended. A copy, since who shared the bytes would make the next ones copy all.
+    func bytes(from start: Int) -> [UInt8] { state.withLock { Array($0.bytes.dropFirst(start)) } }
+
     /// When the head came.
     var headTime: FileTime { state.withLock { $0.headTime } }
 
@@ -121,7 +125,7 @@ final class BodyBuffer: BodyReceiver {
             return TransferProgress(received: state.received, expected: expected)
         }
         guard let begins else { return false }
-        if let begins { progress.report(begins) }
+        if let begins { progress.report(begins, of: self) }
         return true
     }
 
@@ -145,7 +149,7 @@ final class BodyBuffer: BodyReceiver {
             }
         }
         guard let report else { return false }
-        if report.received > 0 { progress.report(report) }
+        if report.received > 0 { progress.report(report, of: self) }
         return true
     }
 

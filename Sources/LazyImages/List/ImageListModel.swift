@@ -18,6 +18,7 @@ public actor ImageListModel<Loader: RowLoading> {
         let ticket = LoadTicket()
         var task: Task<Void, Never>?
         var progress = TransferProgress(received: 0, expected: nil)
+        var preview: ImagePreview?
     }
 
     private struct Held {
@@ -33,12 +34,13 @@ public actor ImageListModel<Loader: RowLoading> {
     private let board: RowBoard<Image>
     private let elapsed: @Sendable () -> Duration
     private var window: ScrollWindow<LoadKey>
-    private var requests: [ImageRequest?] = []
+    private var requests = ListRows([])
     private var list = 0
     private var loads: [LoadKey: Load] = [:]
     private var held: [LoadKey: Held] = [:]
     private var pinned: Set<LoadKey> = []
     private var started = 0
+    private let wantsPreviews: Bool
     private let relief = PressureReader()
 
     /// A list of which nothing is visible yet.
@@ -46,25 +48,27 @@ public actor ImageListModel<Loader: RowLoading> {
     ///   - loader: brings the images.
     ///   - rows: what each row shows; nil for a row without an image. A request's priority is what its row has at least
     ///     while it is visible (`.high` by default), and at most while it is in the page ahead (`.low`).
+    ///   - wantsPreviews: whether rows show what their images look like while they load, as far as the loader can
+    ///     tell. Default: no.
     ///   - pauses: how long failures and memory warnings are heeded. Default: 30 seconds each.
     ///   - clock: what the pauses are measured by.
     ///   - pressure: how short memory is: every rise is a memory warning. Default: the system's; nil for a list that does
     ///     not care.
     public init(
-        loader: Loader, rows: [ImageRequest?] = [], pauses: ScrollPauses = ScrollPauses(),
-        clock: some Clock<Duration> = ContinuousClock(), pressure: MemoryPressure? = .system
+        loader: Loader, rows: [ImageRequest?] = [], wantsPreviews: Bool = false,
+        pauses: ScrollPauses = ScrollPauses(), clock: some Clock<Duration> = ContinuousClock(),
+        pressure: MemoryPressure? = .system
     ) {
         self.loader = loader
+        self.wantsPreviews = wantsPreviews
         board = RowBoard()
         updates = RowUpdates(board: board)
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
         window = ScrollWindow(pauses: pauses)
-        requests = rows
+        requests = ListRows(rows)
         // An empty range is visible: there is nothing to do yet.
-        _ = window.handle(.replaced(rows.map { $0.map(LoadKey.init) }, visible: 0..<0), at: .zero) { _ in
-            false
-        }
+        _ = window.handle(requests.replacing(visible: 0..<0), at: .zero) { _ in false }
         relief.read(pressure) { [weak self] level in
             if level != .normal { await self?.didReceiveMemoryWarning() }
         }
@@ -115,11 +119,15 @@ public actor ImageListModel<Loader: RowLoading> {
     /// - Returns: the number by which updates name this list.
     @discardableResult
     public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil) -> Int {
+        setRows(ListRows(rows), visible: visible)
+    }
+
+    /// As above, for a list whose requests are made as its rows are looked at.
+    @discardableResult
+    public func setRows(_ rows: ListRows, visible: Range<Int>? = nil) -> Int {
         requests = rows
         list += 1
-        handle(
-            .replaced(rows.map { $0.map(LoadKey.init) }, visible: visible ?? window.span.visible),
-            touching: nil)
+        handle(rows.replacing(visible: visible ?? window.span.visible), touching: nil)
         return list
     }
 
@@ -200,8 +208,9 @@ public actor ImageListModel<Loader: RowLoading> {
         let ticket = load.ticket
         let (news, progress) = AsyncStream.makeStream(
             of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
-        load.task = loader.begin(urgent, ticket: ticket, progress: progress) { [weak self] outcome in
-            await self?.end(key, ticket, outcome)
+        let previews = wantsPreviews ? beginPreviews(key, ticket) : nil
+        load.task = loader.begin(urgent, ticket: ticket, progress: progress, previews: previews) {
+            [weak self] outcome in await self?.end(key, ticket, outcome)
         }
         loads[key] = load
         started += 1
@@ -209,6 +218,17 @@ public actor ImageListModel<Loader: RowLoading> {
             for await value in news { await self?.advance(key, ticket, value) }
         }
         return key
+    }
+
+    private func beginPreviews(
+        _ key: LoadKey, _ ticket: LoadTicket
+    ) -> AsyncStream<ImagePreview>.Continuation {
+        let (news, previews) = AsyncStream.makeStream(
+            of: ImagePreview.self, bufferingPolicy: .bufferingNewest(1))
+        Task { [weak self] in
+            for await preview in news { await self?.show(preview, key, ticket) }
+        }
+        return previews
     }
 
     private func setUrgency(_ urgency: ScrollWindow<LoadKey>.Urgency, of key: LoadKey) {
@@ -231,6 +251,13 @@ public actor ImageListModel<Loader: RowLoading> {
     private func advance(_ key: LoadKey, _ ticket: LoadTicket, _ progress: TransferProgress) {
         guard loads[key]?.ticket == ticket else { return }
         loads[key]?.progress = progress
+        post(since: window.wantedRows, visible: window.span.visible, touched: [key])
+    }
+
+    /// A preview that comes when its load has ended is late, and must not take the place of the image.
+    private func show(_ preview: ImagePreview, _ key: LoadKey, _ ticket: LoadTicket) {
+        guard loads[key]?.ticket == ticket else { return }
+        loads[key]?.preview = preview
         post(since: window.wantedRows, visible: window.span.visible, touched: [key])
     }
 
@@ -257,20 +284,10 @@ public actor ImageListModel<Loader: RowLoading> {
         guard let key else { return .placeholder }
         return switch status {
         case .placeholder: .placeholder
-        case .loading: loads[key].map { .loading(progress: $0.progress) } ?? .placeholder
+        case .loading:
+            loads[key].map { .loading(progress: $0.progress, preview: $0.preview) } ?? .placeholder
         case .loaded: held[key].map { .loaded($0.image) } ?? .placeholder
         case .failed(let reason): .failed(reason: reason, isRetryable: reason.isRetryable)
-        }
-    }
-}
-
-extension ImageRequest {
-    /// The priority it is loaded with. A download that a person waits for goes before one that nobody looks at, whatever
-    /// the request says.
-    fileprivate func priority(_ urgency: ScrollWindow<LoadKey>.Urgency) -> Priority {
-        switch urgency {
-        case .visible: max(priority, .high)
-        case .ahead: min(priority, .low)
         }
     }
 }

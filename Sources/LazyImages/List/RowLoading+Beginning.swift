@@ -6,16 +6,19 @@ extension RowLoading {
     /// Begins a load. `end` is told the outcome.
     func begin(
         _ request: ImageRequest, ticket: LoadTicket, progress: AsyncStream<TransferProgress>.Continuation,
+        previews: AsyncStream<ImagePreview>.Continuation?,
         end: @escaping @Sendable (Result<Image, ImageLoadingError>) async -> Void
     ) -> Task<Void, Never> {
         Task.immediate {
             let outcome: Result<Image, ImageLoadingError>
             do throws(ImageLoadingError) {
-                outcome = .success(try await image(for: request, ticket: ticket, progress: progress))
+                outcome = .success(
+                    try await image(for: request, ticket: ticket, progress: progress, previews: previews))
             } catch {
                 outcome = .failure(error)
             }
             progress.finish()
+            previews?.finish()
             await end(outcome)
         }
     }

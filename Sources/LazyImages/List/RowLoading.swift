@@ -11,8 +11,11 @@ public protocol RowLoading: Sendable {
     /// - Parameters:
     ///   - ticket: stands for this caller in `setPriority`.
     ///   - progress: is told how far the load is.
+    ///   - previews: is given what the image looks like meanwhile; nil if nobody wants to see that.
     nonisolated(nonsending) func image(
-        for request: ImageRequest, ticket: LoadTicket, progress: AsyncStream<TransferProgress>.Continuation?
+        for request: ImageRequest, ticket: LoadTicket,
+        progress: AsyncStream<TransferProgress>.Continuation?,
+        previews: AsyncStream<ImagePreview>.Continuation?
     ) async throws(ImageLoadingError) -> Image
 
     /// Gives the caller behind `ticket` another priority. Begins on the caller's actor, as a load does.

@@ -2,8 +2,9 @@
 public enum RowState<Image: Sendable>: Sendable {
     /// Nothing yet: there is no image, it waits for the list to come to rest, or nobody looks at the row.
     case placeholder
-    /// The image is on its way; 0 bytes received until the first arrive.
-    case loading(progress: TransferProgress)
+    /// The image is on its way; 0 bytes received until the first arrive. `preview`: what it looks like so far, where the
+    /// list's model was asked for that and there is something to be seen.
+    case loading(progress: TransferProgress, preview: ImagePreview?)
     /// The image.
     case loaded(Image)
     /// The image could not be had. `isRetryable`: the same may well succeed later.

@@ -18,8 +18,8 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         /// A load that was asked for has its image, or has failed.
         case loaded(Key)
         case failed(Key, ImageLoadingError)
-        /// The list is another one; nil is a row without an image.
-        case replaced([Key?], visible: Range<Int>)
+        /// The list is another one; nil is the key of a row without an image.
+        case replaced(count: Int, key: @Sendable (_ row: Int) -> Key?, visible: Range<Int>)
         /// Memory runs short.
         case memoryWarning
         /// Somebody asks for failed rows to be tried again.
@@ -69,7 +69,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     }
 
     private let pauses: ScrollPauses
-    private var rows: [Key?] = []
+    private var key: @Sendable (_ row: Int) -> Key? = { _ in nil }
     private(set) var span = RowSpan()
     private(set) var isDragging = false
     private(set) var isDecelerating = false
@@ -96,7 +96,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
 
     /// How a row stands. One that is neither visible nor in the page ahead shows its placeholder.
     func status(ofRow row: Int) -> Status {
-        guard wantedRows.contains(row), let key = rows[row] else { return .placeholder }
+        guard wantedRows.contains(row), let key = key(row) else { return .placeholder }
         switch phases[key] {
         case .loading: return .loading
         case .held: return .loaded
@@ -144,14 +144,14 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         case .failed(let key, let reason):
             guard case .loading(let urgency) = phases.removeValue(forKey: key) else { return }
             failures[key] = Failure(reason: reason, time: now, urgency: urgency)
-        case .replaced(let rows, let visible):
-            self.rows = rows
-            span.replace(count: rows.count, visible: visible)
+        case .replaced(let count, let key, let visible):
+            self.key = key
+            span.replace(count: count, visible: visible)
             // Failures are kept for rows that come back; this is where the old ones of lists long gone end.
             failures = failures.filter { now - $0.value.time < pauses.afterFailure }
         case .memoryWarning: warning = now
         case .retry(let row):
-            if rows.indices.contains(row), let key = rows[row] { failures[key] = nil }
+            if (0..<span.count).contains(row), let key = key(row) { failures[key] = nil }
         case .retryAll: failures = [:]
         }
     }
@@ -165,7 +165,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     }
 
     private mutating func want(_ row: Int, _ urgency: Urgency) {
-        guard let key = rows[row], urgencies[key] == nil else { return }
+        guard let key = key(row), urgencies[key] == nil else { return }
         urgencies[key] = urgency
         wants.append(Want(key: key, row: row, urgency: urgency))
     }

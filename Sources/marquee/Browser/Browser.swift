@@ -3,46 +3,43 @@ import MovieCatalogue
 import TerminalGraphics
 
 /// The full-screen browser: a thread that lives by a mailbox. Keys come from a second thread that blocks on the terminal,
-/// news of posters from the list model; neither decoding, disk nor network is ever waited for.
+/// news of posters from the list models, large pictures from a thread that draws; neither decoding, disk nor network is
+/// ever waited for.
 final class Browser: Sendable {
     /// What the browser's thread is told.
     enum Message: Sendable {
         case terminal([TerminalEvent])
-        case row(RowUpdate<LoadedImage>)
+        case row(PosterFeed.Place, RowUpdate<LoadedImage>)
+        case drawn(PosterFeed.Place, PosterBoard.Drawing)
         case quit
     }
 
-    /// What the list model is told, in order.
-    typealias ModelCommand = @Sendable (ImageListModel<ImageLoader>) async -> Void
+    /// What is browsed, and how it is to look.
+    struct Subject: Sendable {
+        let catalogue: Catalogue
+        /// For a film, by its number, the request for its poster, or why its address is none; nil for one without.
+        let poster: @Sendable (_ film: Int) -> Result<ImageRequest, ImageLoadingError>?
+        let depth: ColourDepth
+        let graphics: GraphicsMode
+    }
 
     private let terminal: TerminalSession
     private let loader: ImageLoader
-    private let catalogue: Catalogue
-    private let posters: [Result<ImageRequest, ImageLoadingError>?]
-    private let depth: ColourDepth
-    private let graphics: GraphicsMode
+    private let subject: Subject
     private let mailbox = Mailbox<Message>()
+    /// Draws the pictures that take long.
+    private let drawing = BlockingThreads(count: 1, name: "Drawing")
 
-    /// - Parameter posters: for each film the request for its poster, or why its address is none; nil for a film without.
-    init(
-        terminal: TerminalSession, loader: ImageLoader, catalogue: Catalogue,
-        posters: [Result<ImageRequest, ImageLoadingError>?], depth: ColourDepth, graphics: GraphicsMode
-    ) {
+    init(terminal: TerminalSession, loader: ImageLoader, subject: Subject) {
         self.terminal = terminal
         self.loader = loader
-        self.catalogue = catalogue
-        self.posters = posters
-        self.depth = depth
-        self.graphics = graphics
+        self.subject = subject
     }
 
     /// Shows the films until the person quits, the terminal goes, or the task is cancelled.
     func run() async throws(TerminalError) {
         try terminal.enter()
-        let model = ImageListModel(loader: loader)
-        let (commands, continuation) = AsyncStream.makeStream(of: ModelCommand.self)
-        let driver = Task { for await command in commands { await command(model) } }
-        let news = Task { [mailbox] in for await update in model.updates { mailbox.send(.row(update)) } }
+        let (list, film) = (feed(.list), feed(.film))
         BlockingThreads.startThread { [terminal, mailbox] in
             var input = TerminalInput(terminal)
             while true {
@@ -55,9 +52,8 @@ final class Browser: Sendable {
             await withCheckedContinuation { ended in
                 BlockingThreads.startThread { [self] in
                     BrowserLoop(
-                        terminal: terminal, loader: loader, catalogue: catalogue, posters: posters,
-                        depth: depth, graphics: graphics, mailbox: mailbox, model: model,
-                        commands: continuation
+                        terminal: terminal, loader: loader, subject: subject, mailbox: mailbox,
+                        feeds: Feeds(list: list.make(), film: film.make())
                     ).run()
                     ended.resume()
                 }
@@ -66,8 +62,41 @@ final class Browser: Sendable {
             mailbox.send(.quit)
         }
         terminal.leave()
-        continuation.finish()
-        driver.cancel()
-        news.cancel()
+        for task in list.tasks + film.tasks { task.cancel() }
+    }
+
+    /// A list model with the tasks that pass on what it says and what it is told; `make` makes the rest on the browser's
+    /// thread.
+    private func feed(_ place: PosterFeed.Place) -> (
+        make: @Sendable () -> PosterFeed, tasks: [Task<Void, Never>]
+    ) {
+        let model = ImageListModel(loader: loader, wantsPreviews: true)
+        let (commands, continuation) = AsyncStream.makeStream(of: PosterFeed.Command.self)
+        let driver = Task { for await command in commands { await command(model) } }
+        let news = Task { [mailbox] in
+            for await update in model.updates { mailbox.send(.row(place, update)) }
+        }
+        let canvas = subject.graphics.canvas(depth: subject.depth)
+        let make = { @Sendable [mailbox, drawing] in
+            let board = PosterBoard(canvas: canvas) { draw in
+                drawing.enqueue { mailbox.send(.drawn(place, draw())) }
+            }
+            return PosterFeed(model, commands: continuation, board: board)
+        }
+        return (make, [driver, news])
+    }
+
+    /// Both feeds of the browser's thread.
+    struct Feeds {
+        var list: PosterFeed
+        var film: PosterFeed
+
+        /// What the models are busy with.
+        var counters: [ImageListCounters] { [list.model.counters, film.model.counters] }
+
+        subscript(place: PosterFeed.Place) -> PosterFeed {
+            get { place == .list ? list : film }
+            set { if place == .list { list = newValue } else { film = newValue } }
+        }
     }
 }

@@ -1,15 +1,24 @@
 import TerminalGraphics
 
-/// Where everything stands on a screen of one size: a title line, the films as a list or as a wall, a status line. All
-/// lengths in cells; `scroll` is the number of lines of the films above the first one shown.
+/// Where everything stands on a screen of one size: a title line, the films as a list or as a wall, a status line. A wide
+/// list has the selected film beside it in full. All lengths in cells; `scroll` is the number of lines of the films above the first one shown.
 struct BrowserLayout: Equatable {
     enum Style { case list, wall }
 
     /// The smallest window that shows anything of use.
     static let minimum = CellSize(columns: 40, rows: 10)
 
+    /// From so many columns on the selected film stands beside the list, which has two fifths of them, and no more than its
+    /// lines of text take.
+    private static let widthForFilm = 120
+    private static let widestList = 88
+
     let size: CellSize
     let style: Style
+    /// The selected film in full, beside the list; nil where there is no room for it.
+    let film: FilmPage?
+    /// The film in full on a page of its own.
+    let filmAlone: FilmPage
     /// A poster's cells. Posters are two to three, which the cells' own proportions turn into columns.
     let poster: CellSize
     /// The cells that one film takes, with the space around it.
@@ -21,14 +30,24 @@ struct BrowserLayout: Equatable {
         self.size = size
         self.style = style
         let body = max(1, size.rows - 2)
+        let bodyArea = CellRectangle(
+            at: CellPosition(column: 0, row: 1), size: CellSize(columns: size.columns, rows: size.rows - 2))
+        filmAlone = FilmPage(in: bodyArea, cellAspect: cellAspect)
         switch style {
         case .list:
+            let isWide = size.columns >= Self.widthForFilm
+            let columns = isWide ? min(max(size.columns * 2 / 5, 60), Self.widestList) : size.columns
+            let beside = CellRectangle(
+                at: CellPosition(column: columns, row: 1),
+                size: CellSize(columns: size.columns - columns, rows: size.rows - 2))
+            film = isWide ? FilmPage(in: beside, cellAspect: cellAspect) : nil
             let rows = min(max(body / 4 + 1, 4), 10)
-            poster = CellSize(columns: size.columns, rows: rows).fitting(
+            poster = CellSize(columns: columns, rows: rows).fitting(
                 imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
-            item = CellSize(columns: size.columns, rows: poster.rows + 1)
+            item = CellSize(columns: columns, rows: poster.rows + 1)
             perLine = 1
         case .wall:
+            film = nil
             let rows = min(max(body / 2 - 2, 6), 15)
             poster = CellSize(columns: size.columns - 2, rows: rows)
                 .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)

@@ -10,37 +10,27 @@ final class BrowserLoop {
 
     private let terminal: TerminalSession
     private let loader: ImageLoader
-    private let filmPosters: [Result<ImageRequest, ImageLoadingError>?]
+    private let subject: Browser.Subject
     private let mailbox: Mailbox<Browser.Message>
-    private let model: ImageListModel<ImageLoader>
-    private let commands: AsyncStream<Browser.ModelCommand>.Continuation
+    private var feeds: Browser.Feeds
     private var state: BrowserState
     private var depth: ColourDepth
-    private let graphics: GraphicsMode
     private var encoder: FrameEncoder
-    private var posters: PosterBoard
-    private var shownRange: Range<Int>?
     private var arrivals = 0
     private var isDone = false
 
     init(
-        terminal: TerminalSession, loader: ImageLoader, catalogue: Catalogue,
-        posters: [Result<ImageRequest, ImageLoadingError>?], depth: ColourDepth, graphics: GraphicsMode,
-        mailbox: Mailbox<Browser.Message>,
-        model: ImageListModel<ImageLoader>,
-        commands: AsyncStream<Browser.ModelCommand>.Continuation
+        terminal: TerminalSession, loader: ImageLoader, subject: Browser.Subject,
+        mailbox: Mailbox<Browser.Message>, feeds: Browser.Feeds
     ) {
         self.terminal = terminal
         self.loader = loader
-        filmPosters = posters
+        self.subject = subject
         self.mailbox = mailbox
-        self.model = model
-        self.commands = commands
-        state = BrowserState(catalogue, size: CellSize(columns: 80, rows: 24))
-        self.depth = depth
-        self.graphics = graphics
+        self.feeds = feeds
+        state = BrowserState(subject.catalogue, size: CellSize(columns: 80, rows: 24))
+        depth = subject.depth
         encoder = FrameEncoder(depth: depth)
-        self.posters = PosterBoard(canvas: graphics.canvas(depth: depth))
     }
 
     /// Runs until the person quits or the terminal is gone.
@@ -59,7 +49,7 @@ final class BrowserLoop {
 
     private var nextDeadline: Double? {
         let now = MonotonicClock.now
-        let isBusy = model.counters.running + model.counters.prefetching > 0
+        let isBusy = feeds.counters.contains { $0.running + $0.prefetching > 0 }
         return [state.motion.nextDeadline(now: now), isBusy ? now + Self.statusInterval : nil].compactMap(
             \.self
         ).min()
@@ -70,9 +60,10 @@ final class BrowserLoop {
     private func handle(_ message: Browser.Message) {
         switch message {
         case .quit: isDone = true
-        case .row(let update):
-            if case .loading(let progress) = update.state, progress.received > 0 { arrivals += 1 }
-            posters.note(update)
+        case .row(let place, let update):
+            if case .loading(let progress, _) = update.state, progress.received > 0 { arrivals += 1 }
+            feeds[place].board.note(update)
+        case .drawn(let place, let drawing): feeds[place].board.take(drawing)
         case .terminal(let events):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
@@ -89,11 +80,8 @@ final class BrowserLoop {
             case .suspend: suspend()
             case .redraw: encoder.invalidate()
             case .rowsChanged: tellRows()
-            case .retry: commands.yield { await $0.retryFailed() }
-            case .motion(.beganDragging): commands.yield { await $0.willBeginDragging() }
-            case .motion(.endedDragging): commands.yield { await $0.didEndDragging(willDecelerate: false) }
-            case .motion(.beganGliding): commands.yield { await $0.didEndDragging(willDecelerate: true) }
-            case .motion(.endedGliding): commands.yield { await $0.didEndDecelerating() }
+            case .retry: for place in PosterFeed.Place.allCases { feeds[place].retry() }
+            case .motion(let change): for place in PosterFeed.Place.allCases { feeds[place].tell(change) }
             }
         }
     }
@@ -111,7 +99,9 @@ final class BrowserLoop {
         else { return }
         depth = .trueColour
         encoder = FrameEncoder(depth: depth)
-        posters.use(graphics.canvas(depth: depth))
+        for place in PosterFeed.Place.allCases {
+            feeds[place].board.use(subject.graphics.canvas(depth: depth))
+        }
     }
 
     private func suspend() {
@@ -131,51 +121,50 @@ final class BrowserLoop {
         tellRows()
     }
 
-    // MARK: What the list model is told
+    // MARK: What the list models are told
 
-    /// The rows as they are now, each at the size it is shown in.
+    /// The rows as they are now, each at the sizes it is shown in.
     private func tellRows() {
-        let size = pictureSize
-        let rows = state.list.rows.map { film in
-            guard case .success(var request) = filmPosters[film] else { return ImageRequest?.none }
+        // The film first: a file that its list is about to give up for it goes on.
+        let full = state.filmPage?.poster.size ?? state.layout.poster
+        feeds.film.setRows(rows(in: full), visible: state.visibleInFull)
+        feeds.list.setRows(rows(in: state.layout.poster), visible: state.visible)
+    }
+
+    private func rows(in cells: CellSize) -> ListRows {
+        // Twice what the cells can show, so that averaging has something to work on.
+        let size = ImageSize(width: max(1, cells.columns) * 16, height: max(1, cells.rows) * 16)
+        return ListRows(count: state.list.rows.count) {
+            [films = state.list.rows, poster = subject.poster] row in
+            guard case .success(var request) = poster(films[row]) else { return nil }
             request.targetSize = size
             return request
         }
-        let visible = state.visible
-        shownRange = visible
-        posters.begin(rows)
-        commands.yield { await $0.setRows(rows, visible: visible) }
     }
 
     private func tellVisible() {
-        let visible = state.visible
-        guard visible != shownRange else { return }
-        shownRange = visible
-        commands.yield { await $0.setVisible(visible) }
+        feeds.film.setVisible(state.visibleInFull)
+        feeds.list.setVisible(state.visible)
     }
 
-    /// The pixels a poster is decoded to: twice what its cells can show, so that averaging has something to work on.
-    private var pictureSize: ImageSize {
-        let cells = state.posterSize
-        return ImageSize(width: max(1, cells.columns) * 16, height: max(1, cells.rows) * 16)
-    }
-
-    /// Why there is no poster for the row: its address is none, or it could not be had; nil if it could.
-    private func failure(ofRow row: Int) -> String? {
-        switch filmPosters[state.list.rows[row]] {
-        case nil: "the catalogue names none"
-        case .failure(let error): error.description
-        case .success: posters.failure(ofRow: row)
+    /// Why there is no poster for the selected film: its address is none, or it could not be had; nil if it could.
+    private var failure: String? {
+        let row = state.list.selected
+        guard state.list.rows.indices.contains(row), state.filmPage != nil else { return nil }
+        if feeds.film.board.hasRequest(forRow: row) { return feeds.film.board.failure(ofRow: row) }
+        guard case .failure(let error) = subject.poster(state.list.rows[row]) else {
+            return "the catalogue names none"
         }
+        return error.description
     }
 
     // MARK: Drawing
 
     private func draw() {
+        state.failure = failure
         let screen = BrowserScreen(
-            state: state, status: status,
-            poster: { [self] row, size in posters.view(ofRow: row, size: size, loader: loader) },
-            failure: { [self] row in failure(ofRow: row) })
+            state: state, status: status, poster: { [self] in view(.list, ofRow: $0, size: $1) },
+            posterInFull: { [self] in view(.film, ofRow: $0, size: $1) })
         let bytes = encoder.frame(screen.draw())
         guard !bytes.isEmpty else { return }
         do {
@@ -185,12 +174,19 @@ final class BrowserLoop {
         }
     }
 
+    private func view(_ place: PosterFeed.Place, ofRow row: Int, size: CellSize) -> PosterView {
+        feeds[place].board.view(
+            ofRow: row, size: size, loader: loader,
+            isMoving: state.motion.isDragging || state.motion.isGliding)
+    }
+
     private var status: BrowserStatus {
-        let counters = model.counters
         var status = BrowserStatus()
-        status.visible = state.visible.count
-        status.loading = counters.running + counters.prefetching
-        status.deferred = counters.deferred
+        status.visible = max(state.visible.count, state.visibleInFull.count)
+        for counters in feeds.counters {
+            status.loading += counters.running + counters.prefetching
+            status.deferred += counters.deferred
+        }
         status.memoryHits = loader.memory.counters.hits
         status.diskHits = loader.disk?.counters.hits ?? 0
         status.arrivals = status.loading > 0 ? arrivals : nil

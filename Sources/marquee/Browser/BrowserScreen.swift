@@ -4,7 +4,7 @@ import TerminalGraphics
 /// What a row's poster looks like at the moment.
 enum PosterView {
     case placeholder
-    /// On its way: how much of it is there, 0 to 1, where that is known.
+    /// On its way, with nothing to be seen yet: how much of it is there, 0 to 1, where that is known.
     case loading(Double?)
     case picture(CellGrid)
     case failed
@@ -14,10 +14,9 @@ enum PosterView {
 struct BrowserScreen {
     let state: BrowserState
     let status: BrowserStatus
-    /// What a row's poster looks like, drawn in so many cells.
+    /// What a row's poster looks like, in the list and in full, drawn in so many cells.
     let poster: (_ row: Int, _ size: CellSize) -> PosterView
-    /// Why a row's poster could not be had; nil if it could.
-    let failure: (_ row: Int) -> String?
+    let posterInFull: (_ row: Int, _ size: CellSize) -> PosterView
 
     static let dim = CellStyle(attributes: .dim)
     static let bold = CellStyle(attributes: .bold)
@@ -33,9 +32,13 @@ struct BrowserScreen {
             return grid
         }
         switch state.page {
-        case _ where state.isHelpShown: HelpPage.draw(on: &grid, in: state.layout.body)
-        case .films: drawFilms(&grid)
-        case .film: drawFilm(&grid)
+        case _ where state.isHelpShown:
+            let top = state.textPosition?.shown.lowerBound ?? 0
+            HelpPage.draw(on: &grid, in: state.layout.body, from: top)
+        case .films:
+            drawFilms(&grid)
+            drawFilmInFull(&grid)
+        case .film: drawFilmInFull(&grid)
         }
         drawTitleLine(&grid)
         drawStatusLine(&grid)
@@ -58,9 +61,18 @@ struct BrowserScreen {
         if state.isFiltering || !list.filter.isEmpty {
             text += "  /\(TerminalText.visible(list.filter))" + (state.isFiltering ? "▏" : "")
         }
+        let hint = textHint
+        let room = size.columns - TerminalText.width(hint)
         grid.put(
-            TerminalText.truncated(text, toWidth: size.columns), at: CellPosition(column: 0, row: 0),
-            style: Self.bar)
+            TerminalText.truncated(text, toWidth: room), at: CellPosition(column: 0, row: 0), style: Self.bar)
+        grid.put(hint, at: CellPosition(column: room, row: 0), style: Self.bar)
+    }
+
+    /// ` lines 1-8 of 20 ↓ `, where a text is longer than the window.
+    private var textHint: String {
+        guard let (shown, count) = state.textPosition else { return "" }
+        let arrows = (shown.lowerBound > 0 ? "↑" : "") + (shown.upperBound < count ? "↓" : "")
+        return " lines \(shown.lowerBound + 1)-\(shown.upperBound) of \(count) \(arrows) "
     }
 
     private func drawStatusLine(_ grid: inout CellGrid) {
@@ -103,10 +115,11 @@ struct BrowserScreen {
                 grid.put("▌", at: CellPosition(column: 0, row: top + line), clip: clip)
             }
         }
-        drawPoster(row, at: CellPosition(column: 1, row: top), size: state.layout.poster, on: &grid)
+        let place = CellRectangle(at: CellPosition(column: 1, row: top), size: state.layout.poster)
+        drawPoster(poster(row, place.size), in: place, on: &grid)
 
         let column = state.layout.poster.columns + 3
-        let width = size.columns - column - 1
+        let width = area.size.columns - column - 1
         guard width > 0 else { return }
         let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: width)
         grid.put(
@@ -123,51 +136,45 @@ struct BrowserScreen {
 
     private func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
         let movie = list.movie(inRow: row)
-        let poster = state.layout.poster
-        let left = area.origin.column + max(0, (area.size.columns - poster.columns) / 2)
-        drawPoster(row, at: CellPosition(column: left, row: area.origin.row), size: poster, on: &grid)
-        let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: poster.columns)
-        let text = TerminalText.padded(title, toWidth: poster.columns, alignment: .centre)
+        let size = state.layout.poster
+        let left = area.origin.column + max(0, (area.size.columns - size.columns) / 2)
+        let place = CellRectangle(at: CellPosition(column: left, row: area.origin.row), size: size)
+        drawPoster(poster(row, size), in: place, on: &grid)
+        let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: size.columns)
+        let text = TerminalText.padded(title, toWidth: size.columns, alignment: .centre)
         grid.put(
-            text, at: CellPosition(column: left, row: area.origin.row + poster.rows),
+            text, at: CellPosition(column: left, row: area.origin.row + size.rows),
             style: row == list.selected ? Self.bar : Self.dim, clip: state.layout.body)
     }
 
     // MARK: One film
 
-    private func drawFilm(_ grid: inout CellGrid) {
-        guard let movie = list.selectedMovie else { return }
-        let body = state.layout.body
-        let poster = state.posterSize
-        drawPoster(list.selected, at: CellPosition(column: 1, row: body.origin.row), size: poster, on: &grid)
-        let column = poster.columns + 3
-        let width = min(size.columns - column - 1, 76)
-        var line = body.origin.row
-        func put(_ text: String, _ style: CellStyle = CellStyle()) {
-            for part in TerminalText.wrapped(TerminalText.visible(text), toWidth: width) {
-                grid.put(part, at: CellPosition(column: column, row: line), style: style, clip: body)
-                line += 1
-            }
+    private func drawFilmInFull(_ grid: inout CellGrid) {
+        guard let page = state.filmPage, let movie = list.selectedMovie else { return }
+        drawPoster(posterInFull(list.selected, page.poster.size), in: page.poster, on: &grid)
+        let lines = page.lines(of: movie, failure: state.failure)
+        let top = state.textPosition?.shown.lowerBound ?? 0
+        for (index, line) in lines.dropFirst(top).prefix(page.text.size.rows).enumerated() {
+            let place = CellPosition(column: page.text.origin.column, row: page.text.origin.row + index)
+            grid.put(line.text, at: place, style: line.style, clip: page.text)
         }
-        put(movie.title, Self.bold)
-        if let original = movie.originalTitle { put(original, Self.dim) }
-        line += 1
-        for fact in MovieText.allFacts(movie) { put(fact) }
-        if let overview = movie.overview {
-            line += 1
-            put(overview)
+        // Its own page scrolls; beside the list the last line says that there is more there.
+        guard state.page == .films, lines.count > page.text.size.rows, let last = page.text.rows.last else {
+            return
         }
-        if let reason = failure(list.selected) {
-            line += 1
-            put("No poster: " + reason, Self.dim)
-        }
+        let room = CellRectangle(
+            at: CellPosition(column: page.text.origin.column, row: last),
+            size: CellSize(columns: page.text.size.columns, rows: 1))
+        grid.fill(room, style: CellStyle())
+        grid.put("… Enter shows all of it", at: room.origin, style: Self.dim, clip: room)
     }
 
     // MARK: Posters
 
-    private func drawPoster(_ row: Int, at position: CellPosition, size: CellSize, on grid: inout CellGrid) {
+    private func drawPoster(_ view: PosterView, in area: CellRectangle, on grid: inout CellGrid) {
         let clip = state.layout.body
-        switch poster(row, size) {
+        let (position, size) = (area.origin, area.size)
+        switch view {
         case .picture(let picture): grid.place(picture, at: position, clip: clip)
         case .placeholder: drawFrame(at: position, size: size, sign: "·", on: &grid)
         case .failed: drawFrame(at: position, size: size, sign: "no poster", on: &grid)

@@ -26,7 +26,11 @@ struct BrowserState {
     private(set) var isHelpShown = false
     /// Whether letters go to the filter.
     private(set) var isFiltering = false
+    /// Why the selected film's poster could not be had, which its page says; nil if it could.
+    var failure: String?
     private var cellAspect = 2.0
+    private var helpTop = 0
+    private var filmTop = 0
 
     init(_ catalogue: Catalogue, size: CellSize) {
         list = FilmList(catalogue)
@@ -38,20 +42,55 @@ struct BrowserState {
         layout.size.columns < BrowserLayout.minimum.columns || layout.size.rows < BrowserLayout.minimum.rows
     }
 
-    /// The rows whose posters are wanted.
+    /// The rows whose posters are wanted in the list, or on the wall.
     var visible: Range<Int> {
-        switch page {
-        case .films: layout.visible(scroll: motion.offset, count: list.rows.count)
-        case .film: list.rows.isEmpty ? 0..<0 : list.selected..<list.selected + 1
-        }
+        page == .films ? layout.visible(scroll: motion.offset, count: list.rows.count) : 0..<0
     }
 
-    /// The cells that a poster on the present page is drawn in; on a film's own as many as fit beside the facts.
-    var posterSize: CellSize {
-        guard page == .film else { return layout.poster }
-        let columns = min(layout.size.columns / 2, layout.size.columns - 30)
-        return CellSize(columns: columns, rows: layout.body.size.rows)
-            .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
+    /// Where a film stands in full, alone or beside the list; nil where none does.
+    var filmPage: FilmPage? { page == .film ? layout.filmAlone : layout.film }
+
+    /// The row whose film stands there.
+    var visibleInFull: Range<Int> {
+        filmPage == nil || list.rows.isEmpty ? 0..<0 : list.selected..<list.selected + 1
+    }
+
+    // MARK: Text longer than the window
+
+    /// The lines of the help, or of the film on its page; nil on a page that is no text.
+    private var textLines: Int? {
+        if isHelpShown { return HelpPage.lines(width: layout.size.columns).count }
+        guard page == .film, let movie = list.selectedMovie else { return nil }
+        return layout.filmAlone.lines(of: movie, failure: failure).count
+    }
+
+    /// The lines of the present page's text that are on the screen, and how many there are; nil where all of them are.
+    var textPosition: (shown: Range<Int>, count: Int)? {
+        let rows = layout.body.size.rows
+        guard let count = textLines, count > rows, rows > 0 else { return nil }
+        let top = min(isHelpShown ? helpTop : filmTop, count - rows)
+        return (top..<top + rows, count)
+    }
+
+    /// Scrolls the present page's text by a key. False where all of it is on the screen, or the key is for something else.
+    private mutating func scrollText(by key: TerminalKey) -> Bool {
+        guard let (shown, count) = textPosition else { return false }
+        switch key.code {
+        case .up, .character("k"): scrollText(to: shown.lowerBound - 1)
+        case .down, .character("j"): scrollText(to: shown.lowerBound + 1)
+        case .pageUp, .character("b"): scrollText(to: shown.lowerBound - shown.count)
+        case .pageDown, .character(" "): scrollText(to: shown.upperBound)
+        case .home, .character("g"): scrollText(to: 0)
+        case .end, .character("G"): scrollText(to: count)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func scrollText(to line: Int) {
+        guard let (shown, count) = textPosition else { return }
+        let top = max(0, min(line, count - shown.count))
+        if isHelpShown { helpTop = top } else { filmTop = top }
     }
 
     // MARK: Events
@@ -68,6 +107,10 @@ struct BrowserState {
         switch event {
         case .key(let key): return handle(key, now: now)
         case .wheel(let direction, _):
+            if let (shown, _) = textPosition {
+                scrollText(to: shown.lowerBound + (direction == .up ? -3 : 3))
+                return []
+            }
             return page == .films && !isHelpShown ? scroll(direction == .up ? -1 : 1, now: now) : []
         case .click(let position): return click(position)
         case .paste(let text): return isFiltering ? filter(list.filter + text) : []
@@ -88,6 +131,7 @@ struct BrowserState {
             }
         }
         if isHelpShown {
+            if scrollText(by: key) { return [] }
             isHelpShown = false
             return key.code == .character("q") ? [.quit] : []
         }
@@ -138,6 +182,7 @@ struct BrowserState {
     }
 
     private mutating func handleFilmKey(_ key: TerminalKey, now: Double) -> [Effect] {
+        if scrollText(by: key) { return [] }
         switch key.code {
         case .character("q"): return [.quit]
         case .escape, .backspace, .left, .enter:
@@ -147,7 +192,7 @@ struct BrowserState {
             return turn(1, now: now)
         case .up, .character("N"), .character("k"), .character("b"), .pageUp: return turn(-1, now: now)
         case .character("r"): return [.retry]
-        case .character("?"): isHelpShown = true
+        case .character("?"): showHelp()
         default: break
         }
         return []
@@ -156,7 +201,7 @@ struct BrowserState {
     private mutating func handleCommand(_ letter: Character) -> [Effect] {
         switch letter {
         case "/": isFiltering = true
-        case "?": isHelpShown = true
+        case "?": showHelp()
         case "r": return [.retry]
         case "s":
             list.setOrder(list.order.next)
@@ -168,6 +213,11 @@ struct BrowserState {
         default: break
         }
         return []
+    }
+
+    private mutating func showHelp() {
+        isHelpShown = true
+        helpTop = 0
     }
 
     // MARK: Moving
@@ -215,6 +265,7 @@ struct BrowserState {
             page = .films
             return [.rowsChanged]
         }
+        if let film = layout.film, position.column >= film.poster.columns.lowerBound { return open() }
         guard let row = layout.row(at: position, scroll: motion.offset, count: list.rows.count) else {
             return []
         }
@@ -226,12 +277,14 @@ struct BrowserState {
     private mutating func open() -> [Effect] {
         guard list.selectedMovie != nil else { return [] }
         page = .film
+        filmTop = 0
         return motion.place(at: motion.destination).map(Effect.motion) + [.rowsChanged]
     }
 
     /// Another film's page; many in a burst are scrolling too.
     private mutating func turn(_ rows: Int, now: Double) -> [Effect] {
         list.select(list.selected + rows)
+        filmTop = 0
         return step(now: now)
     }
 

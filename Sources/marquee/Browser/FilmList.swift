@@ -23,7 +23,8 @@ struct FilmList {
     }
 
     let catalogue: Catalogue
-    private let index: FilmIndex
+    /// Made with the first filter: most sessions have none.
+    private lazy var index = FilmIndex(catalogue.movies)
     private(set) var order = Order.catalogue
     private(set) var filter = ""
     /// The shown films, by number.
@@ -35,7 +36,6 @@ struct FilmList {
 
     init(_ catalogue: Catalogue) {
         self.catalogue = catalogue
-        index = FilmIndex(catalogue.movies)
         rows = Array(catalogue.movies.indices)
         places = rows
     }
@@ -75,7 +75,8 @@ struct FilmList {
 
     private mutating func arrange() {
         let film = rows.indices.contains(selected) ? rows[selected] : nil
-        rows = index.matches(filter).sorted { places[$0] < places[$1] }
+        let matches = filter.isEmpty ? Array(catalogue.movies.indices) : index.matches(filter)
+        rows = matches.sorted { places[$0] < places[$1] }
         selected = film.flatMap { rows.firstIndex(of: $0) } ?? 0
     }
 }

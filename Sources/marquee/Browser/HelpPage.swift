@@ -8,6 +8,7 @@ enum HelpPage {
         ("Home End  g G", "the first, the last"),
         ("Enter", "open the film; Esc goes back"),
         ("n N", "the next, the previous"),
+        ("in a long text", "the keys that move scroll it"),
         ("/", "filter as you type; Enter keeps it, Esc ends it"),
         ("s", "change the order"),
         ("v", "list or wall of posters"),
@@ -16,16 +17,44 @@ enum HelpPage {
         ("Ctrl-Z", "stop; fg comes back"),
         ("q  Ctrl-C", "quit"),
     ]
+    private static let keyWidth = keys.map { TerminalText.width($0.0) }.max() ?? 0
+    private static let margin = 2
+    /// What a meaning has at least beside its key; with less room it stands below.
+    private static let narrowestMeaning = 30
 
-    static func draw(on grid: inout CellGrid, in body: CellRectangle) {
-        let width = keys.map { TerminalText.width($0.0) }.max() ?? 0
-        for (index, (key, meaning)) in keys.enumerated() {
-            let row = body.origin.row + 1 + index
-            grid.put(key, at: CellPosition(column: 2, row: row), style: BrowserScreen.bold, clip: body)
-            let room = max(0, body.size.columns - width - 5)
+    /// One line: a key, a part of its meaning, or both.
+    struct Line: Equatable {
+        var key = ""
+        var meaning = ""
+        /// Where the meaning begins.
+        let column: Int
+    }
+
+    /// The help in lines of so many cells at most.
+    static func lines(width: Int) -> [Line] {
+        let beside = margin + keyWidth + 3
+        let isBeside = width - beside - 1 >= narrowestMeaning
+        let column = isBeside ? beside : 2 * margin
+        return [Line(column: column)]
+            + keys.flatMap { key, meaning in
+                let parts = TerminalText.wrapped(meaning, toWidth: width - column - 1)
+                    .map { Line(meaning: $0, column: column) }
+                guard isBeside, let first = parts.first else {
+                    return [Line(key: key, column: column)] + parts
+                }
+                return [Line(key: key, meaning: first.meaning, column: column)] + parts.dropFirst()
+            }
+    }
+
+    /// Draws the lines from number `top` on.
+    static func draw(on grid: inout CellGrid, in body: CellRectangle, from top: Int) {
+        for (index, line) in lines(width: body.size.columns).dropFirst(top).prefix(body.size.rows)
+            .enumerated()
+        {
+            let row = body.origin.row + index
             grid.put(
-                TerminalText.truncated(meaning, toWidth: room),
-                at: CellPosition(column: width + 5, row: row), clip: body)
+                line.key, at: CellPosition(column: margin, row: row), style: BrowserScreen.bold, clip: body)
+            grid.put(line.meaning, at: CellPosition(column: line.column, row: row), clip: body)
         }
     }
 }

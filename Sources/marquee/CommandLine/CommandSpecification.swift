@@ -29,6 +29,9 @@ struct CommandSpecification: Sendable {
             help: "the films: JSON or XML (default: the sample catalogue)"),
         Option(name: "cache-dir", value: "DIR", help: "the cache folder (default: $XDG_CACHE_HOME/marquee)"),
         Option(name: "cache-size", value: "BYTES", help: "the cache's limit: 512M, 2G, ... (default: 512M)"),
+        Option(
+            name: "memory-size", value: "BYTES",
+            help: "what decoded posters may take of memory while browsing (default: 64M)"),
         Option(name: "no-disk-cache", help: "keep nothing on disk and read nothing from the cache"),
         Option(
             name: "timeout", value: "S", help: "how long a transfer may stand still, in seconds (default: 15)"

@@ -7,6 +7,8 @@ struct Settings: Sendable {
     let catalogue: String?
     let cacheFolder: String
     let cacheLimit: Int
+    /// What decoded posters may take of memory while browsing, in bytes.
+    let memoryLimit: Int
     let usesDisk: Bool
     let isOffline: Bool
     /// What the cache keys leave out of addresses.
@@ -27,6 +29,7 @@ struct Settings: Sendable {
             arguments.value("cache-dir") ?? variable("MARQUEE_CACHE_DIR") ?? DiskCache.standardFolder
         if cacheFolder.isEmpty { throw UsageError("--cache-dir wants a folder") }
         cacheLimit = try arguments.bytes("cache-size") ?? DiskCache.defaultLimit
+        memoryLimit = try arguments.bytes("memory-size") ?? Self.standardMemoryLimit
         usesDisk = !arguments.has("no-disk-cache")
         isOffline = arguments.has("offline")
         ignoredQuery = IgnoredQuery(arguments.values("ignore-query"))
@@ -57,6 +60,9 @@ struct Settings: Sendable {
             downloads.timeouts.total = .seconds(max(seconds, 86_400))
         }
     }
+
+    /// A thousand posters of a list in a large window.
+    private static let standardMemoryLimit = 64 << 20
 
     /// One of the words that an option knows.
     private static func choice<Choice: CaseIterable & RawRepresentable<String>>(

@@ -26,22 +26,25 @@ enum BrowseCommand: Command {
         // the memory tier full that is a fifth of the program's memory.
         csystem_heap_returns_blocks(64 * 1024)
         let open = try await session.catalogue()
-        let posters = open.catalogue.movies.map { movie in
-            movie.poster.map { address in
-                Result { () throws(ImageLoadingError) in try session.request(for: address, at: open.place) }
-            }
-        }
         let terminal: TerminalSession
         do {
             terminal = try TerminalSession()
         } catch {
             throw Failure("the terminal cannot be used: \(error); marquee list works without one")
         }
-        let opened = try session.makeLoader(keepsFiles: false)
-        let browser = Browser(
-            terminal: terminal, loader: ImageLoader(files: opened.loader), catalogue: open.catalogue,
-            posters: posters, depth: session.settings.colourDepth,
-            graphics: session.settings.graphics)
+        let opened = session.makeLoader(keepsFiles: false)
+        let subject = Browser.Subject(
+            catalogue: open.catalogue,
+            poster: { film in
+                open.catalogue.movies[film].poster.map { address in
+                    Result { () throws(ImageLoadingError) in try session.request(for: address, at: open.place)
+                    }
+                }
+            },
+            depth: session.settings.colourDepth, graphics: session.settings.graphics)
+        let loader = ImageLoader(
+            memory: MemoryCache(limit: session.settings.memoryLimit), files: opened.loader)
+        let browser = Browser(terminal: terminal, loader: loader, subject: subject)
         do {
             try await browser.run()
         } catch {

@@ -38,7 +38,7 @@ enum FetchCommand: Command {
             if strangers.isEmpty { throw Failure("nothing to fetch: standard input names no address") }
             return .nothingDone
         }
-        let opened = try session.makeLoader()
+        let opened = session.makeLoader()
         await withTaskGroup(of: (FetchRecord, Failure?).self) { group in
             var rest = targets[...]
             func begin() {
@@ -63,7 +63,7 @@ enum FetchCommand: Command {
         guard session.arguments.operands.count == 1, isAddress(session.arguments.operands[0]),
             !session.settings.wantsJSON, !session.arguments.has("output")
         else { throw UsageError("--include wants one address, and neither --json nor --output") }
-        let opened = try session.makeLoader()
+        let opened = session.makeLoader()
         var status = ExitStatus.done
         do throws(ImageLoadingError) {
             let request = try session.request(for: session.arguments.operands[0], at: nil)

@@ -23,8 +23,11 @@ struct InlinePoster {
             return nil
         }
         let cells = room.fitting(imageWidth: size.width, imageHeight: size.height)
-        // The canvas looks at 8 x 8 samples a cell; twice that leaves something to average.
-        let target = ImageSize(width: cells.columns * 16, height: cells.rows * 16)
+        // The canvas looks at 8 x 8 samples a cell; twice that leaves something to average. What is not much larger it
+        // averages itself.
+        let enough = ImageSize(width: cells.columns * 16, height: cells.rows * 16)
+        let isLarge = size.width > 2 * enough.width || size.height > 2 * enough.height
+        let target = isLarge ? enough : nil
         let decoded = file.bytes.withBytes { bytes in
             Result<Bitmap, ImageDecodingError> { () throws(ImageDecodingError) in
                 try ImageDecoders.standard.decode(bytes, fitting: target)

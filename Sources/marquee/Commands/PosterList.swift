@@ -11,7 +11,7 @@ enum PosterList {
     static func print(
         _ movies: [Movie], _ open: OpenCatalogue, _ inline: InlinePoster, _ session: Session
     ) async throws -> ExitStatus {
-        let opened = try session.makeLoader()
+        let opened = session.makeLoader()
         var failures = FailureReport(session.output)
         var fetches: [Task<(record: FetchRecord, image: LoadedFile?), Never>?] = []
         for index in movies.indices {

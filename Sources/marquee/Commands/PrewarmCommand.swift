@@ -45,7 +45,7 @@ enum PrewarmCommand: Command {
         }
         if requests.isEmpty { throw Failure("there is nothing to prewarm: the manifest names no image") }
 
-        let opened = try session.makeLoader(keepsFiles: false)
+        let opened = session.makeLoader(keepsFiles: false)
         let report = PrewarmReport(session, total: requests.count)
         let clock = ContinuousClock()
         let start = clock.now

@@ -42,7 +42,7 @@ enum ShowCommand: Command {
             session.output.note("\(movie.title) has no poster in the catalogue; add the address of one there")
             return (nil, nil)
         }
-        let opened = try session.makeLoader()
+        let opened = session.makeLoader()
         let fetched = await FetchRecord.fetching(address, at: open.place, with: opened.loader, session)
         await opened.close()
         session.reportFaults()

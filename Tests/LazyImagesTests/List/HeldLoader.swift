@@ -7,6 +7,7 @@ final class HeldLoader: RowLoading {
         let ticket: LoadTicket
         let request: ImageRequest
         let progress: AsyncStream<TransferProgress>.Continuation?
+        let previews: AsyncStream<ImagePreview>.Continuation?
         var answer: CheckedContinuation<Result<String, ImageLoadingError>, Never>?
     }
 
@@ -42,6 +43,18 @@ final class HeldLoader: RowLoading {
         load?.progress?.yield(progress)
     }
 
+    func show(_ name: String, _ preview: ImagePreview) {
+        let load = state.withLock { state in state.loads.values.first { $0.request.name == name } }
+        load?.previews?.yield(preview)
+    }
+
+    /// Whether the load of an image was asked for previews.
+    func wantsPreviews(_ name: String) -> Bool {
+        state.withLock { state in
+            state.loads.values.contains { $0.request.name == name && $0.previews != nil }
+        }
+    }
+
     func cachedImage(for request: ImageRequest) -> String? {
         state.withLock { state in
             state.lookups += 1
@@ -50,11 +63,14 @@ final class HeldLoader: RowLoading {
     }
 
     nonisolated(nonsending) func image(
-        for request: ImageRequest, ticket: LoadTicket, progress: AsyncStream<TransferProgress>.Continuation?
+        for request: ImageRequest, ticket: LoadTicket,
+        progress: AsyncStream<TransferProgress>.Continuation?,
+        previews: AsyncStream<ImagePreview>.Continuation?
     ) async throws(ImageLoadingError) -> String {
         state.withLock { state in
             state.record.append((request.priority <= .low ? "prefetch " : "load ") + request.name)
-            state.loads[ticket] = Load(ticket: ticket, request: request, progress: progress)
+            state.loads[ticket] = Load(
+                ticket: ticket, request: request, progress: progress, previews: previews)
         }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { answer in

@@ -6,7 +6,7 @@ struct ImageListModelFailureTests {
     @Test("a failure says whether it may pass, and is tried again on demand")
     func failure() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<2)
         loader.fail("a", .httpStatus(url: "a", status: 503))
@@ -25,7 +25,7 @@ struct ImageListModelFailureTests {
     @Test("a retry while the list moves shows the placeholder until it rests")
     func deferredRetry() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a"))
+        let model = ImageListModel(loader: loader, rows: try requests("a"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<1)
         loader.fail("a", .notAnImage(url: "a", reason: "text"))
@@ -41,7 +41,7 @@ struct ImageListModelFailureTests {
         let clock = HandClock()
         let model = ImageListModel(
             loader: loader, rows: try requests("a b c d e"),
-            pauses: ScrollPauses(afterFailure: .seconds(5)), clock: clock)
+            pauses: ScrollPauses(afterFailure: .seconds(5)), clock: clock, pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<1)
         loader.fail("a", .timedOut(url: "a", phase: .connect, seconds: 1))
@@ -68,7 +68,7 @@ struct ImageListModelFailureTests {
         let clock = HandClock()
         let model = ImageListModel(
             loader: loader, rows: try requests("a b c"), pauses: ScrollPauses(afterFailure: .seconds(5)),
-            clock: clock)
+            clock: clock, pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<1)
         loader.fail("a", .httpStatus(url: "a", status: 404))

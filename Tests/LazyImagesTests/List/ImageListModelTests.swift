@@ -1,3 +1,4 @@
+import ImageCodecs
 import LazyImages
 import Testing
 
@@ -6,7 +7,7 @@ struct ImageListModelTests {
     @Test("visible rows are asked for from the middle outwards, then the page ahead")
     func order() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c d e f"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b c d e f"), pressure: nil)
         await model.setVisible(0..<3)
         #expect(
             loader.takeRecord() == ["load b", "load a", "load c", "prefetch d", "prefetch e", "prefetch f"])
@@ -19,7 +20,7 @@ struct ImageListModelTests {
     @Test("nothing starts while the list is dragged or decelerates")
     func flags() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c d e f"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b c d e f"), pressure: nil)
         await model.willBeginDragging()
         await model.setVisible(0..<2)
         #expect(await model.isDragging)
@@ -36,7 +37,7 @@ struct ImageListModelTests {
     @Test("a list that is caught while it decelerates still waits")
     func caught() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a"))
+        let model = ImageListModel(loader: loader, rows: try requests("a"), pressure: nil)
         await model.didEndDragging(willDecelerate: true)
         await model.setVisible(0..<1)
         await model.willBeginDragging()
@@ -49,7 +50,7 @@ struct ImageListModelTests {
     @Test("what memory has is shown before the call returns, also while the list is dragged")
     func memoryHit() async throws {
         let loader = HeldLoader(memory: ["b"])
-        let model = ImageListModel(loader: loader, rows: try requests("a b"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
         await model.willBeginDragging()
         await model.setVisible(0..<2)
         #expect(loader.takeRecord() == ["pin b"])
@@ -63,7 +64,7 @@ struct ImageListModelTests {
         reload.cachePolicy = .reload
         let checked = try ImageRequest("https://example.org/b", checksum: String(repeating: "0", count: 64))
         let loader = HeldLoader(memory: ["a", "b"])
-        let model = ImageListModel(loader: loader, rows: [reload, checked])
+        let model = ImageListModel(loader: loader, rows: [reload, checked], pressure: nil)
         await model.setVisible(0..<2)
         #expect(loader.takeRecord() == ["load a", "load b"])
         #expect(loader.lookups == 0)
@@ -72,7 +73,7 @@ struct ImageListModelTests {
     @Test("a row that leaves gives up its load, unless a visible row shares it")
     func leaving() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c a"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b c a"), pressure: nil)
         await model.setVisible(0..<2)
         #expect(loader.takeRecord() == ["load a", "load b", "prefetch c"])
         await model.setVisible(2..<4)
@@ -85,7 +86,7 @@ struct ImageListModelTests {
     @Test("a cancelled load's late answer is not taken for that of the load begun since")
     func late() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
         await model.setVisible(0..<1)
         await model.setVisible(2..<3)
         await model.setVisible(0..<1)
@@ -99,7 +100,7 @@ struct ImageListModelTests {
     @Test("a row shows its placeholder, the progress, the image, and the placeholder when it has left")
     func sequence() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         #expect(text(model.state(of: 0)) == "placeholder")
         await model.setVisible(0..<1)
@@ -113,10 +114,57 @@ struct ImageListModelTests {
             await read(&updates, until: "2 loading 0") == ["0 placeholder", "1 placeholder", "2 loading 0"])
     }
 
+    @Test("a row shows previews where they are asked for, and never one in the place of its image")
+    func previews() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(
+            loader: loader, rows: try requests("a b"), wantsPreviews: true, pressure: nil)
+        await model.setVisible(0..<2)
+        var updates = model.updates.makeAsyncIterator()
+        func preview(_ number: Int) -> ImagePreview {
+            ImagePreview(
+                bitmap: Bitmap(width: 1, height: 1, pixels: [0, 0, 0, 0], isComplete: false), number: number)
+        }
+        loader.show("a", preview(1))
+        _ = await read(&updates, until: "0 loading 0, preview 1")
+        loader.report("a", TransferProgress(received: 7, expected: 9))
+        _ = await read(&updates, until: "0 loading 7, preview 1")
+        loader.show("a", preview(2))
+        loader.finish("a")
+        _ = await read(&updates, until: "0 a")
+        // The model takes what is told in turn: the preview has been looked at once this one has.
+        loader.show("b", preview(3))
+        #expect(
+            await read(&updates, until: "1 loading 0, preview 3").allSatisfy { !$0.hasPrefix("0 loading") })
+        #expect(text(model.state(of: 0)) == "a")
+
+        let plain = ImageListModel(loader: loader, rows: try requests("c"), pressure: nil)
+        await plain.setVisible(0..<1)
+        #expect(loader.wantsPreviews("b") && !loader.wantsPreviews("c"))
+    }
+
+    @Test("rows are made when they are looked at")
+    func madeOnDemand() async throws {
+        let asked = Lock<Set<Int>>([])
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, pressure: nil)
+        let rows = ListRows(count: 100_000) { row in
+            asked.withLock { _ = $0.insert(row) }
+            // Losing the error is right: the address is one.
+            return try? request("\(row)")
+        }
+        await model.setRows(rows, visible: 500..<502)
+        #expect(loader.takeRecord() == ["load 500", "load 501", "prefetch 502", "prefetch 503"])
+        await model.setVisible(99_999..<100_000)
+        #expect(loader.takeRecord().contains("load 99999"))
+        #expect(asked.withLock { $0 } == [500, 501, 502, 503, 99_999])
+        #expect(rows[-1] == nil && rows[100_000] == nil)
+    }
+
     @Test("an image that was prefetched is told once, and a retry tells only of what failed")
     func onlyNews() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c d"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b c d"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<2)
         loader.finish("a")
@@ -133,7 +181,7 @@ struct ImageListModelTests {
     @Test("a memory warning stops prefetches and lets go of images nobody sees")
     func memoryWarning() async throws {
         let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c d"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b c d"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<2)
         loader.finish("a")
@@ -150,7 +198,8 @@ struct ImageListModelTests {
     @Test("images on the screen are pinned, and are not when they leave or the model goes")
     func pinning() async throws {
         let loader = HeldLoader(memory: ["a", "b", "c"])
-        var model: ImageListModel<HeldLoader>? = ImageListModel(loader: loader, rows: try requests("a b c"))
+        var model: ImageListModel<HeldLoader>? = ImageListModel(
+            loader: loader, rows: try requests("a b c"), pressure: nil)
         await model?.setVisible(0..<1)
         #expect(loader.takeRecord() == ["pin a"])
         await model?.setVisible(1..<2)
@@ -162,7 +211,7 @@ struct ImageListModelTests {
     @Test("another list shows its own rows, and updates name it")
     func anotherList() async throws {
         let loader = HeldLoader(memory: ["a", "x"])
-        let model = ImageListModel(loader: loader, rows: try requests("a b"))
+        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<2)
         #expect(await read(&updates, until: "1 loading 0") == ["0 a", "1 loading 0"])
@@ -178,7 +227,8 @@ struct ImageListModelTests {
     @Test("letting go of the model cancels its loads and ends its updates")
     func end() async throws {
         let loader = HeldLoader()
-        var model: ImageListModel<HeldLoader>? = ImageListModel(loader: loader, rows: try requests("a b"))
+        var model: ImageListModel<HeldLoader>? = ImageListModel(
+            loader: loader, rows: try requests("a b"), pressure: nil)
         let updates = try #require(model?.updates)
         await model?.setVisible(0..<1)
         #expect(loader.takeRecord() == ["load a", "prefetch b"])
@@ -194,7 +244,7 @@ struct ImageListModelTests {
             "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAY"
             + "AAAAfFcSJAAAAC0lEQVR4nGNgAAIAAAUAAXpeqz8AAAAASUVORK5CYII="
         let loader = ImageLoader(disk: nil)
-        let model = ImageListModel(loader: loader, rows: [try ImageRequest(pixel), nil])
+        let model = ImageListModel(loader: loader, rows: [try ImageRequest(pixel), nil], pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<2)
         while let update = await updates.next() {
@@ -212,7 +262,8 @@ struct ImageListModelTests {
         let loader = HeldLoader()
         // A hundred images over and over: further apart than the rows on the screen, and quickly made.
         let hundred = try (0..<100).map { try request("\($0)") }
-        let model = ImageListModel(loader: loader, rows: (0..<10_000).map { hundred[$0 % 100] })
+        let model = ImageListModel(
+            loader: loader, rows: (0..<10_000).map { hundred[$0 % 100] }, pressure: nil)
         await model.willBeginDragging()
         for top in 0..<1_000 { await model.setVisible(top..<top + 10) }
         #expect(loader.lookups == 1_009)

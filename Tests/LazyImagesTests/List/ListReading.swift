@@ -19,7 +19,8 @@ func read(_ updates: inout RowUpdates<String>.Iterator, until texts: String...) 
 func text(_ state: RowState<String>) -> String {
     switch state {
     case .placeholder: "placeholder"
-    case .loading(let progress): "loading \(progress.received)"
+    case .loading(let progress, let preview):
+        "loading \(progress.received)" + (preview.map { ", preview \($0.number)" } ?? "")
     case .loaded(let image): image
     case .failed(let reason, let isRetryable): "failed \(reason.code)\(isRetryable ? ", retryable" : "")"
     }

@@ -10,7 +10,7 @@ struct RowUpdatesTests {
     func newest() {
         var notices = RowNotices<String>()
         let reader = notices.addReader()
-        for state in [RowState.loading(progress: none), .loaded("a"), .loaded("b")] {
+        for state in [RowState.loading(progress: none, preview: nil), .loaded("a"), .loaded("b")] {
             _ = notices.post(state, for: 3)
         }
         _ = notices.post(.loaded("c"), for: 1)

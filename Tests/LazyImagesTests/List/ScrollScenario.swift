@@ -36,14 +36,14 @@ struct ScrollScenario: Sendable, CustomTestStringConvertible {
         var now = Duration.zero
         var window = ScrollWindow<Character>(
             pauses: ScrollPauses(afterFailure: .seconds(30), afterWarning: .seconds(60)))
-        _ = window.handle(.replaced(rows, visible: 0..<0), at: now) { _ in false }
+        _ = window.handle(.replacing(rows, visible: 0..<0), at: now) { _ in false }
         return steps.map { step in
             switch step.happening {
             case .wait(let duration):
                 now += duration
                 return ""
             case .event(let event):
-                if case .replaced(let rows, _) = event { list = rows }
+                if case .replaced(let count, let key, _) = event { list = (0..<count).map(key) }
                 let isThere: (Int) -> Bool = { row in list[row].map(memory.contains) ?? false }
                 return window.handle(event, at: now, inMemory: isThere)
                     .map { Self.text($0, list) }.joined(separator: ", ")
@@ -67,6 +67,12 @@ struct ScrollScenario: Sendable, CustomTestStringConvertible {
     }
 }
 
+extension ScrollWindow.Event {
+    static func replacing(_ rows: [Key?], visible: Range<Int>) -> Self {
+        .replaced(count: rows.count, key: { rows[$0] }, visible: visible)
+    }
+}
+
 extension ScrollScenario.Step {
     static func show(_ rows: Range<Int>, _ follows: String) -> Self { event(.showed(rows), follows) }
     static func drag(_ follows: String) -> Self {
@@ -86,7 +92,7 @@ extension ScrollScenario.Step {
     static func retry(_ row: Int, _ follows: String) -> Self { event(.retry(row: row), follows) }
     static func retryAll(_ follows: String) -> Self { event(.retryAll, follows) }
     static func replace(_ rows: String, _ visible: Range<Int>, _ follows: String) -> Self {
-        event(.replaced(ScrollScenario.rows(rows), visible: visible), follows)
+        event(.replacing(ScrollScenario.rows(rows), visible: visible), follows)
     }
     static func wait(_ seconds: Int) -> Self { Self(happening: .wait(.seconds(seconds)), follows: "") }
 

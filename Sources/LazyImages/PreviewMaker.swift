@@ -1,0 +1,128 @@
+import ImageCodecs
+
+/// Makes the previews of one flight while its body arrives: of a progressive JPEG, whose every scan makes the picture
+/// better. It is told of what arrives on the transport's thread and does nothing there but count; one job at a time, on
+/// the threads that decode, takes the new bytes from the body and makes a picture.
+///
+///     received  4 KB   8 KB   10 KB   16 KB ...  all of it
+///     preview   1      2      -       3           none: the image itself comes
+///
+/// Whatever fails here fails again where the whole image is decoded, and is told there.
+final class PreviewMaker: Sendable {
+    /// The most previews of one flight.
+    static let most = 6
+
+    private struct State {
+        /// The body that arrives. Another takes its place where a transfer is begun anew.
+        var body: BodyBuffer?
+        var reader: JPEGPreviews?
+        /// Bytes of the body that the reader has.
+        var taken = 0
+        var received = 0
+        /// Bytes that were there for the last preview.
+        var shown = 0
+        var made = 0
+        var isAtWork = false
+        var isOver = false
+
+        /// Whether there is enough more than last time.
+        var isDue: Bool { !isOver && received > taken && received >= 2 * shown }
+
+        /// No more previews are made.
+        mutating func end() {
+            isOver = true
+            body = nil
+            reader = nil
+        }
+    }
+
+    private let target: ImageSize?
+    private let limits: DecodingLimits
+    private let threads: BlockingThreads
+    private let relay: ProgressRelay
+    private let pressure: MemoryPressure?
+    private let state = Lock(State())
+
+    /// - Parameters:
+    ///   - relay: whom it shows what it makes.
+    ///   - pressure: how short memory is; nil for a loader that does not care.
+    init(
+        fitting target: ImageSize?, limits: DecodingLimits, on threads: BlockingThreads,
+        for relay: ProgressRelay, under pressure: MemoryPressure?
+    ) {
+        self.target = target
+        self.limits = limits
+        self.threads = threads
+        self.relay = relay
+        self.pressure = pressure
+    }
+
+    /// More of a body has arrived.
+    func note(_ progress: TransferProgress, of body: BodyBuffer) {
+        let begins = state.withLock { state in
+            if !state.isOver, state.body !== body {
+                state.body = body
+                state.reader = nil
+                (state.taken, state.shown) = (0, 0)
+            }
+            state.received = progress.received
+            // The image itself is about to come.
+            if let expected = progress.expected, progress.received >= expected { state.end() }
+            guard state.isDue, !state.isAtWork else { return false }
+            state.isAtWork = true
+            return true
+        }
+        if begins { threads.enqueue { self.work() } }
+    }
+
+    /// Makes a preview, and another if enough has come meanwhile.
+    private func work() {
+        while let (body, start) = next() {
+            guard let preview = preview(of: body, body.bytes(from: start)) else { continue }
+            relay.show(preview)
+        }
+    }
+
+    /// What there is to do; nil at the end of the job.
+    private func next() -> (body: BodyBuffer, start: Int)? {
+        state.withLock { state in
+            guard state.isDue, let body = state.body else {
+                state.isAtWork = false
+                return nil
+            }
+            return (body, state.taken)
+        }
+    }
+
+    /// Reads on. Nil where that has not made the picture better, or it can be no preview.
+    private func preview(of body: BodyBuffer, _ piece: [UInt8]) -> ImagePreview? {
+        let taken = state.withLock { state -> JPEGPreviews? in
+            // A body in a file is none to look into, and where memory is short nothing is decoded.
+            if piece.isEmpty || pressure?.level == .critical { state.end() }
+            guard state.body === body else { return nil }
+            state.taken += piece.count
+            return state.reader.take() ?? JPEGPreviews(fitting: target, limits: limits)
+        }
+        guard var reader = taken else { return nil }
+        var bitmap: Bitmap?
+        var hasFailed = false
+        do {
+            if try reader.append(piece) { bitmap = try reader.picture() }
+        } catch {
+            hasFailed = true
+        }
+        return state.withLock { state in
+            guard state.body === body else { return nil }
+            if hasFailed || reader.isComplete {
+                state.end()
+                return nil
+            }
+            state.reader = reader
+            guard let bitmap else { return nil }
+            state.made += 1
+            state.shown = state.taken
+            if state.made == Self.most { state.end() }
+            return ImagePreview(bitmap: bitmap, number: state.made)
+        }
+    }
+}

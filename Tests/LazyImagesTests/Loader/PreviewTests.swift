@@ -1,0 +1,260 @@
+import FoundationEssentials
+import ImageCodecs
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+/// Previews of a progressive poster whose server sends a scan, and the next one when the test says so.
+@Suite("Previews", .timeLimit(.minutes(1)))
+struct PreviewTests {
+    private let jpeg: ProgressiveSample
+
+    init() throws { jpeg = try ProgressiveSample() }
+
+    /// A loader that tries nothing twice and has no disk tier.
+    private func loader(_ transport: any Transport = CurlTransport()) -> ImageLoader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = .never
+        return ImageLoader(disk: nil, configuration: configuration, transport: transport, pressure: nil)
+    }
+
+    /// At an eighth of its size, which is decoded soon.
+    private func small(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        request.targetSize = ImageSize(width: 62, height: 93)
+        return request
+    }
+
+    @Test(
+        "a preview comes when a scan is there and the data has doubled, each nearer to the picture, and none is kept"
+    )
+    func scanByScan() async throws {
+        let gates = jpeg.pieces.map { _ in Gate() }
+        let origin = try ScriptedOrigin(jpeg.script(gates))
+        let loader = loader()
+        let request = small(ImageRequest(url: origin.url("/nosferatu.jpg")))
+        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
+        let (progress, progressing) = AsyncStream.makeStream(of: TransferProgress.self)
+        let load = Task {
+            try await loader.image(for: request, progress: progressing, previews: previewing)
+        }
+        var shown: [ImagePreview] = []
+        var last = 0
+        var nextPreview = previews.makeAsyncIterator()
+        var nextProgress = progress.makeAsyncIterator()
+        for (piece, gate) in zip(jpeg.pieces.dropLast(), gates) {
+            gate.open()
+            if piece.upperBound >= 2 * last {
+                shown.append(try #require(await nextPreview.next()))
+                last = piece.upperBound
+            }
+            while let told = await nextProgress.next(), told.received < piece.upperBound {}
+            #expect(loader.cachedImage(for: request) == nil)
+        }
+        gates.last?.open()
+        let image = try await load.value
+        #expect(shown.count == 3)
+        // The last and longest piece may come in parts.
+        while let preview = await nextPreview.next() { shown.append(preview) }
+        #expect(shown.map(\.number) == Array(1...shown.count))
+        #expect(shown.count <= 4)
+        #expect(shown.allSatisfy { !$0.bitmap.isComplete && $0.bitmap.size == image.bitmap.size })
+        let differences = shown.map { difference($0.bitmap, image.bitmap) }
+        #expect(
+            differences == differences.sorted(by: >) && differences.allSatisfy { $0 > 0 }, "\(differences)")
+        #expect(
+            loader.memory.counters.stores == 1 && loader.cachedImage(for: request)?.bitmap.isComplete == true)
+    }
+
+    @Test("another one comes when the data has doubled, and not before")
+    func doubling() async throws {
+        let pieces = jpeg.pieces.dropLast().map { Array(jpeg.bytes[$0]) }
+        #expect(try await previewCounts(after: pieces) == [1, 2, 2, 2, 2, 3, 3, 3, 3])
+    }
+
+    @Test("there are six at most, however often the data doubles")
+    func most() async throws {
+        var sent = 0
+        let pieces = jpeg.pieces.dropLast().map { piece in
+            let scan = jpeg.bytes[max(0, piece.lowerBound - 2)..<piece.upperBound - 2]
+            // As much again as there was, in comments, which a decoder passes over.
+            let bytes = scan + ProgressiveSample.comments(max(4, sent - scan.count))
+            sent += bytes.count
+            return Array(bytes)
+        }
+        #expect(try await previewCounts(after: pieces) == [1, 2, 3, 4, 5, 6, 6, 6, 6])
+    }
+
+    /// How many previews there are after each of the pieces, once all that it leads to has been done.
+    private func previewCounts(after pieces: [[UInt8]]) async throws -> [Int] {
+        let shown = Lock<[Int]>([])
+        let flight = ProgressRelay()
+        var listener = ProgressLog().listener
+        listener.show = { preview in shown.withLock { $0.append(preview.number) } }
+        flight.add(listener, for: LoadTicket())
+        // One thread: what is run on it waits for what began before.
+        let threads = BlockingThreads(count: 1)
+        let maker = PreviewMaker(
+            fitting: ImageSize(width: 62, height: 93), limits: .standard, on: threads, for: flight, under: nil
+        )
+        let transfer = ProgressRelay()
+        transfer.add(ProgressListener(flight, previews: maker), for: LoadTicket())
+        let body = BodyBuffer(
+            url: try ImageRequest("http://localhost/a.jpg").url, maximumBytes: 1 << 24,
+            budget: BodyBudget(limit: 1 << 24), spillFolder: nil, progress: transfer)
+        #expect(body.receive(ResponseHead(status: 200)))
+        var counts: [Int] = []
+        for piece in pieces {
+            let isTaken = body.receive(piece.span)
+            #expect(isTaken)
+            await threads.run {}
+            counts.append(shown.withLock { $0.count })
+        }
+        #expect(shown.withLock { $0 } == Array(1...(counts.last ?? 0)))
+        return counts
+    }
+
+    @Test("a cancelled load ends its previews, and so does a connection that is lost")
+    func ends() async throws {
+        let gates = jpeg.pieces.map { _ in Gate() }
+        let origin = try ScriptedOrigin(jpeg.script(gates))
+        let loader = loader()
+        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
+        let load = Task {
+            try await loader.image(for: small(ImageRequest(url: origin.url())), previews: previewing)
+        }
+        var next = previews.makeAsyncIterator()
+        gates[0].open()
+        #expect(await next.next()?.number == 1)
+        load.cancel()
+        for gate in gates.dropFirst() { gate.open() }
+        #expect(await next.next() == nil)
+        await #expect(throws: ImageLoadingError.self) { try await load.value }
+
+        let broken = try ScriptedOrigin(Array(jpeg.script(gates).prefix(4)) + [.reset])
+        let (others, showing) = AsyncStream.makeStream(of: ImagePreview.self)
+        await #expect(throws: ImageLoadingError.self) {
+            try await loader.image(for: small(ImageRequest(url: broken.url())), previews: showing)
+        }
+        #expect(await others.reduce(0) { count, _ in count + 1 } <= 1)
+        #expect(loader.memory.counters.stores == 0)
+    }
+
+    @Test("where memory is critically short there are none")
+    func pressure() async throws {
+        let transport = HeldTransport()
+        let pressure = MemoryPressure()
+        let loader = ImageLoader(disk: nil, transport: transport, pressure: pressure)
+        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
+        var request = small(try ImageRequest("http://localhost/a.jpg"))
+        request.priority = .high
+        let load = Task { [request] in try await loader.image(for: request, previews: previewing) }
+        let transfer = try await transport.transfer()
+        transfer.respond()
+        pressure.report(.critical)
+        for piece in jpeg.pieces { transfer.send(Array(jpeg.bytes[piece])) }
+        transfer.finish()
+        await #expect(throws: ImageLoadingError.self) { try await load.value }
+        #expect(await previews.first { _ in true } == nil)
+    }
+
+    @Test(
+        "of those who share a load only the one who asks is shown previews, and what memory has comes without any"
+    )
+    func sharing() async throws {
+        let transport = HeldTransport()
+        let loader = loader(transport)
+        let request = small(try ImageRequest("http://localhost/a.jpg"))
+        async let plain = loader.image(for: request)
+        let transfer = try await transport.transfer()
+        transfer.respond(200, ["Cache-Control": "max-age=3600"])
+        transfer.send(Array(jpeg.bytes[jpeg.pieces[0]]))
+        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
+        let (progress, progressing) = AsyncStream.makeStream(of: TransferProgress.self)
+        async let curious = loader.image(for: request, progress: progressing, previews: previewing)
+        // Who joins is told at once how far things are.
+        _ = await progress.first { _ in true }
+        transfer.send(Array(jpeg.bytes[jpeg.pieces[1]]))
+        var next = previews.makeAsyncIterator()
+        #expect(await next.next()?.number == 1)
+        transfer.send(Array(jpeg.bytes[jpeg.pieces[1].upperBound...]))
+        transfer.finish()
+        #expect(try await plain.image === curious.image)
+        #expect(await next.next() == nil)
+        let (none, showing) = AsyncStream.makeStream(of: ImagePreview.self)
+        #expect(try await loader.image(for: request, previews: showing).source == .memory)
+        #expect(await none.first { _ in true } == nil)
+    }
+
+    @Test(
+        "what is no progressive picture has no preview, and comes all the same",
+        arguments: [SampleImages.jpeg, SampleImages.png])
+    func others(bytes: [UInt8]) async throws {
+        let transport = HeldTransport()
+        let loader = loader(transport)
+        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
+        async let image = loader.image(for: ImageRequest("http://localhost/a"), previews: previewing)
+        let transfer = try await transport.transfer()
+        transfer.respond()
+        for byte in bytes { transfer.send([byte]) }
+        transfer.finish()
+        #expect(try await image.bitmap.isComplete)
+        #expect(await previews.first { _ in true } == nil)
+    }
+
+    /// The mean difference of two pictures' bytes.
+    private func difference(_ one: Bitmap, _ other: Bitmap) -> Double {
+        let sum = zip(one.pixels, other.pixels).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+        return Double(sum) / Double(one.pixels.count)
+    }
+}
+
+/// A progressive poster of the sample catalogue, cut behind each of its scans.
+private struct ProgressiveSample {
+    struct NotFound: Error {}
+
+    let bytes: [UInt8]
+    /// Up to the two bytes of the marker that shows that the scan has ended; the last one has the rest.
+    let pieces: [Range<Int>]
+
+    init() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+        bytes = [UInt8](try Data(contentsOf: root.appending(path: "sample-data/posters/nosferatu.jpg")))
+        pieces = try Self.cut(bytes)
+    }
+
+    private static func cut(_ bytes: [UInt8]) throws -> [Range<Int>] {
+        var cuts = [0]
+        var at = 2
+        while bytes[at + 1] != 0xD9 {
+            let length = Int(bytes[at + 2]) << 8 | Int(bytes[at + 3])
+            let isScan = bytes[at + 1] == 0xDA
+            at += 2 + length
+            guard isScan else { continue }
+            while bytes[at] != 0xFF || bytes[at + 1] == 0 { at += 1 }
+            cuts.append(at + 2)
+        }
+        guard cuts.count > 8 else { throw NotFound() }
+        return zip(cuts, cuts.dropFirst()).map { $0..<$1 }
+    }
+
+    /// Comments (T.81 B.2.4.5) of so many bytes together, from 4.
+    static func comments(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let left = count - bytes.count
+            // What is left for the next one must be enough for one.
+            let size = left <= 60_000 ? left : 50_000
+            bytes += [0xFF, 0xFE, UInt8((size - 2) >> 8), UInt8((size - 2) & 0xFF)]
+            bytes += [UInt8](repeating: 0, count: size - 4)
+        }
+        return bytes
+    }
+
+    /// Sends each piece when its gate is open.
+    func script(_ gates: [Gate]) -> [ScriptedOrigin.Step] {
+        [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(bytes.count)\r\n\r\n")]
+            + zip(gates, pieces).flatMap { [.wait($0), .sendBytes(Array(bytes[$1]))] }
+    }
+}
