@@ -41,7 +41,7 @@ struct JSONDocument: Decodable {
         do {
             self = try JSONDecoder().decode(Self.self, from: data)
         } catch {
-            throw JSONFault.find(in: bytes)
+            throw JSONFault.find(in: data)
         }
     }
 

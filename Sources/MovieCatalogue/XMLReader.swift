@@ -1,189 +1,132 @@
-/// Reads the elements of a document (XML 1.0, fifth edition) without document type: what is not well formed is refused
-/// with its line, and nothing is ever looked up elsewhere. Clauses in comments are those of the recommendation.
-///
-/// Foundation's parser would need libxml2 and all of Foundation, which take longer to be loaded than the program takes for
-/// most of what it does.
-struct XMLReader {
+import Foundation
+import FoundationXML
+
+/// An XML element with what it holds, and the line on which its start tag ends.
+struct XMLElement: Sendable {
+    let name: String
+    let attributes: [String: String]
+    let line: Int
+    var children: [XMLElement] = []
+    /// The element's own text, without that of its children.
+    var text = ""
+
+    /// The first child called `name`, as the first of two JSON members counts.
+    func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
+}
+
+/// Builds elements from what Foundation's parser finds. That parser has returned true for documents that are cut
+/// and for tags that do not match, so its result alone is not believed: the errors it reports on the way count,
+/// and so do the tags that are still open.
+final class XMLReader: XMLParserDelegate {
     /// How deep elements nest at most; a catalogue needs four.
     static let maximumDepth = 64
-    /// Attributes of one element at most.
+    /// Attributes of one element at most: the parser compares each with all before it.
     static let maximumAttributes = 1000
 
-    private var source: XMLSource
     private let maximumElements: Int
-    /// The elements whose end tags are to come.
     private var open: [XMLElement] = []
-    /// The text of the innermost one since its start tag, or its last child's end tag.
-    private var text: [UInt8] = []
     private var root: XMLElement?
     private var elements = 0
+    private var failure: CatalogueError?
+
+    private init(maximumElements: Int) { self.maximumElements = maximumElements }
 
     /// The root element of a document in UTF-8 without NUL. White space may come before its declaration.
     static func read(
         _ bytes: ArraySlice<UInt8>, maximumElements: Int = Document.maximumValues
     ) throws(CatalogueError) -> XMLElement {
-        var reader = XMLReader(
-            source: XMLSource(try XMLProlog.checked(bytes)), maximumElements: maximumElements)
-        return try reader.readDocument()
-    }
-
-    private init(source: XMLSource, maximumElements: Int) {
-        self.source = source
-        self.maximumElements = maximumElements
-    }
-
-    /// Clause 2.1: one root element, and around it comments, instructions and white space.
-    private mutating func readDocument() throws(CatalogueError) -> XMLElement {
-        while !source.isAtEnd {
-            if source.take("<!--") {
-                try skipComment()
-            } else if source.take("<![CDATA[") {
-                try readCharacterData()
-            } else if source.take("<?") {
-                try skipInstruction()
-            } else if source.take("</") {
-                try readEndTag()
-            } else if source.take("<") {
-                try readStartTag()
-            } else {
-                try readText()
-            }
+        let text = try XMLProlog.checked(bytes)
+        let reader = XMLReader(maximumElements: maximumElements)
+        // Given in one piece, a document above 10 MB is an internal error of libxml2.
+        let parser = XMLParser(stream: InputStream(data: Data(text)))
+        parser.delegate = reader
+        let isParsed = parser.parse()
+        if let failure = reader.failure { throw failure }
+        // Documents of fewer than four bytes are read as nothing, without an error.
+        guard isParsed, parser.parserError == nil, reader.open.isEmpty, let root = reader.root else {
+            throw .malformedXML(reason: "there is no element", line: max(parser.lineNumber, 1))
         }
-        if let last = open.last { throw source.fault("<\(last.name)> of line \(last.line) is not closed") }
-        guard let root else { throw source.fault("there is no element") }
         return root
     }
 
-    // MARK: Tags (clause 3.1)
-
-    private mutating func readStartTag() throws(CatalogueError) {
-        guard root == nil else { throw source.fault("something follows the root element") }
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+    ) {
         elements += 1
-        guard elements <= maximumElements else { throw .tooLarge(limit: maximumElements, unit: "elements") }
+        guard elements <= maximumElements else {
+            return fail(parser, .tooLarge(limit: maximumElements, unit: "elements"))
+        }
         guard open.count < Self.maximumDepth else {
-            throw source.fault("nested deeper than \(Self.maximumDepth) levels")
+            return fail(parser, "nested deeper than \(Self.maximumDepth) levels")
         }
-        let name = try readName()
-        var attributes: [String: String] = [:]
-        while true {
-            let hasSpace = source.skipWhiteSpace()
-            if source.take("/>") {
-                return end(XMLElement(name: name, attributes: attributes, line: source.line))
-            }
-            if source.take(">") {
-                keepText()
-                open.append(XMLElement(name: name, attributes: attributes, line: source.line))
-                return
-            }
-            guard hasSpace, !source.isAtEnd else { throw source.fault("a tag is not closed") }
-            let attribute = try readName()
-            let value = try readAttributeValue()
-            guard attributes.updateValue(value, forKey: attribute) == nil else {
-                throw source.fault("two attributes of one name")
-            }
-        }
+        open.append(XMLElement(name: name, attributes: attributes, line: parser.lineNumber))
     }
 
-    private mutating func readEndTag() throws(CatalogueError) {
-        let name = try readName()
-        source.skipWhiteSpace()
-        guard source.take(">") else { throw source.fault("a tag is not closed") }
-        keepText()
-        guard let element = open.popLast() else { throw source.fault("</\(name)> closes no element") }
-        guard element.name == name else {
-            throw source.fault("<\(element.name)> of line \(element.line) is not closed")
+    func parser(
+        _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
+    ) {
+        guard failure == nil else { return }
+        guard let element = open.popLast(), element.name == name else {
+            return fail(parser, "</\(name)> closes another element")
         }
-        end(element)
-    }
-
-    /// An element is complete.
-    private mutating func end(_ element: XMLElement) {
-        keepText()
         if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
     }
 
-    private mutating func readName() throws(CatalogueError) -> String {
-        guard let name = source.takeName() else {
-            throw source.fault("expected a name; write & as &amp; and < as &lt;")
-        }
-        return name
+    func parser(_ parser: XMLParser, foundCharacters text: String) {
+        if !open.isEmpty { open[open.count - 1].text += text }
     }
 
-    /// Clauses 2.3 and 3.3.3: white space becomes spaces, unless it is written as a reference.
-    private mutating func readAttributeValue() throws(CatalogueError) -> String {
-        let reason = "an attribute without a value in quotes"
-        source.skipWhiteSpace()
-        guard source.take("=") else { throw source.fault(reason) }
-        source.skipWhiteSpace()
-        guard let quote = ["\"", "'"].first(where: { source.take($0) }) else { throw source.fault(reason) }
-        var value: [UInt8] = []
-        while !source.take(quote) {
-            if source.take("<") { throw source.fault("< in an attribute; write &lt;") }
-            if source.take("&") {
-                value += try source.reference()
-                continue
-            }
-            let byte = try source.next(orFault: reason)
-            value.append(byte.isWhitespace ? UInt8(ascii: " ") : byte)
-        }
-        return String(decoding: value, as: UTF8.self)
+    func parser(_ parser: XMLParser, foundCDATA data: Data) {
+        if !open.isEmpty { open[open.count - 1].text += String(decoding: data, as: UTF8.self) }
     }
 
-    // MARK: What stands between tags
+    func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+        let code = (error as NSError).code
+        fail(parser, reason(code) ?? "error \(code) of libxml2")
+    }
 
-    /// Clause 2.4.
-    private mutating func readText() throws(CatalogueError) {
-        guard !open.isEmpty else {
-            if source.skipWhiteSpace() { return }
-            throw source.fault(
-                root == nil ? "it does not begin with an element" : "something follows the root element")
-        }
-        while true {
-            text += source.plainRun()
-            if source.isAtEnd || source.isAt("<") { return }
-            if source.take("]]>") { throw source.fault("]]> in text") }
-            if source.take("&") {
-                text += try source.reference()
+    private func fail(_ parser: XMLParser, _ reason: String) {
+        fail(parser, .malformedXML(reason: reason, line: parser.lineNumber))
+    }
+
+    /// Keeps the first error, which is the one with the place; what follows it is its echo.
+    private func fail(_ parser: XMLParser, _ error: CatalogueError) {
+        guard failure == nil else { return }
+        failure = error
+        parser.abortParsing()
+    }
+
+    /// The parser gives numbers only, those of libxml2's `xmlParserErrors`; the names of `XMLParser.ErrorCode` stand
+    /// for other numbers than these.
+    private func reason(_ code: Int) -> String? {
+        switch code {
+        // DOCUMENT_EMPTY, DOCUMENT_END, TAG_NAME_MISMATCH, TAG_NOT_FINISHED
+        case 4, 5, 76, 77:
+            if let last = open.last {
+                "<\(last.name)> of line \(last.line) is not closed"
             } else {
-                text.append(try source.next(orFault: ""))
+                root == nil ? "it does not begin with an element" : "something follows the root element"
             }
+        // INVALID_CHARREF, INVALID_CHAR
+        case 8, 9: "a character that XML does not have"
+        // UNDECLARED_ENTITY
+        case 26: "an entity that XML does not have; write the character itself"
+        // LT_IN_ATTRIBUTE
+        case 38: "< in an attribute; write &lt;"
+        // ATTRIBUTE_NOT_STARTED, ATTRIBUTE_NOT_FINISHED, ATTRIBUTE_WITHOUT_VALUE
+        case 39, 40, 41: "an attribute without a value in quotes"
+        // ATTRIBUTE_REDEFINED
+        case 42: "two attributes of one name"
+        // COMMENT_NOT_FINISHED, HYPHEN_IN_COMMENT
+        case 45, 80: "a comment that is not closed, or holds --"
+        // MISPLACED_CDATA_END
+        case 62: "]]> in text"
+        // NAME_REQUIRED
+        case 68: "expected a name; write & as &amp; and < as &lt;"
+        // GT_REQUIRED
+        case 73: "a tag is not closed"
+        default: nil
         }
-    }
-
-    /// Clause 2.7.
-    private mutating func readCharacterData() throws(CatalogueError) {
-        guard let element = open.last else { throw source.fault("text outside of any element") }
-        while true {
-            text += source.plainRun()
-            if source.take("]]>") { return }
-            text.append(
-                try source.next(orFault: "<\(element.name)> of line \(element.line) is not closed"))
-        }
-    }
-
-    /// Clause 2.5: two hyphens stand at the end only.
-    private mutating func skipComment() throws(CatalogueError) {
-        let reason = "a comment that is not closed, or holds --"
-        while true {
-            _ = source.plainRun()
-            if source.take("--") { break }
-            _ = try source.next(orFault: reason)
-        }
-        guard source.take(">") else { throw source.fault(reason) }
-    }
-
-    /// Clause 2.6; the declaration, whose name no other may have, is gone by now.
-    private mutating func skipInstruction() throws(CatalogueError) {
-        guard try readName().lowercased() != "xml" else {
-            throw source.fault("an XML declaration that is not at the beginning, or not closed")
-        }
-        while !source.take("?>") { _ = try source.next(orFault: "an instruction that is not closed") }
-    }
-
-    /// Gives the innermost open element the text that was read for it.
-    private mutating func keepText() {
-        guard !text.isEmpty, !open.isEmpty else { return }
-        open[open.count - 1].text += String(decoding: text, as: UTF8.self)
-        text.removeAll(keepingCapacity: true)
     }
 }

@@ -89,7 +89,7 @@ struct ManifestTests {
         #expect(error("\u{89}PNG\0\u{1}") == .unrecognised)
         #expect(error("{\"pictures\": []}") != nil)
         #expect(
-            error("[\n\"a\"") == .malformedJSON(reason: "it ends too soon", line: 2))
+            error("[\n\"a\"") == .malformedJSON(reason: "Unexpected end of file during JSON parse", line: 2))
         #expect(error("<html/>") != nil)
         #expect(error("<!DOCTYPE html>") == .doctypeRefused(line: 1))
     }
