@@ -1,14 +1,6 @@
 // Vectors from and to neighbouring elements. Each has one check of its range, after which the compiler makes a
 // single load or store of the lanes.
 
-extension Span<UInt16> {
-    @inline(__always)
-    func vector8(at index: Int) -> SIMD8<UInt16> {
-        let lanes = extracting(index..<index &+ 8)
-        return SIMD8(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7])
-    }
-}
-
 extension Span<UInt8> {
     @inline(__always)
     func vector8(at index: Int) -> SIMD8<UInt8> {
@@ -45,20 +37,6 @@ extension MutableSpan<UInt8> {
         for lane in 0..<8 { self[index + lane] = vector[lane] }
     }
 
-    /// As `store(_:at:)` of each, with one check of the range.
-    @inline(__always)
-    mutating func store(_ first: SIMD8<UInt16>, _ second: SIMD8<UInt16>, at index: Int) {
-        precondition(index >= 0 && index <= count - 32)
-        for lane in 0..<8 {
-            self[index + 2 * lane] = UInt8(truncatingIfNeeded: first[lane])
-            self[index + 2 * lane + 1] = UInt8(truncatingIfNeeded: first[lane] &>> 8)
-        }
-        for lane in 0..<8 {
-            self[index + 16 + 2 * lane] = UInt8(truncatingIfNeeded: second[lane])
-            self[index + 16 + 2 * lane + 1] = UInt8(truncatingIfNeeded: second[lane] &>> 8)
-        }
-    }
-
     /// Stores eight numbers of 16 bits, the lower byte of each first.
     @inline(__always)
     mutating func store(_ vector: SIMD8<UInt16>, at index: Int) {
@@ -68,4 +46,28 @@ extension MutableSpan<UInt8> {
             self[index + 2 * lane + 1] = UInt8(truncatingIfNeeded: vector[lane] &>> 8)
         }
     }
+}
+
+// Conversions of vectors, as the standard library's `init(truncatingIfNeeded:)`. That one is compiled once for all files,
+// and called where it is not at hand; these become an instruction or two.
+
+@inline(__always)
+func widened(_ vector: SIMD8<UInt8>) -> SIMD8<UInt16> {
+    var result = SIMD8<UInt16>()
+    for lane in 0..<8 { result[lane] = UInt16(truncatingIfNeeded: vector[lane]) }
+    return result
+}
+
+@inline(__always)
+func signed(_ vector: SIMD8<UInt16>) -> SIMD8<Int16> {
+    var result = SIMD8<Int16>()
+    for lane in 0..<8 { result[lane] = Int16(truncatingIfNeeded: vector[lane]) }
+    return result
+}
+
+@inline(__always)
+func unsigned(_ vector: SIMD8<Int16>) -> SIMD8<UInt16> {
+    var result = SIMD8<UInt16>()
+    for lane in 0..<8 { result[lane] = UInt16(truncatingIfNeeded: vector[lane]) }
+    return result
 }

@@ -52,31 +52,23 @@ enum ColourConversion {
         }
     }
 
-    /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, with 16 fraction bits,
-    /// rounded. The rows are as long as a whole number of eight pixels, and `packed` has two vectors for each eight.
+    /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, rounded to the levels that
+    /// libjpeg's sixteen fraction bits give. `packed` has two vectors for each eight pixels.
     static func convert(
-        luma: Span<UInt8>, blue: Span<UInt8>, red: Span<UInt8>, into packed: inout MutableSpan<PackedPixels>
+        luma: Span<UInt8>, blue: Span<WideSamples>, red: Span<WideSamples>,
+        into packed: inout MutableSpan<PackedPixels>
     ) {
-        var index = 0
-        var target = 0
-        while index &+ 8 <= luma.count {
-            let y = widened(luma.vector8(at: index))
-            let cb = widened(blue.vector8(at: index)) &- 128
-            let cr = widened(red.vector8(at: index)) &- 128
-            // Whole parts are taken out of the factors, so that what is left fits into 16 bits with its sign: the upper
-            // half of a product is then one instruction, of twice the value rounded by halves.
-            let r = levels(y &+ cr &+ half(upper(cr &+ cr, 26345)))
-            let wide =
-                widened(cr) &* 18734
-                &+ widened(cb) &* -22554
-            let g = levels(y &- cr &+ upperHalves(wide &+ 32768))
-            let b = levels(y &+ cb &+ cb &+ half(upper(cb &+ cb, -14942)))
-            let redGreen = r | g &<< 8
-            let blueAlpha = b | 0xFF00
-            packed[target] = low(redGreen, blueAlpha)
-            packed[target &+ 1] = high(redGreen, blueAlpha)
-            index &+= 8
-            target &+= 2
+        for index in 0..<min(luma.count &>> 3, blue.count, red.count, packed.count &>> 1) {
+            let y = signed(widened(luma.vector8(at: index &* 8)))
+            // With seven fraction bits, cut off: of all factors near 1.402 and 1.772 and of all offsets these are
+            // those with which every level comes out as it should.
+            let r = y &+ (upperHalves(red[index], times: 45943) &- 22908) &>> 7
+            let b = y &+ (upperHalves(blue[index], times: 58066) &- 28969) &>> 7
+            let g = y &- greenPart(centred(blue[index]), centred(red[index]))
+            let redGreen = levels(r) | levels(g) &<< 8
+            let blueAlpha = levels(b) | 0xFF00
+            packed[2 &* index] = low(redGreen, blueAlpha)
+            packed[2 &* index &+ 1] = high(redGreen, blueAlpha)
         }
     }
 
@@ -88,37 +80,56 @@ enum ColourConversion {
     static func unpack(
         _ packed: Span<PackedPixels>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
     ) {
-        let end = range.upperBound
-        var target = range.lowerBound
-        var index = 0
-        while target &+ 32 <= end, index &+ 2 <= packed.count {
-            pixels.store(packed[index], packed[index &+ 1], at: target)
-            index &+= 2
-            target &+= 32
+        let whole = range.count / 16
+        for index in 0..<whole { pixels.store(packed[index], at: range.lowerBound &+ index &* 16) }
+        for index in range.dropFirst(whole &* 16) {
+            let byte = index &- range.lowerBound
+            pixels[index] = UInt8(
+                truncatingIfNeeded: packed[whole][byte &>> 1 & 7] &>> UInt16(byte & 1 &* 8))
         }
-        while target &+ 16 <= end {
-            pixels.store(packed[index], at: target)
-            index &+= 1
-            target &+= 16
-        }
-        var lane = 0
-        while target < end {
-            pixels[target] = UInt8(truncatingIfNeeded: packed[index][lane])
-            pixels[target &+ 1] = UInt8(truncatingIfNeeded: packed[index][lane] &>> 8)
-            lane &+= 1
-            target &+= 2
+    }
+
+    /// The samples as bytes.
+    static func narrow(_ wide: Span<WideSamples>, into samples: inout MutableSpan<UInt8>) {
+        for index in 0..<min(wide.count, samples.count / 8) {
+            var bytes = SIMD8<UInt8>()
+            for lane in 0..<8 { bytes[lane] = UInt8(truncatingIfNeeded: wide[index][lane] &>> 8) }
+            samples.store(bytes, at: index &* 8)
         }
     }
 
     private typealias Lanes = SIMD8<Int16>
 
+    /// The upper half of an unsigned product, which is one instruction. Not of a sample in the lower byte: for that the
+    /// compiler knows better, and does worse.
     @inline(__always)
-    private static func upper(_ value: Lanes, _ factor: Int32) -> Lanes {
-        upperHalves(widened(value) &* factor)
+    private static func upperHalves(_ value: WideSamples, times factor: UInt32) -> Lanes {
+        var result = Lanes()
+        for lane in 0..<8 {
+            result[lane] = Int16(
+                truncatingIfNeeded: (UInt32(truncatingIfNeeded: value[lane]) &* factor) &>> 16)
+        }
+        return result
     }
 
     @inline(__always)
-    private static func half(_ value: Lanes) -> Lanes { (value &+ 1) &>> 1 }
+    private static func centred(_ value: WideSamples) -> Lanes {
+        signed(value ^ 0x8000)
+    }
+
+    /// What green lacks: 22554 and 46802 of 65536 parts, halved to fit 16 bits; two products and their sum are one
+    /// instruction.
+    @inline(__always)
+    private static func greenPart(_ blue: Lanes, _ red: Lanes) -> Lanes {
+        var result = Lanes()
+        for lane in 0..<8 {
+            let sum =
+                Int32(truncatingIfNeeded: blue[lane]) &* 11277
+                &+ Int32(truncatingIfNeeded: red[lane]) &* 23401
+            result[lane] = Int16(truncatingIfNeeded: (sum &+ 1 &<< 22) &>> 23)
+        }
+        return result
+    }
 
     /// Brought into the range of a byte by masks made of signs: the standard library's `clamped` goes lane by lane.
     @inline(__always)
@@ -136,32 +147,4 @@ enum ColourConversion {
     private static func high(_ a: PackedPixels, _ b: PackedPixels) -> PackedPixels {
         PackedPixels(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
     }
-}
-
-// Conversions of vectors, as the standard library's `init(truncatingIfNeeded:)`. That one is compiled once for all files,
-// and called where it is not at hand; these are compiled beside what uses them, and become an instruction or two there.
-
-private func widened(_ vector: SIMD8<UInt8>) -> SIMD8<Int16> {
-    var result = SIMD8<Int16>()
-    for lane in result.indices { result[lane] = Int16(truncatingIfNeeded: vector[lane]) }
-    return result
-}
-
-private func widened(_ vector: SIMD8<Int16>) -> SIMD8<Int32> {
-    var result = SIMD8<Int32>()
-    for lane in result.indices { result[lane] = Int32(truncatingIfNeeded: vector[lane]) }
-    return result
-}
-
-private func upperHalves(_ vector: SIMD8<Int32>) -> SIMD8<Int16> {
-    let shifted = vector &>> 16
-    var result = SIMD8<Int16>()
-    for lane in result.indices { result[lane] = Int16(truncatingIfNeeded: shifted[lane]) }
-    return result
-}
-
-private func unsigned(_ vector: SIMD8<Int16>) -> SIMD8<UInt16> {
-    var result = SIMD8<UInt16>()
-    for lane in result.indices { result[lane] = UInt16(truncatingIfNeeded: vector[lane]) }
-    return result
 }

@@ -32,24 +32,25 @@ struct JPEGRows {
     ) throws(ImageDecodingError) {
         let isLast = unitRow == unitRows - 1
         let end = isLast ? size.height : min(size.height, (unitRow + 1) * rowsOfUnit - waitingRows)
-        // A row of each component at the picture's resolution. A whole number of vectors, and another, since the last
-        // that upsampling stores may begin with the last sample.
-        let length = (size.width + 15) / 16 * 16 + 16
-        var first = [UInt8](repeating: 0, count: length)
-        var second = first
-        var third = first
-        var fourth = first
-        var sums = [UInt16](repeating: 0, count: length)
-        var packed = [ColourConversion.PackedPixels](repeating: SIMD8(), count: length / 4)
+        let vectors = ChromaUpsampling.vectors(forWidth: size.width)
+        // A row of each component at the picture's resolution, and of the pixels made of them.
+        var first = [UInt8](repeating: 0, count: vectors * 8)
+        var (second, third, fourth) = (first, first, first)
+        var blue = [WideSamples](repeating: WideSamples(), count: vectors)
+        var red = blue
+        var packed = [ColourConversion.PackedPixels](repeating: SIMD8(), count: vectors * 2)
         while nextRow < end {
-            upsample(0, of: planes, into: &first, &sums, &packed)
-            upsample(1, of: planes, into: &second, &sums, &packed)
-            upsample(2, of: planes, into: &third, &sums, &packed)
-            upsample(3, of: planes, into: &fourth, &sums, &packed)
+            upsample(0, of: planes, into: &first, &blue)
+            upsample(3, of: planes, into: &fourth, &blue)
             if colour.isBasedOnYCbCr {
+                upsample(1, of: planes, into: &blue)
+                upsample(2, of: planes, into: &red)
                 var packedRow = packed.mutableSpan
                 ColourConversion.convert(
-                    luma: first.span, blue: second.span, red: third.span, into: &packedRow)
+                    luma: first.span, blue: blue.span, red: red.span, into: &packedRow)
+            } else {
+                upsample(1, of: planes, into: &second, &blue)
+                upsample(2, of: planes, into: &third, &blue)
             }
             let colour = colour
             try builder.addRow { pixels, range throws(ImageDecodingError) in
@@ -74,16 +75,24 @@ struct JPEGRows {
         }
     }
 
+    private func upsample(_ component: Int, of planes: borrowing JPEGPlanes, into wide: inout [WideSamples]) {
+        var row = wide.mutableSpan
+        upsamplings[component].upsample(row: nextRow, of: planes.samples.span, into: &row)
+    }
+
+    /// As bytes, by way of `wide` where it must be.
     private func upsample(
-        _ component: Int, of planes: borrowing JPEGPlanes, into output: inout [UInt8], _ sums: inout [UInt16],
-        _ pairs: inout [SIMD8<UInt16>]
+        _ component: Int, of planes: borrowing JPEGPlanes, into output: inout [UInt8],
+        _ wide: inout [WideSamples]
     ) {
         guard component < upsamplings.count else { return }
         var row = output.mutableSpan
-        var work = sums.mutableSpan
-        var morePairs = pairs.mutableSpan
-        upsamplings[component].upsample(
-            row: nextRow, of: planes.samples.span, into: &row, sums: &work, pairs: &morePairs)
+        if upsamplings[component].isCopy {
+            upsamplings[component].copy(row: nextRow, of: planes.samples.span, into: &row)
+        } else {
+            upsample(component, of: planes, into: &wide)
+            ColourConversion.narrow(wide.span, into: &row)
+        }
     }
 
     /// The picture; all rows of units must have been added.
