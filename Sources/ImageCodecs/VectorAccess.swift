@@ -37,10 +37,19 @@ extension MutableSpan<UInt8> {
         for lane in 0..<8 { self[index + lane] = vector[lane] }
     }
 
-    /// Stores eight numbers of 16 bits, the lower byte of each first.
+    /// Stores 32 numbers of 16 bits, the lower byte of each first.
     @inline(__always)
-    mutating func store(_ vector: SIMD8<UInt16>, at index: Int) {
-        precondition(index >= 0 && index <= count - 16)
+    mutating func store(_ vector: SIMD32<UInt16>, at index: Int) {
+        precondition(index >= 0 && index <= count - 64)
+        storeLanes(of: vector.lowHalf.lowHalf, at: index)
+        storeLanes(of: vector.lowHalf.highHalf, at: index + 16)
+        storeLanes(of: vector.highHalf.lowHalf, at: index + 32)
+        storeLanes(of: vector.highHalf.highHalf, at: index + 48)
+    }
+
+    /// With no check of its own ahead of those of the elements.
+    @inline(__always)
+    private mutating func storeLanes(of vector: SIMD8<UInt16>, at index: Int) {
         for lane in 0..<8 {
             self[index + 2 * lane] = UInt8(truncatingIfNeeded: vector[lane])
             self[index + 2 * lane + 1] = UInt8(truncatingIfNeeded: vector[lane] &>> 8)

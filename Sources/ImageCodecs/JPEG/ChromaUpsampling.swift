@@ -1,6 +1,6 @@
-/// Eight neighbouring samples of a row, each in the upper byte of its lane: the form in which the conversion to RGB
+/// Sixteen neighbouring samples of a row, each in the upper byte of its lane: the form in which the conversion to RGB
 /// multiplies them.
-typealias WideSamples = SIMD8<UInt16>
+typealias WideSamples = SIMD16<UInt16>
 
 /// Brings a component's samples to the picture's resolution, one row at a time.
 ///
@@ -50,16 +50,16 @@ struct ChromaUpsampling {
     /// Whether the last row of pixels of a block wants the first row of samples of the block below.
     var needsNextRow: Bool { method == .down || method == .both }
 
-    /// Vectors that `upsample` may write for a row of so many pixels: whole ones, and another, since the last pair may
-    /// begin with the last sample.
-    static func vectors(forWidth width: Int) -> Int { (width + 15) / 16 * 2 + 1 }
-
-    /// Writes the picture's `row` of this component into `output`.
+    /// Writes the picture's `row` of this component into `output`, which must have room for whole vectors.
     func upsample(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<WideSamples>) {
         switch method {
         case .none:
             let source = samples.extracting(place(of: row))
-            for vector in 0..<vectors { output[vector] = widened(source.vector8(at: vector &* 8)) &<< 8 }
+            for vector in 0..<min(source.count &>> 4, output.count) {
+                output[vector] = WideSamples(
+                    lowHalf: widened(source.vector8(at: vector &* 16)) &<< 8,
+                    highHalf: widened(source.vector8(at: vector &* 16 &+ 8)) &<< 8)
+            }
         case .across:
             // Four times the sample, as the other way makes of two rows; libjpeg's 1 and 2 of 4.
             let near = samples.extracting(place(of: row))
@@ -76,7 +76,7 @@ struct ChromaUpsampling {
             let source = samples.extracting(place(of: row &* down.samples / down.pixels))
             for column in 0..<pictureWidth {
                 let sample = source[column &* across.samples / across.pixels]
-                output[column &>> 3][column & 7] = UInt16(sample) &<< 8
+                output[column &>> 4][column & 15] = UInt16(sample) &<< 8
             }
         }
     }
@@ -85,17 +85,18 @@ struct ChromaUpsampling {
     var isCopy: Bool { method == .none }
 
     /// Copies the picture's `row` of a component that has the picture's resolution.
-    func copy(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
+    func copy(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<SIMD16<UInt8>>) {
         let source = samples.extracting(place(of: row))
-        for index in 0..<min(plane.size.width, source.count, output.count) { output[index] = source[index] }
+        for vector in 0..<min(source.count &>> 4, output.count) {
+            output[vector] = SIMD16(
+                lowHalf: source.vector8(at: vector &* 16), highHalf: source.vector8(at: vector &* 16 &+ 8))
+        }
     }
 
-    private var vectors: Int { (plane.size.width &+ 7) &>> 3 }
-
-    /// Where the samples of a row are, with as many behind them as the last vector and one more reach to.
+    /// Where the samples of a row are, with as many behind them as the last vector and half of one more reach to.
     private func place(of row: Int) -> Range<Int> {
         let start = plane.start(ofRow: row)
-        return start..<start &+ (vectors &+ 1) &* 8
+        return start..<start &+ (plane.size.width &+ 15) &>> 4 &* 16 &+ 8
     }
 
     /// The row that is nearer to the picture's `row`, and the other one; at the picture's edges the same.
@@ -105,17 +106,21 @@ struct ChromaUpsampling {
         return (place(of: near), place(of: far))
     }
 
+    private typealias Lanes = SIMD8<UInt16>
+
     /// Three parts of one row and one of the other, in two bits more than a sample has.
     @inline(__always)
-    private static func sum(_ near: Span<UInt8>, _ far: Span<UInt8>, at index: Int) -> WideSamples {
+    private static func sum(_ near: Span<UInt8>, _ far: Span<UInt8>, at index: Int) -> Lanes {
         widened(near.vector8(at: index)) &* 3 &+ widened(far.vector8(at: index))
     }
 
     private func mix(
         _ near: Span<UInt8>, _ far: Span<UInt8>, bias: UInt16, into output: inout MutableSpan<WideSamples>
     ) {
-        for vector in 0..<vectors {
-            output[vector] = (Self.sum(near, far, at: vector &* 8) &+ bias) &<< 6 & 0xFF00
+        for vector in 0..<min(near.count &>> 4, far.count &>> 4, output.count) {
+            let low = Self.sum(near, far, at: vector &* 16)
+            let high = Self.sum(near, far, at: vector &* 16 &+ 8)
+            output[vector] = (WideSamples(lowHalf: low, highHalf: high) &+ bias) &<< 6 & 0xFF00
         }
     }
 
@@ -125,34 +130,35 @@ struct ChromaUpsampling {
         _ near: Span<UInt8>, _ far: Span<UInt8>, leftBias: UInt16, rightBias: UInt16,
         into output: inout MutableSpan<WideSamples>
     ) {
-        var before = WideSamples()
+        var before = Lanes()
         var here = Self.sum(near, far, at: 0)
-        for vector in 0..<vectors {
+        for vector in 0..<min(near.count &>> 3 &- 1, far.count &>> 3 &- 1, output.count) {
             let after = Self.sum(near, far, at: (vector &+ 1) &* 8)
             let middle = here &* 3
             let left = (middle &+ Self.shifted(here, in: before) &+ leftBias) &<< 4 & 0xFF00
             let right = (middle &+ Self.shifted(here, out: after) &+ rightBias) &<< 4 & 0xFF00
-            output[2 &* vector] = WideSamples(
-                left[0], right[0], left[1], right[1], left[2], right[2], left[3], right[3])
-            output[2 &* vector &+ 1] = WideSamples(
-                left[4], right[4], left[5], right[5], left[6], right[6], left[7], right[7])
+            output[vector] = WideSamples(
+                lowHalf: Lanes(
+                    left[0], right[0], left[1], right[1], left[2], right[2], left[3], right[3]),
+                highHalf: Lanes(
+                    left[4], right[4], left[5], right[5], left[6], right[6], left[7], right[7]))
             (before, here) = (here, after)
         }
         let last = plane.size.width &- 1
-        let lastSum = UInt16(near[last]) &* 3 &+ UInt16(far[last])
-        output[0][0] = ((UInt16(near[0]) &* 3 &+ UInt16(far[0])) &* 4 &+ leftBias) &<< 4 & 0xFF00
-        output[last &>> 2][(2 &* last &+ 1) & 7] = (lastSum &* 4 &+ rightBias) &<< 4 & 0xFF00
+        let (firstSum, lastSum) = (Self.sum(near, far, at: 0)[0], Self.sum(near, far, at: last)[0])
+        output[0][0] = (firstSum &* 4 &+ leftBias) &<< 4 & 0xFF00
+        output[last &>> 3][(2 &* last &+ 1) & 15] = (lastSum &* 4 &+ rightBias) &<< 4 & 0xFF00
     }
 
     /// Each lane's left neighbour.
     @inline(__always)
-    private static func shifted(_ here: WideSamples, in before: WideSamples) -> WideSamples {
-        WideSamples(before[7], here[0], here[1], here[2], here[3], here[4], here[5], here[6])
+    private static func shifted(_ here: Lanes, in before: Lanes) -> Lanes {
+        Lanes(before[7], here[0], here[1], here[2], here[3], here[4], here[5], here[6])
     }
 
     /// Each lane's right neighbour.
     @inline(__always)
-    private static func shifted(_ here: WideSamples, out after: WideSamples) -> WideSamples {
-        WideSamples(here[1], here[2], here[3], here[4], here[5], here[6], here[7], after[0])
+    private static func shifted(_ here: Lanes, out after: Lanes) -> Lanes {
+        Lanes(here[1], here[2], here[3], here[4], here[5], here[6], here[7], after[0])
     }
 }

@@ -53,57 +53,76 @@ enum ColourConversion {
     }
 
     /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, rounded to the levels that
-    /// libjpeg's sixteen fraction bits give. `packed` has two vectors for each eight pixels.
+    /// libjpeg's sixteen fraction bits give.
     static func convert(
-        luma: Span<UInt8>, blue: Span<WideSamples>, red: Span<WideSamples>,
+        luma: Span<SIMD16<UInt8>>, blue: Span<WideSamples>, red: Span<WideSamples>,
         into packed: inout MutableSpan<PackedPixels>
     ) {
-        for index in 0..<min(luma.count &>> 3, blue.count, red.count, packed.count &>> 1) {
-            let y = signed(widened(luma.vector8(at: index &* 8)))
-            // With seven fraction bits, cut off: of all factors near 1.402 and 1.772 and of all offsets these are
-            // those with which every level comes out as it should.
-            let r = y &+ (upperHalves(red[index], times: 45943) &- 22908) &>> 7
-            let b = y &+ (upperHalves(blue[index], times: 58066) &- 28969) &>> 7
-            let g = y &- greenPart(centred(blue[index]), centred(red[index]))
-            let redGreen = levels(r) | levels(g) &<< 8
-            let blueAlpha = levels(b) | 0xFF00
-            packed[2 &* index] = low(redGreen, blueAlpha)
-            packed[2 &* index &+ 1] = high(redGreen, blueAlpha)
+        for index in 0..<min(luma.count, blue.count, red.count, packed.count) {
+            let (y, cb, cr) = (luma[index], blue[index], red[index])
+            packed[index] = PackedPixels(
+                lowHalf: convert(y.lowHalf, cb.lowHalf, cr.lowHalf),
+                highHalf: convert(y.highHalf, cb.highHalf, cr.highHalf))
         }
     }
 
-    /// Four pixels: of each two numbers of 16 bits, green above red and alpha above blue.
-    typealias PackedPixels = SIMD8<UInt16>
+    @inline(__always)
+    private static func convert(_ luma: SIMD8<UInt8>, _ blue: Wide, _ red: Wide) -> SIMD16<UInt16> {
+        let y = signed(widened(luma))
+        // With seven fraction bits, cut off: of all factors near 1.402 and 1.772 and of all offsets these are those
+        // with which every level comes out as it should.
+        let r = y &+ (upperHalves(red, times: 45943) &- 22908) &>> 7
+        let b = y &+ (upperHalves(blue, times: 58066) &- 28969) &>> 7
+        let g = y &- greenPart(centred(blue), centred(red))
+        let redGreen = levels(r) | levels(g) &<< 8
+        let blueAlpha = levels(b) | 0xFF00
+        return SIMD16<UInt16>(lowHalf: low(redGreen, blueAlpha), highHalf: high(redGreen, blueAlpha))
+    }
+
+    /// Sixteen pixels: of each two numbers of 16 bits, green above red and alpha above blue.
+    typealias PackedPixels = SIMD32<UInt16>
 
     /// Unpacks as many pixels as `range` has room for. By way of memory rather than straight from the conversion:
     /// here the compiler sees that it is but a copy, there it would take the vectors apart.
     static func unpack(
         _ packed: Span<PackedPixels>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
     ) {
-        let whole = range.count / 16
-        for index in 0..<whole { pixels.store(packed[index], at: range.lowerBound &+ index &* 16) }
-        for index in range.dropFirst(whole &* 16) {
+        let whole = range.count / 64
+        for index in 0..<min(whole, packed.count) {
+            pixels.store(packed[index], at: range.lowerBound &+ index &* 64)
+        }
+        for index in range.dropFirst(whole &* 64) {
             let byte = index &- range.lowerBound
             pixels[index] = UInt8(
-                truncatingIfNeeded: packed[whole][byte &>> 1 & 7] &>> UInt16(byte & 1 &* 8))
+                truncatingIfNeeded: packed[whole][byte &>> 1 & 31] &>> UInt16(byte & 1 &* 8))
         }
     }
 
     /// The samples as bytes.
-    static func narrow(_ wide: Span<WideSamples>, into samples: inout MutableSpan<UInt8>) {
-        for index in 0..<min(wide.count, samples.count / 8) {
-            var bytes = SIMD8<UInt8>()
-            for lane in 0..<8 { bytes[lane] = UInt8(truncatingIfNeeded: wide[index][lane] &>> 8) }
-            samples.store(bytes, at: index &* 8)
+    static func narrow(_ wide: Span<WideSamples>, into samples: inout MutableSpan<SIMD16<UInt8>>) {
+        for index in 0..<min(wide.count, samples.count) {
+            for lane in 0..<16 {
+                samples[index][lane] = UInt8(truncatingIfNeeded: wide[index][lane] &>> 8)
+            }
         }
     }
 
+    /// As above, where they are wanted one by one.
+    static func narrow(_ wide: Span<WideSamples>, into samples: inout MutableSpan<UInt8>) {
+        for index in 0..<min(wide.count, samples.count / 16) {
+            for lane in 0..<16 {
+                samples[index &* 16 &+ lane] = UInt8(truncatingIfNeeded: wide[index][lane] &>> 8)
+            }
+        }
+    }
+
+    private typealias Wide = SIMD8<UInt16>
     private typealias Lanes = SIMD8<Int16>
 
     /// The upper half of an unsigned product, which is one instruction. Not of a sample in the lower byte: for that the
     /// compiler knows better, and does worse.
     @inline(__always)
-    private static func upperHalves(_ value: WideSamples, times factor: UInt32) -> Lanes {
+    private static func upperHalves(_ value: Wide, times factor: UInt32) -> Lanes {
         var result = Lanes()
         for lane in 0..<8 {
             result[lane] = Int16(
@@ -113,7 +132,7 @@ enum ColourConversion {
     }
 
     @inline(__always)
-    private static func centred(_ value: WideSamples) -> Lanes {
+    private static func centred(_ value: Wide) -> Lanes {
         signed(value ^ 0x8000)
     }
 
@@ -133,18 +152,18 @@ enum ColourConversion {
 
     /// Brought into the range of a byte by masks made of signs: the standard library's `clamped` goes lane by lane.
     @inline(__always)
-    private static func levels(_ value: Lanes) -> PackedPixels {
+    private static func levels(_ value: Lanes) -> Wide {
         let positive = value & ~(value &>> 15)
         return unsigned((positive | (255 &- positive) &>> 15) & 255)
     }
 
     @inline(__always)
-    private static func low(_ a: PackedPixels, _ b: PackedPixels) -> PackedPixels {
-        PackedPixels(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
+    private static func low(_ a: Wide, _ b: Wide) -> Wide {
+        Wide(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
     }
 
     @inline(__always)
-    private static func high(_ a: PackedPixels, _ b: PackedPixels) -> PackedPixels {
-        PackedPixels(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
+    private static func high(_ a: Wide, _ b: Wide) -> Wide {
+        Wide(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
     }
 }

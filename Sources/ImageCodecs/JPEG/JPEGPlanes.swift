@@ -18,7 +18,7 @@ struct JPEGPlanes {
     }
 
     let planes: [Plane]
-    /// With room for two vectors more, so that those may reach past the end of the last row.
+    /// With room for one and a half vectors more, which may reach past the end of the last row.
     var samples: [UInt8]
 
     /// The level of samples that are not known.
@@ -42,6 +42,6 @@ struct JPEGPlanes {
             offset += plane.stride * plane.rows
         }
         self.planes = planes
-        samples = [UInt8](repeating: Self.unknown, count: offset + 16)
+        samples = [UInt8](repeating: Self.unknown, count: offset + 24)
     }
 }

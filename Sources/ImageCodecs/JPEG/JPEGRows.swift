@@ -32,26 +32,28 @@ struct JPEGRows {
     ) throws(ImageDecodingError) {
         let isLast = unitRow == unitRows - 1
         let end = isLast ? size.height : min(size.height, (unitRow + 1) * rowsOfUnit - waitingRows)
-        let vectors = ChromaUpsampling.vectors(forWidth: size.width)
+        let vectors = (size.width + 15) / 16
         // A row of each component at the picture's resolution, and of the pixels made of them.
-        var first = [UInt8](repeating: 0, count: vectors * 8)
-        var (second, third, fourth) = (first, first, first)
+        var luma = [SIMD16<UInt8>](repeating: SIMD16(), count: vectors)
         var blue = [WideSamples](repeating: WideSamples(), count: vectors)
         var red = blue
-        var packed = [ColourConversion.PackedPixels](repeating: SIMD8(), count: vectors * 2)
+        var packed = [ColourConversion.PackedPixels](
+            repeating: ColourConversion.PackedPixels(), count: vectors)
+        var first = [UInt8](repeating: 0, count: vectors * 16)
+        var (second, third, fourth) = (first, first, first)
         while nextRow < end {
-            upsample(0, of: planes, into: &first, &blue)
-            upsample(3, of: planes, into: &fourth, &blue)
             if colour.isBasedOnYCbCr {
+                upsampleLuma(of: planes, into: &luma, &blue)
                 upsample(1, of: planes, into: &blue)
                 upsample(2, of: planes, into: &red)
                 var packedRow = packed.mutableSpan
-                ColourConversion.convert(
-                    luma: first.span, blue: blue.span, red: red.span, into: &packedRow)
+                ColourConversion.convert(luma: luma.span, blue: blue.span, red: red.span, into: &packedRow)
             } else {
+                upsample(0, of: planes, into: &first, &blue)
                 upsample(1, of: planes, into: &second, &blue)
                 upsample(2, of: planes, into: &third, &blue)
             }
+            upsample(3, of: planes, into: &fourth, &blue)
             let colour = colour
             try builder.addRow { pixels, range throws(ImageDecodingError) in
                 switch colour {
@@ -80,17 +82,27 @@ struct JPEGRows {
         upsamplings[component].upsample(row: nextRow, of: planes.samples.span, into: &row)
     }
 
-    /// As bytes, by way of `wide` where it must be.
+    /// As bytes, by way of `wide`.
     private func upsample(
-        _ component: Int, of planes: borrowing JPEGPlanes, into output: inout [UInt8],
+        _ component: Int, of planes: borrowing JPEGPlanes, into bytes: inout [UInt8],
         _ wide: inout [WideSamples]
     ) {
         guard component < upsamplings.count else { return }
-        var row = output.mutableSpan
-        if upsamplings[component].isCopy {
-            upsamplings[component].copy(row: nextRow, of: planes.samples.span, into: &row)
+        upsample(component, of: planes, into: &wide)
+        var row = bytes.mutableSpan
+        ColourConversion.narrow(wide.span, into: &row)
+    }
+
+    /// The first component, which hardly ever has fewer samples than the picture has pixels.
+    private func upsampleLuma(
+        of planes: borrowing JPEGPlanes, into luma: inout [SIMD16<UInt8>], _ wide: inout [WideSamples]
+    ) {
+        if upsamplings[0].isCopy {
+            var row = luma.mutableSpan
+            upsamplings[0].copy(row: nextRow, of: planes.samples.span, into: &row)
         } else {
-            upsample(component, of: planes, into: &wide)
+            upsample(0, of: planes, into: &wide)
+            var row = luma.mutableSpan
             ColourConversion.narrow(wide.span, into: &row)
         }
     }

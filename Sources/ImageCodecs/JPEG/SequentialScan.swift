@@ -7,6 +7,8 @@ struct SequentialScan {
         /// Blocks of one minimum coded unit.
         let columns: Int
         let rows: Int
+        /// Samples of one, downwards.
+        var height: Int { rows &* plane.blockSize }
     }
 
     /// Minimum coded units of the scan.
@@ -16,6 +18,8 @@ struct SequentialScan {
     private var predictions = Predictions(repeating: 0)
 
     private typealias Predictions = InlineArray<4, Int32>
+    /// Where in the samples the row of units begins, of each component.
+    private typealias Lines = InlineArray<4, Int>
 
     /// A scan whose data begins at `start`.
     init(
@@ -61,6 +65,10 @@ struct SequentialScan {
             self.reader = reader
             self.predictions = predictions
         }
+        var lines = Lines(repeating: 0)
+        for position in sources.indices {
+            lines[position] = sources[position].plane.start(ofRow: row &* sources[position].height)
+        }
         for column in 0..<units.width {
             if reader.isCut {
                 Self.blank(sources, row: row, column: column, &samples)
@@ -68,7 +76,7 @@ struct SequentialScan {
             }
             if try reader.beginUnit(in: file) { predictions = Predictions(repeating: 0) }
             let isSound = Self.decodeUnit(
-                sources, row: row, column: column, &reader.bits, file, &predictions, into: &samples)
+                sources, lines, column: column, &reader.bits, file, &predictions, into: &samples)
             try reader.endUnit(isSound: isSound)
         }
     }
@@ -77,15 +85,16 @@ struct SequentialScan {
     /// is none, or coefficients past a block's last.
     @inline(__always)
     private static func decodeUnit(
-        _ sources: Span<Source>, row: Int, column: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
+        _ sources: Span<Source>, _ lines: Lines, column: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
         _ predictions: inout Predictions, into samples: inout MutableSpan<UInt8>
     ) -> Bool {
         for position in sources.indices {
             let plane = sources[position].plane
-            let (columns, rows) = (sources[position].columns, sources[position].rows)
-            for blockRow in 0..<rows {
-                let line = plane.start(ofRow: (row &* rows &+ blockRow) &* plane.blockSize)
-                for blockColumn in 0..<columns {
+            var line = lines[position] &+ column &* sources[position].columns &* plane.blockSize
+            for _ in 0..<sources[position].rows {
+                var origin = line
+                line &+= plane.stride &* plane.blockSize
+                for _ in 0..<sources[position].columns {
                     var block = CoefficientBlock(repeating: 0)
                     let places =
                         plane.blockSize > 1
@@ -94,10 +103,10 @@ struct SequentialScan {
                         : SequentialBlock.decodeFirst(
                             &block, &bits, file, sources[position].coding, &predictions[position])
                     guard places >= 0 else { return false }
-                    let origin = line &+ (column &* columns &+ blockColumn) &* plane.blockSize
                     InverseDCT.transform(
                         block, places: places, size: plane.blockSize, into: &samples, at: origin,
                         stride: plane.stride)
+                    origin &+= plane.blockSize
                 }
             }
         }
