@@ -153,7 +153,19 @@ struct ProgressiveScan {
         var values = values.mutableSpan
         var used = used.mutableSpan
         var block = first
-        for _ in 0..<units.width {
+        var column = 0
+        while column < units.width {
+            // A run of blocks without new coefficients, in which nothing is to be refined either, takes no bits.
+            let passed = part.passable(
+                min(endOfBlockRun, units.width &- column, reader.unitsToRestart), from: block.index,
+                isRefinement: scan.isRefinement, used.span)
+            if passed > 0 {
+                reader.passUnits(passed)
+                endOfBlockRun &-= passed
+                block.index &+= passed
+                column &+= passed
+                continue
+            }
             if try reader.beginUnit(in: file) { endOfBlockRun = 0 }
             var isSound = true
             if scan.isRefinement {
@@ -168,6 +180,7 @@ struct ProgressiveScan {
             try reader.endUnit(isSound: isSound)
             if reader.isCut { return }
             block.index &+= 1
+            column &+= 1
         }
     }
 }

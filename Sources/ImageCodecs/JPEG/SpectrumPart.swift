@@ -48,6 +48,17 @@ struct SpectrumPart {
         return true
     }
 
+    /// How many of the `count` blocks from the `block`th on have nothing to do in a run of blocks without new coefficients:
+    /// in a refinement those ahead of the first that has a coefficient of this part, else all.
+    @inline(__always)
+    func passable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int {
+        guard isRefinement else { return count }
+        let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- last) & UInt64.max &<< UInt64(first)
+        var passed = 0
+        while passed < count, used[block &+ passed] & mask == 0 { passed &+= 1 }
+        return passed
+    }
+
     /// One more bit for every coefficient that is not zero, and new ones of one bit between them.
     @inline(__always)
     func refine(
