@@ -100,7 +100,7 @@ public struct PNGDecoder: ImageDecoding {
                 var output = pixels.mutableSpan
                 for column in 0..<pass.size.width {
                     let to = (rowStart &+ pass.firstColumn &+ column &* pass.columnStep) &* 4
-                    for channel in 0..<4 { output[to &+ channel] = part[column &* 4 &+ channel] }
+                    output.store(part.vector4(at: column &* 4), at: to)
                 }
                 start &+= rowBytes &+ 1
             }
