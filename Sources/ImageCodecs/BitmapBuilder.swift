@@ -2,7 +2,8 @@
 /// come, so that a large picture never exists at its full size.
 struct BitmapBuilder {
     private let source: ImageSize
-    /// The pixels of the rows so far, or of one row when it is averaged.
+    private var nextRow = 0
+    /// The pixels of the whole picture, or of one row when it is averaged.
     private var pixels: [UInt8]
     private var averager: AreaAverager?
 
@@ -10,8 +11,7 @@ struct BitmapBuilder {
     init(source: ImageSize, result: ImageSize, isOpaque: Bool) {
         self.source = source
         if result == source {
-            pixels = []
-            pixels.reserveCapacity(source.width * source.height * 4)
+            pixels = [UInt8](repeating: 255, count: source.width * source.height * 4)
         } else {
             averager = AreaAverager(from: source, to: result, weighingByAlpha: !isOpaque)
             pixels = [UInt8](repeating: 255, count: source.width * 4)
@@ -23,12 +23,8 @@ struct BitmapBuilder {
         throws(ImageDecodingError)
     {
         let rowBytes = source.width &* 4
-        var start = 0
-        if averager == nil {
-            // A row at a time: it is in the nearest cache when it is written over.
-            start = pixels.count
-            pixels.append(contentsOf: repeatElement(255, count: rowBytes))
-        }
+        let start = averager == nil ? nextRow &* rowBytes : 0
+        nextRow &+= 1
         var span = pixels.mutableSpan
         try body(&span, start..<start &+ rowBytes)
         if var current = averager.take() {

@@ -43,7 +43,8 @@ enum SequentialBlock {
                 places |= Dequantiser.store(
                     bits.takeSigned(symbol & 15), at: index, in: &block, dequantiser)
             } else if symbol == 0xF0 {
-                index &+= 16
+                // Sixteen zeros; some writers end a block with more than it has places for.
+                index = min(index &+ 16, 63)
             } else {
                 // The end of the block, or no code at all.
                 if entry == 0 { return -1 }
@@ -78,6 +79,7 @@ enum SequentialBlock {
             bits.skip(Entry.length(entry) &+ symbol & 15)
             if symbol & 15 == 0, symbol != 0xF0 { break }
             index &+= symbol &>> 4 &+ 1
+            if symbol == 0xF0 { index = min(index, 63) }
         }
         return index < 64 ? places : -1
     }
