@@ -1,14 +1,6 @@
 // Vectors from and to neighbouring elements. Each has one check of its range, after which the compiler makes a
 // single load or store of the lanes.
 
-extension Span<UInt16> {
-    @inline(__always)
-    func vector8(at index: Int) -> SIMD8<UInt16> {
-        let lanes = extracting(index..<index &+ 8)
-        return SIMD8(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7])
-    }
-}
-
 extension Span<UInt8> {
     @inline(__always)
     func vector8(at index: Int) -> SIMD8<UInt8> {
@@ -45,27 +37,46 @@ extension MutableSpan<UInt8> {
         for lane in 0..<8 { self[index + lane] = vector[lane] }
     }
 
-    /// As `store(_:at:)` of each, with one check of the range.
+    /// Stores 32 numbers of 16 bits, the lower byte of each first.
     @inline(__always)
-    mutating func store(_ first: SIMD8<UInt16>, _ second: SIMD8<UInt16>, at index: Int) {
-        precondition(index >= 0 && index <= count - 32)
-        for lane in 0..<8 {
-            self[index + 2 * lane] = UInt8(truncatingIfNeeded: first[lane])
-            self[index + 2 * lane + 1] = UInt8(truncatingIfNeeded: first[lane] &>> 8)
-        }
-        for lane in 0..<8 {
-            self[index + 16 + 2 * lane] = UInt8(truncatingIfNeeded: second[lane])
-            self[index + 16 + 2 * lane + 1] = UInt8(truncatingIfNeeded: second[lane] &>> 8)
-        }
+    mutating func store(_ vector: SIMD32<UInt16>, at index: Int) {
+        precondition(index >= 0 && index <= count - 64)
+        storeLanes(of: vector.lowHalf.lowHalf, at: index)
+        storeLanes(of: vector.lowHalf.highHalf, at: index + 16)
+        storeLanes(of: vector.highHalf.lowHalf, at: index + 32)
+        storeLanes(of: vector.highHalf.highHalf, at: index + 48)
     }
 
-    /// Stores eight numbers of 16 bits, the lower byte of each first.
+    /// With no check of its own ahead of those of the elements.
     @inline(__always)
-    mutating func store(_ vector: SIMD8<UInt16>, at index: Int) {
-        precondition(index >= 0 && index <= count - 16)
+    private mutating func storeLanes(of vector: SIMD8<UInt16>, at index: Int) {
         for lane in 0..<8 {
             self[index + 2 * lane] = UInt8(truncatingIfNeeded: vector[lane])
             self[index + 2 * lane + 1] = UInt8(truncatingIfNeeded: vector[lane] &>> 8)
         }
     }
+}
+
+// Conversions of vectors, as the standard library's `init(truncatingIfNeeded:)`. That one is compiled once for all files,
+// and called where it is not at hand; these become an instruction or two.
+
+@inline(__always)
+func widened(_ vector: SIMD8<UInt8>) -> SIMD8<UInt16> {
+    var result = SIMD8<UInt16>()
+    for lane in 0..<8 { result[lane] = UInt16(truncatingIfNeeded: vector[lane]) }
+    return result
+}
+
+@inline(__always)
+func signed(_ vector: SIMD8<UInt16>) -> SIMD8<Int16> {
+    var result = SIMD8<Int16>()
+    for lane in 0..<8 { result[lane] = Int16(truncatingIfNeeded: vector[lane]) }
+    return result
+}
+
+@inline(__always)
+func unsigned(_ vector: SIMD8<Int16>) -> SIMD8<UInt16> {
+    var result = SIMD8<UInt16>()
+    for lane in 0..<8 { result[lane] = UInt16(truncatingIfNeeded: vector[lane]) }
+    return result
 }

@@ -1,3 +1,7 @@
+/// Sixteen neighbouring samples of a row, each in the upper byte of its lane: the form in which the conversion to RGB
+/// multiplies them.
+typealias WideSamples = SIMD16<UInt16>
+
 /// Brings a component's samples to the picture's resolution, one row at a time.
 ///
 /// Where the picture has twice the samples in a direction, each new sample is three parts its nearest neighbour
@@ -46,35 +50,53 @@ struct ChromaUpsampling {
     /// Whether the last row of pixels of a block wants the first row of samples of the block below.
     var needsNextRow: Bool { method == .down || method == .both }
 
-    /// Writes the picture's `row` of this component into `output`, which has room for sixteen samples more than a
-    /// row of the picture. `sums` and `pairs` are room to work in, as long.
-    func upsample(
-        row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<UInt8>,
-        sums: inout MutableSpan<UInt16>, pairs: inout MutableSpan<SIMD8<UInt16>>
-    ) {
+    /// Writes the picture's `row` of this component into `output`, which must have room for whole vectors.
+    func upsample(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<WideSamples>) {
         switch method {
         case .none:
-            repeatSamples(samples.extracting(place(of: row)), into: &output)
+            let source = samples.extracting(place(of: row))
+            for vector in 0..<min(source.count &>> 4, output.count) {
+                output[vector] = WideSamples(
+                    lowHalf: widened(source.vector8(at: vector &* 16)) &<< 8,
+                    highHalf: widened(source.vector8(at: vector &* 16 &+ 8)) &<< 8)
+            }
         case .across:
-            Self.widen(samples.extracting(place(of: row)), into: &sums)
-            spread(sums.span, extraBits: 0, &pairs, into: &output)
+            // Four times the sample, as the other way makes of two rows; libjpeg's 1 and 2 of 4.
+            let near = samples.extracting(place(of: row))
+            spread(near, near, leftBias: 4, rightBias: 8, into: &output)
         case .down:
             let (near, far) = neighbours(of: row)
-            Self.mix(
+            mix(
                 samples.extracting(near), samples.extracting(far), bias: row & 1 == 0 ? 1 : 2, into: &output)
         case .both:
             let (near, far) = neighbours(of: row)
-            Self.sum(samples.extracting(near), samples.extracting(far), into: &sums)
-            spread(sums.span, extraBits: 2, &pairs, into: &output)
+            spread(
+                samples.extracting(near), samples.extracting(far), leftBias: 8, rightBias: 7, into: &output)
         case .repeating:
-            let source = row &* down.samples / down.pixels
-            repeatSamples(samples.extracting(place(of: source)), into: &output)
+            let source = samples.extracting(place(of: row &* down.samples / down.pixels))
+            for column in 0..<pictureWidth {
+                let sample = source[column &* across.samples / across.pixels]
+                output[column &>> 4][column & 15] = UInt16(sample) &<< 8
+            }
         }
     }
 
+    /// Whether the component has the picture's resolution, so that `copy` is to be used.
+    var isCopy: Bool { method == .none }
+
+    /// Copies the picture's `row` of a component that has the picture's resolution.
+    func copy(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<SIMD16<UInt8>>) {
+        let source = samples.extracting(place(of: row))
+        for vector in 0..<min(source.count &>> 4, output.count) {
+            output[vector] = SIMD16(
+                lowHalf: source.vector8(at: vector &* 16), highHalf: source.vector8(at: vector &* 16 &+ 8))
+        }
+    }
+
+    /// Where the samples of a row are, with as many behind them as the last vector and half of one more reach to.
     private func place(of row: Int) -> Range<Int> {
         let start = plane.start(ofRow: row)
-        return start..<start &+ plane.size.width
+        return start..<start &+ (plane.size.width &+ 15) &>> 4 &* 16 &+ 8
     }
 
     /// The row that is nearer to the picture's `row`, and the other one; at the picture's edges the same.
@@ -84,62 +106,59 @@ struct ChromaUpsampling {
         return (place(of: near), place(of: far))
     }
 
-    private func repeatSamples(_ source: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
-        if across.samples == across.pixels {
-            for index in 0..<min(source.count, output.count) { output[index] = source[index] }
-            return
-        }
-        for index in 0..<min(output.count, pictureWidth) {
-            output[index] = source[index &* across.samples / across.pixels]
-        }
-    }
+    private typealias Lanes = SIMD8<UInt16>
 
-    private static func mix(
-        _ near: Span<UInt8>, _ far: Span<UInt8>, bias: Int32, into output: inout MutableSpan<UInt8>
-    ) {
-        for index in 0..<min(near.count, far.count, output.count) {
-            let sum = Int32(near[index]) &* 3 &+ Int32(far[index]) &+ bias
-            output[index] = UInt8(truncatingIfNeeded: sum &>> 2)
-        }
-    }
-
-    private static func widen(_ source: Span<UInt8>, into sums: inout MutableSpan<UInt16>) {
-        for index in 0..<min(source.count, sums.count) { sums[index] = UInt16(source[index]) }
-    }
-
-    private static func sum(_ near: Span<UInt8>, _ far: Span<UInt8>, into sums: inout MutableSpan<UInt16>) {
-        for index in 0..<min(near.count, far.count, sums.count) {
-            sums[index] = UInt16(near[index]) &* 3 &+ UInt16(far[index])
-        }
-    }
-
-    /// Two samples for each sum, which are `extraBits` more than a sample: sixteen at once, and those at the two ends,
-    /// which have but one neighbour, once more by themselves.
+    /// Three parts of one row and one of the other, in two bits more than a sample has.
     @inline(__always)
-    private func spread(
-        _ sums: Span<UInt16>, extraBits: UInt16, _ pairs: inout MutableSpan<SIMD8<UInt16>>,
-        into output: inout MutableSpan<UInt8>
+    private static func sum(_ near: Span<UInt8>, _ far: Span<UInt8>, at index: Int) -> Lanes {
+        widened(near.vector8(at: index)) &* 3 &+ widened(far.vector8(at: index))
+    }
+
+    private func mix(
+        _ near: Span<UInt8>, _ far: Span<UInt8>, bias: UInt16, into output: inout MutableSpan<WideSamples>
     ) {
-        let bits = extraBits &+ 2
-        // libjpeg's: 1 and 2 of 4 ahead of a single step, 8 and 7 of 16 ahead of both.
-        let leftBias: UInt16 = extraBits == 0 ? 1 : 8
-        let rightBias: UInt16 = extraBits == 0 ? 2 : 7
-        let last = plane.size.width &- 1
-        var index = 1
-        var vectors = 0
-        while index < last {
-            let middle = sums.vector8(at: index) &* 3
-            let left = (middle &+ sums.vector8(at: index &- 1) &+ leftBias) &>> bits
-            let right = (middle &+ sums.vector8(at: index &+ 1) &+ rightBias) &>> bits
-            pairs[vectors] = left | right &<< 8
-            index &+= 8
-            vectors &+= 1
+        for vector in 0..<min(near.count &>> 4, far.count &>> 4, output.count) {
+            let low = Self.sum(near, far, at: vector &* 16)
+            let high = Self.sum(near, far, at: vector &* 16 &+ 8)
+            output[vector] = (WideSamples(lowHalf: low, highHalf: high) &+ bias) &<< 6 & 0xFF00
         }
-        ColourConversion.unpack(pairs.span, into: &output, 2..<2 &+ vectors &* 16)
-        output[0] = UInt8(truncatingIfNeeded: (sums[0] &* 4 &+ leftBias) &>> bits)
-        output[1] = UInt8(truncatingIfNeeded: (sums[0] &* 3 &+ sums[1] &+ rightBias) &>> bits)
-        output[2 &* last] = UInt8(
-            truncatingIfNeeded: (sums[last] &* 3 &+ sums[last &- 1] &+ leftBias) &>> bits)
-        output[2 &* last &+ 1] = UInt8(truncatingIfNeeded: (sums[last] &* 4 &+ rightBias) &>> bits)
+    }
+
+    /// Two samples for each of the rows' sums, sixteen at once, and those at the two ends, which have but one neighbour,
+    /// once more by themselves.
+    private func spread(
+        _ near: Span<UInt8>, _ far: Span<UInt8>, leftBias: UInt16, rightBias: UInt16,
+        into output: inout MutableSpan<WideSamples>
+    ) {
+        var before = Lanes()
+        var here = Self.sum(near, far, at: 0)
+        for vector in 0..<min(near.count &>> 3 &- 1, far.count &>> 3 &- 1, output.count) {
+            let after = Self.sum(near, far, at: (vector &+ 1) &* 8)
+            let middle = here &* 3
+            let left = (middle &+ Self.shifted(here, in: before) &+ leftBias) &<< 4 & 0xFF00
+            let right = (middle &+ Self.shifted(here, out: after) &+ rightBias) &<< 4 & 0xFF00
+            output[vector] = WideSamples(
+                lowHalf: Lanes(
+                    left[0], right[0], left[1], right[1], left[2], right[2], left[3], right[3]),
+                highHalf: Lanes(
+                    left[4], right[4], left[5], right[5], left[6], right[6], left[7], right[7]))
+            (before, here) = (here, after)
+        }
+        let last = plane.size.width &- 1
+        let (firstSum, lastSum) = (Self.sum(near, far, at: 0)[0], Self.sum(near, far, at: last)[0])
+        output[0][0] = (firstSum &* 4 &+ leftBias) &<< 4 & 0xFF00
+        output[last &>> 3][(2 &* last &+ 1) & 15] = (lastSum &* 4 &+ rightBias) &<< 4 & 0xFF00
+    }
+
+    /// Each lane's left neighbour.
+    @inline(__always)
+    private static func shifted(_ here: Lanes, in before: Lanes) -> Lanes {
+        Lanes(before[7], here[0], here[1], here[2], here[3], here[4], here[5], here[6])
+    }
+
+    /// Each lane's right neighbour.
+    @inline(__always)
+    private static func shifted(_ here: Lanes, out after: Lanes) -> Lanes {
+        Lanes(here[1], here[2], here[3], here[4], here[5], here[6], here[7], after[0])
     }
 }

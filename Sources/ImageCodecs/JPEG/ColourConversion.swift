@@ -52,116 +52,118 @@ enum ColourConversion {
         }
     }
 
-    /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, with 16 fraction bits,
-    /// rounded. The rows are as long as a whole number of eight pixels, and `packed` has two vectors for each eight.
+    /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, rounded to the levels that
+    /// libjpeg's sixteen fraction bits give.
     static func convert(
-        luma: Span<UInt8>, blue: Span<UInt8>, red: Span<UInt8>, into packed: inout MutableSpan<PackedPixels>
+        luma: Span<SIMD16<UInt8>>, blue: Span<WideSamples>, red: Span<WideSamples>,
+        into packed: inout MutableSpan<PackedPixels>
     ) {
-        var index = 0
-        var target = 0
-        while index &+ 8 <= luma.count {
-            let y = widened(luma.vector8(at: index))
-            let cb = widened(blue.vector8(at: index)) &- 128
-            let cr = widened(red.vector8(at: index)) &- 128
-            // Whole parts are taken out of the factors, so that what is left fits into 16 bits with its sign: the upper
-            // half of a product is then one instruction, of twice the value rounded by halves.
-            let r = levels(y &+ cr &+ half(upper(cr &+ cr, 26345)))
-            let wide =
-                widened(cr) &* 18734
-                &+ widened(cb) &* -22554
-            let g = levels(y &- cr &+ upperHalves(wide &+ 32768))
-            let b = levels(y &+ cb &+ cb &+ half(upper(cb &+ cb, -14942)))
-            let redGreen = r | g &<< 8
-            let blueAlpha = b | 0xFF00
-            packed[target] = low(redGreen, blueAlpha)
-            packed[target &+ 1] = high(redGreen, blueAlpha)
-            index &+= 8
-            target &+= 2
+        for index in 0..<min(luma.count, blue.count, red.count, packed.count) {
+            let (y, cb, cr) = (luma[index], blue[index], red[index])
+            packed[index] = PackedPixels(
+                lowHalf: convert(y.lowHalf, cb.lowHalf, cr.lowHalf),
+                highHalf: convert(y.highHalf, cb.highHalf, cr.highHalf))
         }
     }
 
-    /// Four pixels: of each two numbers of 16 bits, green above red and alpha above blue.
-    typealias PackedPixels = SIMD8<UInt16>
+    @inline(__always)
+    private static func convert(_ luma: SIMD8<UInt8>, _ blue: Wide, _ red: Wide) -> SIMD16<UInt16> {
+        let y = signed(widened(luma))
+        // With seven fraction bits, cut off: of all factors near 1.402 and 1.772 and of all offsets these are those
+        // with which every level comes out as it should.
+        let r = y &+ (upperHalves(red, times: 45943) &- 22908) &>> 7
+        let b = y &+ (upperHalves(blue, times: 58066) &- 28969) &>> 7
+        let g = y &- greenPart(centred(blue), centred(red))
+        let redGreen = levels(r) | levels(g) &<< 8
+        let blueAlpha = levels(b) | 0xFF00
+        return SIMD16<UInt16>(lowHalf: low(redGreen, blueAlpha), highHalf: high(redGreen, blueAlpha))
+    }
+
+    /// Sixteen pixels: of each two numbers of 16 bits, green above red and alpha above blue.
+    typealias PackedPixels = SIMD32<UInt16>
 
     /// Unpacks as many pixels as `range` has room for. By way of memory rather than straight from the conversion:
     /// here the compiler sees that it is but a copy, there it would take the vectors apart.
     static func unpack(
         _ packed: Span<PackedPixels>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
     ) {
-        let end = range.upperBound
-        var target = range.lowerBound
-        var index = 0
-        while target &+ 32 <= end, index &+ 2 <= packed.count {
-            pixels.store(packed[index], packed[index &+ 1], at: target)
-            index &+= 2
-            target &+= 32
+        let whole = range.count / 64
+        for index in 0..<min(whole, packed.count) {
+            pixels.store(packed[index], at: range.lowerBound &+ index &* 64)
         }
-        while target &+ 16 <= end {
-            pixels.store(packed[index], at: target)
-            index &+= 1
-            target &+= 16
-        }
-        var lane = 0
-        while target < end {
-            pixels[target] = UInt8(truncatingIfNeeded: packed[index][lane])
-            pixels[target &+ 1] = UInt8(truncatingIfNeeded: packed[index][lane] &>> 8)
-            lane &+= 1
-            target &+= 2
+        for index in range.dropFirst(whole &* 64) {
+            let byte = index &- range.lowerBound
+            pixels[index] = UInt8(
+                truncatingIfNeeded: packed[whole][byte &>> 1 & 31] &>> UInt16(byte & 1 &* 8))
         }
     }
 
+    /// The samples as bytes.
+    static func narrow(_ wide: Span<WideSamples>, into samples: inout MutableSpan<SIMD16<UInt8>>) {
+        for index in 0..<min(wide.count, samples.count) {
+            for lane in 0..<16 {
+                samples[index][lane] = UInt8(truncatingIfNeeded: wide[index][lane] &>> 8)
+            }
+        }
+    }
+
+    /// As above, where they are wanted one by one.
+    static func narrow(_ wide: Span<WideSamples>, into samples: inout MutableSpan<UInt8>) {
+        for index in 0..<min(wide.count, samples.count / 16) {
+            for lane in 0..<16 {
+                samples[index &* 16 &+ lane] = UInt8(truncatingIfNeeded: wide[index][lane] &>> 8)
+            }
+        }
+    }
+
+    private typealias Wide = SIMD8<UInt16>
     private typealias Lanes = SIMD8<Int16>
 
+    /// The upper half of an unsigned product, which is one instruction. Not of a sample in the lower byte: for that the
+    /// compiler knows better, and does worse.
     @inline(__always)
-    private static func upper(_ value: Lanes, _ factor: Int32) -> Lanes {
-        upperHalves(widened(value) &* factor)
+    private static func upperHalves(_ value: Wide, times factor: UInt32) -> Lanes {
+        var result = Lanes()
+        for lane in 0..<8 {
+            result[lane] = Int16(
+                truncatingIfNeeded: (UInt32(truncatingIfNeeded: value[lane]) &* factor) &>> 16)
+        }
+        return result
     }
 
     @inline(__always)
-    private static func half(_ value: Lanes) -> Lanes { (value &+ 1) &>> 1 }
+    private static func centred(_ value: Wide) -> Lanes {
+        signed(value ^ 0x8000)
+    }
+
+    /// What green lacks: 22554 and 46802 of 65536 parts, halved to fit 16 bits; two products and their sum are one
+    /// instruction.
+    @inline(__always)
+    private static func greenPart(_ blue: Lanes, _ red: Lanes) -> Lanes {
+        var result = Lanes()
+        for lane in 0..<8 {
+            let sum =
+                Int32(truncatingIfNeeded: blue[lane]) &* 11277
+                &+ Int32(truncatingIfNeeded: red[lane]) &* 23401
+            result[lane] = Int16(truncatingIfNeeded: (sum &+ 1 &<< 22) &>> 23)
+        }
+        return result
+    }
 
     /// Brought into the range of a byte by masks made of signs: the standard library's `clamped` goes lane by lane.
     @inline(__always)
-    private static func levels(_ value: Lanes) -> PackedPixels {
+    private static func levels(_ value: Lanes) -> Wide {
         let positive = value & ~(value &>> 15)
         return unsigned((positive | (255 &- positive) &>> 15) & 255)
     }
 
     @inline(__always)
-    private static func low(_ a: PackedPixels, _ b: PackedPixels) -> PackedPixels {
-        PackedPixels(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
+    private static func low(_ a: Wide, _ b: Wide) -> Wide {
+        Wide(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
     }
 
     @inline(__always)
-    private static func high(_ a: PackedPixels, _ b: PackedPixels) -> PackedPixels {
-        PackedPixels(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
+    private static func high(_ a: Wide, _ b: Wide) -> Wide {
+        Wide(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
     }
-}
-
-// Conversions of vectors, as the standard library's `init(truncatingIfNeeded:)`. That one is compiled once for all files,
-// and called where it is not at hand; these are compiled beside what uses them, and become an instruction or two there.
-
-private func widened(_ vector: SIMD8<UInt8>) -> SIMD8<Int16> {
-    var result = SIMD8<Int16>()
-    for lane in result.indices { result[lane] = Int16(truncatingIfNeeded: vector[lane]) }
-    return result
-}
-
-private func widened(_ vector: SIMD8<Int16>) -> SIMD8<Int32> {
-    var result = SIMD8<Int32>()
-    for lane in result.indices { result[lane] = Int32(truncatingIfNeeded: vector[lane]) }
-    return result
-}
-
-private func upperHalves(_ vector: SIMD8<Int32>) -> SIMD8<Int16> {
-    let shifted = vector &>> 16
-    var result = SIMD8<Int16>()
-    for lane in result.indices { result[lane] = Int16(truncatingIfNeeded: shifted[lane]) }
-    return result
-}
-
-private func unsigned(_ vector: SIMD8<Int16>) -> SIMD8<UInt16> {
-    var result = SIMD8<UInt16>()
-    for lane in result.indices { result[lane] = UInt16(truncatingIfNeeded: vector[lane]) }
-    return result
 }

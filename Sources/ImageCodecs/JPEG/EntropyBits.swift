@@ -25,7 +25,7 @@ struct EntropyBits {
                 return
             }
         }
-        refillByBytes(from: file)
+        self = refilledByBytes(from: file)
     }
 
     /// Whether a byte of the word is 0xFF: of its complement, nought.
@@ -34,22 +34,26 @@ struct EntropyBits {
         (~word &- 0x0101_0101_0101_0101) & word & 0x8080_8080_8080_8080 != 0
     }
 
+    /// A copy, so that the caller's own can stay in registers.
     @inline(never)
-    private mutating func refillByBytes(from file: Span<UInt8>) {
-        while count <= 56 {
+    private func refilledByBytes(from file: Span<UInt8>) -> EntropyBits {
+        var filled = self
+        while filled.count <= 56 {
             var byte: UInt8 = 0
+            let position = filled.position
             if position < file.count, file[position] != 0xFF {
                 byte = file[position]
-                position &+= 1
+                filled.position &+= 1
             } else if position &+ 1 < file.count, file[position &+ 1] == 0 {
                 byte = 0xFF
-                position &+= 2
+                filled.position &+= 2
             } else {
-                padding &+= 8
+                filled.padding &+= 8
             }
-            bits |= UInt64(byte) &<< UInt64(truncatingIfNeeded: 56 &- count)
-            count &+= 8
+            filled.bits |= UInt64(byte) &<< UInt64(truncatingIfNeeded: 56 &- filled.count)
+            filled.count &+= 8
         }
+        return filled
     }
 
     /// Whether more bits were used than there are.
@@ -79,15 +83,17 @@ struct EntropyBits {
 
     /// The entry of the next symbol, whose code is not yet consumed; zero when there is no such code.
     @inline(__always)
-    func entry(in table: Span<Int32>) -> Int32 {
+    func entry(in table: Span<UInt32>) -> UInt32 {
         let entry = table[peek(JPEGHuffmanTable.rootBits)]
-        guard JPEGHuffmanTable.Entry.length(entry) == Int(JPEGHuffmanTable.Entry.secondLevel) else {
-            return entry
-        }
-        let rest =
-            peek(JPEGHuffmanTable.longestCode)
-            & (1 &<< (JPEGHuffmanTable.longestCode &- JPEGHuffmanTable.rootBits) &- 1)
-        return table[Int(entry &>> 13) &+ rest]
+        guard entry & 0xFF == JPEGHuffmanTable.Entry.secondLevel else { return entry }
+        return secondEntry(in: table, after: entry)
+    }
+
+    /// The entry of the next symbol, where the first level leads to `entry`.
+    @inline(__always)
+    func secondEntry(in table: Span<UInt32>, after entry: UInt32) -> UInt32 {
+        let rest = peek(JPEGHuffmanTable.longestCode) & (1 &<< JPEGHuffmanTable.secondBits &- 1)
+        return table[JPEGHuffmanTable.start(ofSecondLevel: entry) &+ rest]
     }
 
     /// A number of `length` bits, at least one, as T.81 F.2.2.1 codes it: those beginning with a zero bit are negative.

@@ -26,6 +26,15 @@ struct EntropyReader {
         return try restart(in: file)
     }
 
+    /// How many units may be passed before the next restart marker.
+    var unitsToRestart: Int { interval > 0 ? untilRestart : .max }
+
+    /// Passes units that take no bits: at most `unitsToRestart`.
+    @inline(__always)
+    mutating func passUnits(_ count: Int) {
+        if interval > 0 { untilRestart &-= count }
+    }
+
     private mutating func restart(in file: Span<UInt8>) throws(ImageDecodingError) -> Bool {
         let end = JPEGSegments.firstMarker(in: file, from: bits.position, skippingRestarts: false)
         guard let code = file.byte(at: end + 1), JPEGMarker(rawValue: code).isRestart else {

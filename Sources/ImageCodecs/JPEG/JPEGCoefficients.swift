@@ -49,14 +49,15 @@ struct JPEGCoefficients {
                 let place = self.block(of: component, row: row, column: column)
                 var block = CoefficientBlock(repeating: 0)
                 var rest = used[place.index] & wanted
-                let last = max(0, 63 &- rest.leadingZeroBitCount)
+                var places: Int32 = 0
                 while rest != 0 {
                     let index = rest.trailingZeroBitCount
                     rest &= rest &- 1
-                    Dequantiser.store(Int32(values[place.start &+ index]), at: index, in: &block, entries)
+                    places |= Dequantiser.store(
+                        Int32(values[place.start &+ index]), at: index, in: &block, entries)
                 }
                 InverseDCT.transform(
-                    block, last: last, size: plane.blockSize, into: &samples,
+                    block, places: places, size: plane.blockSize, into: &samples,
                     at: line &+ column &* plane.blockSize, stride: plane.stride)
             }
         }

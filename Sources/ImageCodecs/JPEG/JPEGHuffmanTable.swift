@@ -6,25 +6,37 @@
 struct JPEGHuffmanTable {
     static let rootBits = 9
     static let longestCode = 16
+    static let secondBits = longestCode - rootBits
 
-    /// From the lowest bit: 8 bits of symbol, 5 bits length of the code, 5 bits length with the magnitude (nought
-    /// if that does not fit), then 14 bits of coefficient, signed. Of a second level: no symbol but where it
-    /// begins, above; length 31. Zero: no such code.
-    let entries: [Int32]
+    /// Three kinds, from the lowest bit:
+    ///
+    ///     8 bits of length   8 bits     16 bits
+    ///     code, magnitude    advance    coefficient, signed, never nought
+    ///     code               symbol     0
+    ///     255                number     0, the second level to look in
+    ///
+    /// The advance is by the zeros ahead of the coefficient and itself. Nought: no such code.
+    let entries: [UInt32]
 
     enum Entry {
-        static let secondLevel: Int32 = 31
-        static func symbol(_ entry: Int32) -> Int { Int(entry & 0xFF) }
-        static func length(_ entry: Int32) -> Int { Int(entry >> 8 & 31) }
-        static func fusedLength(_ entry: Int32) -> Int { Int(entry >> 13 & 31) }
-        static func coefficient(_ entry: Int32) -> Int32 { entry >> 18 }
+        static let secondLevel: UInt32 = 255
+        @inline(__always)
+        static func length(_ entry: UInt32) -> Int { Int(entry & 0xFF) }
+        @inline(__always)
+        static func symbol(_ entry: UInt32) -> Int { Int(entry &>> 8 & 0xFF) }
+        @inline(__always)
+        static func hasCoefficient(_ entry: UInt32) -> Bool { entry > 0xFFFF }
+        @inline(__always)
+        static func advance(_ entry: UInt32) -> Int { Int(entry &>> 8 & 0xFF) }
+        @inline(__always)
+        static func coefficient(_ entry: UInt32) -> Int32 { Int32(bitPattern: entry) &>> 16 }
     }
 
     /// Builds the table from the number of codes of each length and the symbols in the order of their codes.
     /// Nil when there are more codes of a length than fit. The code of all ones, which T.81 C.2 reserves, is let
     /// pass, as other decoders do.
     init?(counts: Span<UInt8>, symbols: Span<UInt8>) {
-        var entries = [Int32](repeating: 0, count: 1 << Self.rootBits)
+        var entries = [UInt32](repeating: 0, count: 1 << Self.rootBits)
         var code = 0
         var next = 0
         for length in 1...Self.longestCode {
@@ -39,34 +51,40 @@ struct JPEGHuffmanTable {
         self.entries = entries
     }
 
-    private static func add(_ symbol: UInt8, code: Int, length: Int, to entries: inout [Int32]) {
-        let entry = Int32(symbol) | Int32(length) << 8
+    /// Where the second level begins to which `entry` leads.
+    @inline(__always)
+    static func start(ofSecondLevel entry: UInt32) -> Int {
+        1 &<< rootBits &+ Entry.symbol(entry) &<< secondBits
+    }
+
+    private static func add(_ symbol: UInt8, code: Int, length: Int, to entries: inout [UInt32]) {
+        let entry = UInt32(symbol) << 8 | UInt32(length)
         if length <= rootBits {
             let free = rootBits - length
             for rest in 0..<1 << free {
                 entries[code << free | rest] =
-                    entry | fused(symbol, length: length, rest: rest, restBits: free)
+                    withCoefficient(symbol, length: length, rest: rest, restBits: free) ?? entry
             }
             return
         }
-        let secondBits = longestCode - rootBits
         let root = code >> (length - rootBits)
         if entries[root] == 0 {
-            entries[root] = Int32(entries.count) << 13 | Entry.secondLevel << 8
+            let number = (entries.count - 1 << rootBits) >> secondBits
+            entries[root] = UInt32(number) << 8 | Entry.secondLevel
             entries.append(contentsOf: repeatElement(0, count: 1 << secondBits))
         }
         let free = longestCode - length
-        let first = Int(entries[root] >> 13) + (code << free & (1 << secondBits - 1))
+        let first = start(ofSecondLevel: entries[root]) + (code << free & (1 << secondBits - 1))
         for index in first..<first + 1 << free { entries[index] = entry }
     }
 
-    /// The coefficient and the length of all its bits, where the magnitude's bits are among the `restBits` that
-    /// follow the code.
-    private static func fused(_ symbol: UInt8, length: Int, rest: Int, restBits: Int) -> Int32 {
+    /// The entry with the coefficient itself, where the magnitude's bits are among the `restBits` that follow the code.
+    private static func withCoefficient(_ symbol: UInt8, length: Int, rest: Int, restBits: Int) -> UInt32? {
         let magnitudeBits = Int(symbol & 15)
-        guard magnitudeBits > 0, magnitudeBits <= restBits else { return 0 }
+        guard magnitudeBits > 0, magnitudeBits <= restBits else { return nil }
         let bits = rest >> (restBits - magnitudeBits)
         let value = bits < 1 << (magnitudeBits - 1) ? bits - (1 << magnitudeBits - 1) : bits
-        return Int32(value) << 18 | Int32(length + magnitudeBits) << 13
+        return UInt32(bitPattern: Int32(value)) << 16 | UInt32(symbol >> 4 + 1) << 8
+            | UInt32(length + magnitudeBits)
     }
 }

@@ -18,6 +18,7 @@ struct JPEGPlanes {
     }
 
     let planes: [Plane]
+    /// With room for one and a half vectors more, which may reach past the end of the last row.
     var samples: [UInt8]
 
     /// The level of samples that are not known.
@@ -41,6 +42,6 @@ struct JPEGPlanes {
             offset += plane.stride * plane.rows
         }
         self.planes = planes
-        samples = [UInt8](repeating: Self.unknown, count: offset)
+        samples = [UInt8](repeating: Self.unknown, count: offset + 24)
     }
 }

@@ -32,25 +32,28 @@ struct JPEGRows {
     ) throws(ImageDecodingError) {
         let isLast = unitRow == unitRows - 1
         let end = isLast ? size.height : min(size.height, (unitRow + 1) * rowsOfUnit - waitingRows)
-        // A row of each component at the picture's resolution. A whole number of vectors, and another, since the last
-        // that upsampling stores may begin with the last sample.
-        let length = (size.width + 15) / 16 * 16 + 16
-        var first = [UInt8](repeating: 0, count: length)
-        var second = first
-        var third = first
-        var fourth = first
-        var sums = [UInt16](repeating: 0, count: length)
-        var packed = [ColourConversion.PackedPixels](repeating: SIMD8(), count: length / 4)
+        let vectors = (size.width + 15) / 16
+        // A row of each component at the picture's resolution, and of the pixels made of them.
+        var luma = [SIMD16<UInt8>](repeating: SIMD16(), count: vectors)
+        var blue = [WideSamples](repeating: WideSamples(), count: vectors)
+        var red = blue
+        var packed = [ColourConversion.PackedPixels](
+            repeating: ColourConversion.PackedPixels(), count: vectors)
+        var first = [UInt8](repeating: 0, count: vectors * 16)
+        var (second, third, fourth) = (first, first, first)
         while nextRow < end {
-            upsample(0, of: planes, into: &first, &sums, &packed)
-            upsample(1, of: planes, into: &second, &sums, &packed)
-            upsample(2, of: planes, into: &third, &sums, &packed)
-            upsample(3, of: planes, into: &fourth, &sums, &packed)
             if colour.isBasedOnYCbCr {
+                upsampleLuma(of: planes, into: &luma, &blue)
+                upsample(1, of: planes, into: &blue)
+                upsample(2, of: planes, into: &red)
                 var packedRow = packed.mutableSpan
-                ColourConversion.convert(
-                    luma: first.span, blue: second.span, red: third.span, into: &packedRow)
+                ColourConversion.convert(luma: luma.span, blue: blue.span, red: red.span, into: &packedRow)
+            } else {
+                upsample(0, of: planes, into: &first, &blue)
+                upsample(1, of: planes, into: &second, &blue)
+                upsample(2, of: planes, into: &third, &blue)
             }
+            upsample(3, of: planes, into: &fourth, &blue)
             let colour = colour
             try builder.addRow { pixels, range throws(ImageDecodingError) in
                 switch colour {
@@ -74,16 +77,34 @@ struct JPEGRows {
         }
     }
 
+    private func upsample(_ component: Int, of planes: borrowing JPEGPlanes, into wide: inout [WideSamples]) {
+        var row = wide.mutableSpan
+        upsamplings[component].upsample(row: nextRow, of: planes.samples.span, into: &row)
+    }
+
+    /// As bytes, by way of `wide`.
     private func upsample(
-        _ component: Int, of planes: borrowing JPEGPlanes, into output: inout [UInt8], _ sums: inout [UInt16],
-        _ pairs: inout [SIMD8<UInt16>]
+        _ component: Int, of planes: borrowing JPEGPlanes, into bytes: inout [UInt8],
+        _ wide: inout [WideSamples]
     ) {
         guard component < upsamplings.count else { return }
-        var row = output.mutableSpan
-        var work = sums.mutableSpan
-        var morePairs = pairs.mutableSpan
-        upsamplings[component].upsample(
-            row: nextRow, of: planes.samples.span, into: &row, sums: &work, pairs: &morePairs)
+        upsample(component, of: planes, into: &wide)
+        var row = bytes.mutableSpan
+        ColourConversion.narrow(wide.span, into: &row)
+    }
+
+    /// The first component, which hardly ever has fewer samples than the picture has pixels.
+    private func upsampleLuma(
+        of planes: borrowing JPEGPlanes, into luma: inout [SIMD16<UInt8>], _ wide: inout [WideSamples]
+    ) {
+        if upsamplings[0].isCopy {
+            var row = luma.mutableSpan
+            upsamplings[0].copy(row: nextRow, of: planes.samples.span, into: &row)
+        } else {
+            upsample(0, of: planes, into: &wide)
+            var row = luma.mutableSpan
+            ColourConversion.narrow(wide.span, into: &row)
+        }
     }
 
     /// The picture; all rows of units must have been added.

@@ -113,8 +113,11 @@ struct ProgressiveScan {
         let entry = bits.entry(in: table.entries.span)
         if entry == 0 { return false }
         bits.skip(JPEGHuffmanTable.Entry.length(entry))
-        let size = JPEGHuffmanTable.Entry.symbol(entry)
-        if size > 0 { prediction &+= bits.takeSigned(size) }
+        if JPEGHuffmanTable.Entry.hasCoefficient(entry) {
+            prediction &+= JPEGHuffmanTable.Entry.coefficient(entry)
+        } else if JPEGHuffmanTable.Entry.symbol(entry) > 0 {
+            prediction &+= bits.takeSigned(JPEGHuffmanTable.Entry.symbol(entry))
+        }
         coefficients.values[block.start] = Int16(
             truncatingIfNeeded: prediction &<< Int32(scan.approximationLow))
         coefficients.used[block.index] |= 1
@@ -125,7 +128,7 @@ struct ProgressiveScan {
 
     /// Of one component, so that a unit is a block (T.81 G.1.1.1).
     private mutating func decodeAC(
-        _ table: Span<Int32>, from file: Span<UInt8>, into coefficients: inout JPEGCoefficients
+        _ table: Span<UInt32>, from file: Span<UInt8>, into coefficients: inout JPEGCoefficients
     ) throws(ImageDecodingError) {
         guard let component = scan.components.first?.index else { return }
         var reader = reader
@@ -143,14 +146,26 @@ struct ProgressiveScan {
     }
 
     private func decodeRow(
-        from first: JPEGCoefficients.Block, _ part: SpectrumPart, _ table: Span<Int32>,
+        from first: JPEGCoefficients.Block, _ part: SpectrumPart, _ table: Span<UInt32>,
         _ reader: inout EntropyReader, _ endOfBlockRun: inout Int, _ file: Span<UInt8>,
         _ values: inout [Int16], _ used: inout [UInt64]
     ) throws(ImageDecodingError) {
         var values = values.mutableSpan
         var used = used.mutableSpan
         var block = first
-        for _ in 0..<units.width {
+        var column = 0
+        while column < units.width {
+            // A run of blocks without new coefficients, in which nothing is to be refined either, takes no bits.
+            let passed = part.passable(
+                min(endOfBlockRun, units.width &- column, reader.unitsToRestart), from: block.index,
+                isRefinement: scan.isRefinement, used.span)
+            if passed > 0 {
+                reader.passUnits(passed)
+                endOfBlockRun &-= passed
+                block.index &+= passed
+                column &+= passed
+                continue
+            }
             if try reader.beginUnit(in: file) { endOfBlockRun = 0 }
             var isSound = true
             if scan.isRefinement {
@@ -165,6 +180,7 @@ struct ProgressiveScan {
             try reader.endUnit(isSound: isSound)
             if reader.isCut { return }
             block.index &+= 1
+            column &+= 1
         }
     }
 }

@@ -3,12 +3,12 @@ struct SequentialScan {
     /// What one component of the scan needs.
     private struct Source {
         let plane: JPEGPlanes.Plane
-        let dc: JPEGHuffmanTable
-        let ac: JPEGHuffmanTable
-        let dequantiser: Dequantiser
+        let coding: SequentialBlock.Coding
         /// Blocks of one minimum coded unit.
         let columns: Int
         let rows: Int
+        /// Samples of one, downwards.
+        var height: Int { rows &* plane.blockSize }
     }
 
     /// Minimum coded units of the scan.
@@ -18,6 +18,8 @@ struct SequentialScan {
     private var predictions = Predictions(repeating: 0)
 
     private typealias Predictions = InlineArray<4, Int32>
+    /// Where in the samples the row of units begins, of each component.
+    private typealias Lines = InlineArray<4, Int>
 
     /// A scan whose data begins at `start`.
     init(
@@ -33,7 +35,8 @@ struct SequentialScan {
             else { throw .corrupt(segment: "scan without its tables", offset: segment.offset) }
             sources.append(
                 Source(
-                    plane: planes[component.index], dc: dc, ac: ac, dequantiser: Dequantiser(steps: steps),
+                    plane: planes[component.index],
+                    coding: SequentialBlock.Coding(dc: dc, ac: ac, dequantiser: Dequantiser(steps: steps)),
                     columns: isInterleaved ? inFrame.horizontalFactor : 1,
                     rows: isInterleaved ? inFrame.verticalFactor : 1))
         }
@@ -62,6 +65,10 @@ struct SequentialScan {
             self.reader = reader
             self.predictions = predictions
         }
+        var lines = Lines(repeating: 0)
+        for position in sources.indices {
+            lines[position] = sources[position].plane.start(ofRow: row &* sources[position].height)
+        }
         for column in 0..<units.width {
             if reader.isCut {
                 Self.blank(sources, row: row, column: column, &samples)
@@ -69,7 +76,7 @@ struct SequentialScan {
             }
             if try reader.beginUnit(in: file) { predictions = Predictions(repeating: 0) }
             let isSound = Self.decodeUnit(
-                sources, row: row, column: column, &reader.bits, file, &predictions, into: &samples)
+                sources, lines, column: column, &reader.bits, file, &predictions, into: &samples)
             try reader.endUnit(isSound: isSound)
         }
     }
@@ -78,25 +85,28 @@ struct SequentialScan {
     /// is none, or coefficients past a block's last.
     @inline(__always)
     private static func decodeUnit(
-        _ sources: Span<Source>, row: Int, column: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
+        _ sources: Span<Source>, _ lines: Lines, column: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
         _ predictions: inout Predictions, into samples: inout MutableSpan<UInt8>
     ) -> Bool {
         for position in sources.indices {
             let plane = sources[position].plane
-            let (columns, rows) = (sources[position].columns, sources[position].rows)
-            for blockRow in 0..<rows {
-                let line = plane.start(ofRow: (row &* rows &+ blockRow) &* plane.blockSize)
-                for blockColumn in 0..<columns {
+            var line = lines[position] &+ column &* sources[position].columns &* plane.blockSize
+            for _ in 0..<sources[position].rows {
+                var origin = line
+                line &+= plane.stride &* plane.blockSize
+                for _ in 0..<sources[position].columns {
                     var block = CoefficientBlock(repeating: 0)
-                    let last = decode(
-                        &block, &bits, file, dc: sources[position].dc.entries.span,
-                        ac: sources[position].ac.entries.span, prediction: &predictions[position],
-                        sources[position].dequantiser.entries.span, keepsAll: plane.blockSize > 1)
-                    guard last >= 0 else { return false }
-                    let origin = line &+ (column &* columns &+ blockColumn) &* plane.blockSize
+                    let places =
+                        plane.blockSize > 1
+                        ? SequentialBlock.decode(
+                            &block, &bits, file, sources[position].coding, &predictions[position])
+                        : SequentialBlock.decodeFirst(
+                            &block, &bits, file, sources[position].coding, &predictions[position])
+                    guard places >= 0 else { return false }
                     InverseDCT.transform(
-                        block, last: last, size: plane.blockSize, into: &samples, at: origin,
+                        block, places: places, size: plane.blockSize, into: &samples, at: origin,
                         stride: plane.stride)
+                    origin &+= plane.blockSize
                 }
             }
         }
@@ -115,67 +125,5 @@ struct SequentialScan {
                 for index in start..<start &+ width { samples[index] = JPEGPlanes.unknown }
             }
         }
-    }
-
-    /// T.81 F.2.2: the difference to the last DC coefficient, then runs of zeros and coefficients, which are passed over
-    /// unless `keepsAll`. The zigzag place of the last one, or -1 for a code that is none and for coefficients past the
-    /// block's last.
-    @inline(__always)
-    private static func decode(
-        _ block: inout CoefficientBlock, _ bits: inout EntropyBits, _ file: Span<UInt8>, dc: Span<Int32>,
-        ac: Span<Int32>, prediction: inout Int32, _ dequantiser: Span<UInt32>, keepsAll: Bool
-    ) -> Int {
-        typealias Entry = JPEGHuffmanTable.Entry
-        bits.refill(from: file)
-        let first = bits.entry(in: dc)
-        if first == 0 { return -1 }
-        bits.skip(Entry.length(first))
-        let size = Entry.symbol(first)
-        if size > 0 { prediction &+= bits.takeSigned(size) }
-        Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
-        if !keepsAll { return pass(&bits, file, ac: ac) ? 0 : -1 }
-
-        var index = 1
-        var last = 0
-        while index < 64 {
-            bits.refill(from: file)
-            let entry = bits.entry(in: ac)
-            let symbol = Entry.symbol(entry)
-            index &+= symbol &>> 4
-            if Entry.fusedLength(entry) > 0 {
-                guard index < 64 else { return -1 }
-                bits.skip(Entry.fusedLength(entry))
-                Dequantiser.store(Entry.coefficient(entry), at: index, in: &block, dequantiser)
-            } else if symbol & 15 > 0 {
-                guard index < 64 else { return -1 }
-                bits.skip(Entry.length(entry))
-                Dequantiser.store(bits.takeSigned(symbol & 15), at: index, in: &block, dequantiser)
-            } else {
-                // Sixteen zeros, the end of the block, or no code at all.
-                if entry == 0 { return -1 }
-                bits.skip(Entry.length(entry))
-                if symbol != 0xF0 { break }
-            }
-            last = index
-            index &+= 1
-        }
-        return last
-    }
-
-    /// Passes over the rest of a block, of which only the first coefficient is wanted.
-    @inline(__always)
-    private static func pass(_ bits: inout EntropyBits, _ file: Span<UInt8>, ac: Span<Int32>) -> Bool {
-        typealias Entry = JPEGHuffmanTable.Entry
-        var index = 1
-        while index < 64 {
-            bits.refill(from: file)
-            let entry = bits.entry(in: ac)
-            if entry == 0 { return false }
-            let symbol = Entry.symbol(entry)
-            bits.skip(Entry.length(entry) &+ symbol & 15)
-            if symbol & 15 == 0, symbol != 0xF0 { return true }
-            index &+= symbol &>> 4 &+ 1
-        }
-        return index <= 64
     }
 }

@@ -13,7 +13,7 @@ struct SpectrumPart {
     @inline(__always)
     func decode(
         _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
-        _ table: Span<Int32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
+        _ table: Span<UInt32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
     ) -> Bool {
         var index = first
         var found: UInt64 = 0
@@ -21,37 +21,49 @@ struct SpectrumPart {
         while index <= last {
             bits.refill(from: file)
             let entry = bits.entry(in: table)
-            let symbol = Entry.symbol(entry)
-            let (run, size) = (symbol &>> 4, symbol & 15)
-            index &+= run
-            if Entry.fusedLength(entry) > 0 {
-                guard index <= last else { return false }
-                bits.skip(Entry.fusedLength(entry))
-                values[start &+ index] = Int16(truncatingIfNeeded: Entry.coefficient(entry) &<< Int32(shift))
-                found |= 1 &<< UInt64(truncatingIfNeeded: index)
-            } else if size > 0 {
-                guard index <= last else { return false }
-                bits.skip(Entry.length(entry))
-                values[start &+ index] = Int16(truncatingIfNeeded: bits.takeSigned(size) &<< Int32(shift))
-                found |= 1 &<< UInt64(truncatingIfNeeded: index)
+            bits.skip(Entry.length(entry))
+            let value: Int32
+            if Entry.hasCoefficient(entry) {
+                index &+= Entry.advance(entry) &- 1
+                value = Entry.coefficient(entry)
             } else {
-                if entry == 0 { return false }
-                bits.skip(Entry.length(entry))
-                if run < 15 {
-                    endOfBlockRun = 1 &<< run &+ bits.take(run) &- 1
-                    return true
+                let (run, size) = (Entry.symbol(entry) &>> 4, Entry.symbol(entry) & 15)
+                index &+= run
+                if size == 0 {
+                    if entry == 0 { return false }
+                    if run < 15 {
+                        endOfBlockRun = 1 &<< run &+ bits.take(run) &- 1
+                        return true
+                    }
+                    index &+= 1
+                    continue
                 }
+                value = bits.takeSigned(size)
             }
+            guard index <= last else { return false }
+            values[start &+ index] = Int16(truncatingIfNeeded: value &<< Int32(shift))
+            found |= 1 &<< UInt64(truncatingIfNeeded: index)
             index &+= 1
         }
         return true
+    }
+
+    /// How many of the `count` blocks from the `block`th on have nothing to do in a run of blocks without new coefficients:
+    /// in a refinement those ahead of the first that has a coefficient of this part, else all.
+    @inline(__always)
+    func passable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int {
+        guard isRefinement else { return count }
+        let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- last) & UInt64.max &<< UInt64(first)
+        var passed = 0
+        while passed < count, used[block &+ passed] & mask == 0 { passed &+= 1 }
+        return passed
     }
 
     /// One more bit for every coefficient that is not zero, and new ones of one bit between them.
     @inline(__always)
     func refine(
         _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
-        _ table: Span<Int32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
+        _ table: Span<UInt32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
     ) -> Bool {
         let bit = Int16(1) &<< Int16(shift)
         var index = first
@@ -60,14 +72,19 @@ struct SpectrumPart {
             let entry = bits.entry(in: table)
             if entry == 0 { return false }
             bits.skip(Entry.length(entry))
-            let symbol = Entry.symbol(entry)
-            let (run, size) = (symbol &>> 4, symbol & 15)
-            if size == 0, run < 15 {
+            var run = Entry.symbol(entry) &>> 4
+            var new: Int16 = 0
+            if Entry.hasCoefficient(entry) {
+                run = Entry.advance(entry) &- 1
+                guard abs(Entry.coefficient(entry)) == 1 else { return false }
+                new = Entry.coefficient(entry) > 0 ? bit : -bit
+            } else if Entry.symbol(entry) & 15 > 0 {
+                guard Entry.symbol(entry) & 15 == 1 else { return false }
+                new = bits.take(1) == 1 ? bit : -bit
+            } else if run < 15 {
                 endOfBlockRun = 1 &<< run &+ bits.take(run)
                 break
             }
-            guard size <= 1 else { return false }
-            let new = size == 0 ? 0 : bits.take(1) == 1 ? bit : -bit
             index = refine(from: index, skippingZeros: run, start, &bits, file, &values, used)
             if new != 0 {
                 guard index <= last else { return false }

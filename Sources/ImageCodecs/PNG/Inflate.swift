@@ -8,8 +8,17 @@
 struct Inflate {
     private var input: InflateBits
     private var produced = 0
+    private var codesRead = 0
     /// Where the stream begins in its file, for errors.
     private let origin: Int
+
+    /// The most that a byte can become: four matches of 258 bytes, each a length and a distance of one bit.
+    private static let largestExpansion = 1032
+
+    /// Blocks may bring codes of their own, which take long to make ready: so many of them, and one more for so many
+    /// bytes of output. Encoders write them for some thousands of bytes.
+    private static let freeCodes = 1024
+    private static let bytesForCodes = 128
 
     static func decompress(
         _ stream: Span<UInt8>, outputSize: Int, origin: Int
@@ -18,6 +27,9 @@ struct Inflate {
         let header = Int(stream[0]) << 8 | Int(stream[1])
         guard stream[0] & 0x0F == 8, stream[0] >> 4 <= 7, header % 31 == 0, stream[1] & 0x20 == 0 else {
             throw .corrupt(segment: "zlib header", offset: origin)
+        }
+        guard outputSize / largestExpansion <= stream.count else {
+            throw .corrupt(segment: "image data is too short", offset: origin)
         }
         var inflate = Inflate(input: InflateBits(position: 2), origin: origin)
         var output = [UInt8](repeating: 0, count: outputSize)
@@ -154,6 +166,10 @@ struct Inflate {
 
     /// RFC 1951 section 3.2.7: the code lengths of both codes, themselves run-length and Huffman coded.
     private mutating func readCodes(from stream: Span<UInt8>) throws(ImageDecodingError) -> InflateCodes {
+        codesRead += 1
+        guard codesRead <= Self.freeCodes + produced / Self.bytesForCodes else {
+            throw corrupt("number of DEFLATE blocks")
+        }
         input.refill(from: stream)
         let literalCount = input.take(5) + 257
         let distanceCount = input.take(5) + 1

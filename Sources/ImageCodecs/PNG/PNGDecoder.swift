@@ -1,5 +1,5 @@
 /// Decodes PNG (ISO 15948): every colour type, depth and interlace, transparency by tRNS, all checks verified.
-/// Colour chunks (gAMA, cHRM, iCCP, sRGB, sBIT) and the background change nothing.
+/// Of an animation it is the first frame. Colour chunks (gAMA, cHRM, iCCP, sRGB, sBIT) and the background change nothing.
 public struct PNGDecoder: ImageDecoding {
     /// Makes a decoder; it keeps no state.
     public init() {}
@@ -16,9 +16,19 @@ public struct PNGDecoder: ImageDecoding {
     ) throws(ImageDecodingError) -> Bitmap {
         let structure = try PNGStructure(parsing: bytes, limits: limits)
         let rows = try Self.decompress(structure, in: bytes)
-        return structure.header.isInterlaced
-            ? try Self.weave(rows, of: structure, fitting: target)
-            : try Self.expand(rows, of: structure, fitting: target)
+        if let (frame, size) = structure.frame {
+            let bitmap = try Self.bitmap(of: rows, structure, fitting: nil)
+            return bitmap.placed(as: frame, in: size).fitted(into: target)
+        }
+        return try Self.bitmap(of: rows, structure, fitting: target)
+    }
+
+    private static func bitmap(
+        of rows: [UInt8], _ structure: PNGStructure, fitting target: ImageSize?
+    ) throws(ImageDecodingError) -> Bitmap {
+        structure.header.isInterlaced
+            ? try weave(rows, of: structure, fitting: target)
+            : try expand(rows, of: structure, fitting: target)
     }
 
     /// The filtered rows of all passes.
@@ -90,7 +100,7 @@ public struct PNGDecoder: ImageDecoding {
                 var output = pixels.mutableSpan
                 for column in 0..<pass.size.width {
                     let to = (rowStart &+ pass.firstColumn &+ column &* pass.columnStep) &* 4
-                    for channel in 0..<4 { output[to &+ channel] = part[column &* 4 &+ channel] }
+                    output.store(part.vector4(at: column &* 4), at: to)
                 }
                 start &+= rowBytes &+ 1
             }

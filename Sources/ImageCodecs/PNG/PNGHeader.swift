@@ -32,7 +32,7 @@ struct PNGHeader: Equatable {
         }
     }
 
-    let size: ImageSize
+    var size: ImageSize
     let bitDepth: Int
     let colourType: ColourType
     let isInterlaced: Bool

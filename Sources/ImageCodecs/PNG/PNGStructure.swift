@@ -1,13 +1,15 @@
 /// All that a PNG's chunks say, in the order the standard demands (PNG 5.6): IHDR first, PLTE and tRNS ahead of
 /// the image data, IDAT chunks in one run, IEND last.
 struct PNGStructure {
-    let header: PNGHeader
+    private(set) var header: PNGHeader
     /// RGB or RGBA of each palette entry; empty without a palette.
     private(set) var palette: [SIMD4<UInt8>] = []
     /// The one colour that is transparent, as samples of the file's depth.
     private(set) var transparentColour: [Int]?
-    /// The bodies of the IDAT chunks.
+    /// The bodies of the IDAT chunks, or of those of an animation's first frame.
     private(set) var imageData: [Range<Int>] = []
+    /// The frame that the image data is of and the picture's size, where the picture is not the animation's first frame.
+    private(set) var frame: (PNGAnimation.Frame, in: ImageSize)?
     private var hasTransparency = false
 
     init(parsing bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
@@ -20,8 +22,10 @@ struct PNGStructure {
         try limits.check(header.size)
 
         var dataEnd: Int?
+        var animation = PNGAnimation()
         while true {
             let chunk = try chunks.next(in: bytes)
+            animation.read(chunk, of: bytes, pictureSize: header.size)
             switch chunk.type {
             case "IDAT":
                 if let dataEnd, dataEnd != chunk.offset {
@@ -38,6 +42,11 @@ struct PNGStructure {
             case "IEND":
                 guard !imageData.isEmpty else {
                     throw .corrupt(segment: "PNG without IDAT", offset: chunk.offset)
+                }
+                if let first = animation.firstFrame {
+                    frame = (first.frame, in: header.size)
+                    header.size = first.frame.size
+                    imageData = first.data
                 }
                 return
             default:

@@ -42,6 +42,7 @@ struct JPEGMatrixTests {
         let picture = TestPicture(width: 37, height: 35)
         for coding in [
             "-quality 85", "-quality 100 -progressive", "-quality 30 -restart 1B", "-optimize -restart 1",
+            "-quality 20 -progressive -restart 5B",
         ] {
             #expect(
                 try compare(picture, options: "\(coding) -sample \(sampling)"), "cjpeg declined \(sampling)")

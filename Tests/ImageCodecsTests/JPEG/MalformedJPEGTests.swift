@@ -143,6 +143,21 @@ struct MalformedJPEGTests {
         #expect(segment([0x3F, 0xFF, 0xD1, 0x3F, 0xFF, 0xD1, 0x3F]) == "RST1 instead of restart marker 0")
     }
 
+    @Test("zeros may run past a block's end, as other decoders let them; a coefficient may not")
+    func zerosPastTheEnd() throws {
+        // AC: 0 is sixteen zeros, 10 fifteen and a coefficient of one bit.
+        let tables = JPEG.huffman(0x00, [1: [0]]) + JPEG.huffman(0x10, [1: [0xF0], 2: [0xF1]])
+        func data(_ bits: UInt8) -> [UInt8] {
+            JPEG.file(JPEG.quantisation, JPEG.frame(), tables, JPEG.scan(), [bits, 0, 0, 0])
+        }
+        for target in [nil, ImageSize(width: 1, height: 1)] {
+            #expect(try ImageDecoders.standard.decode(data(0b0000_0111), fitting: target).pixels[0] == 128)
+            #expect(throws: ImageDecodingError.self) {
+                try ImageDecoders.standard.decode(data(0b0000_1011), fitting: target)
+            }
+        }
+    }
+
     @Test("progressive scans of parts that cannot be are refused")
     func progressiveHeaders() {
         let frame = JPEG.frame(marker: 0xC2)

@@ -5,20 +5,78 @@ import Testing
 struct AnimatedPNGTests {
     private typealias PNG = PNGWriter
 
-    /// A frame of 2 x 2 at the corner (APNG 1.0: sequence number, sides, offsets, delay, disposal, blending).
-    private func frame(_ number: Int) -> [UInt8] {
-        PNG.chunk("fcTL", [number, 2, 2, 0, 0].flatMap(PNG.bigEndian) + [0, 1, 0, 10, 0, 0])
+    /// A frame (APNG 1.0: sequence number, sides, offsets, delay, disposal, blending), of 2 x 2 at the corner unless told.
+    private func frame(_ number: Int, width: Int = 2, height: Int = 2, column: Int = 0, row: Int = 0)
+        -> [UInt8]
+    {
+        PNG.chunk("fcTL", [number, width, height, column, row].flatMap(PNG.bigEndian) + [0, 1, 0, 10, 0, 0])
+    }
+
+    private func data(_ number: Int, _ stream: some Sequence<UInt8>) -> [UInt8] {
+        PNG.chunk("fdAT", PNG.bigEndian(number) + stream)
+    }
+
+    private let animation = PNGWriter.chunk("acTL", PNGWriter.bigEndian(2) + PNGWriter.bigEndian(0))
+    private let picture = PNGWriter.chunk("IDAT", PNGWriter.stored(PNGWriter.rows))
+    private let end = PNGWriter.chunk("IEND")
+    /// The rows of another picture, of levels 50 to 80.
+    private let otherRows: [UInt8] = [0, 50, 60, 0, 70, 80]
+
+    private func opaque(_ levels: [UInt8]) -> [UInt8] { levels.flatMap { [$0, $0, $0, 255] } }
+
+    private func pixels(_ chunks: [UInt8]...) throws -> [UInt8] {
+        try ImageDecoders.standard.decode(PNG.file(PNG.header(), chunks.flatMap(\.self), end)).pixels
     }
 
     @Test("its first frame is the picture, and the others are passed over")
     func firstFrame() throws {
-        let second = PNG.chunk("fdAT", PNG.bigEndian(2) + PNG.stored([0, 9, 9, 0, 9, 9]))
-        let animation = PNG.chunk("acTL", PNG.bigEndian(2) + PNG.bigEndian(0))
-        let file = PNG.file(
-            PNG.header(), animation, frame(0), PNG.chunk("IDAT", PNG.stored(PNG.rows)), frame(1), second,
-            PNG.chunk("IEND"))
-        let bitmap = try ImageDecoders.standard.decode(file)
-        let expected = [10, 20, 30, 40].flatMap { level -> [UInt8] in [level, level, level, 255] }
-        #expect(bitmap.pixels == expected)
+        let pixels = try pixels(
+            animation, frame(0), picture, frame(1), data(2, PNG.stored([0, 9, 9, 0, 9, 9])))
+        #expect(pixels == opaque([10, 20, 30, 40]))
+    }
+
+    @Test(
+        "a picture that no frame stands ahead of is none: the first frame follows it, in one chunk or in several"
+    )
+    func firstFrameElsewhere() throws {
+        let stream = PNG.stored(otherRows)
+        let last = PNG.chunk("fcTL") + data(9, PNG.stored([0, 9, 9, 0, 9, 9]))
+        #expect(
+            try pixels(animation, picture, frame(0), data(1, stream), last) == opaque([50, 60, 70, 80]))
+        #expect(
+            try pixels(
+                animation, picture, frame(0), data(1, stream.prefix(3)), data(2, stream.dropFirst(3)), last)
+                == opaque([50, 60, 70, 80]))
+    }
+
+    @Test("a first frame smaller than the picture stands in its place, with full transparency around it")
+    func smallFrame() throws {
+        let small = frame(0, width: 1, height: 2, column: 1) + data(1, PNG.stored([0, 50, 0, 70]))
+        let clear: [UInt8] = [0, 0, 0, 0]
+        #expect(
+            try pixels(animation, picture, small)
+                == clear + opaque([50]) + clear + opaque([70]))
+        let file = PNG.file(PNG.header(), animation, picture, small, end)
+        let shrunk = try ImageDecoders.standard.decode(file, fitting: ImageSize(width: 1, height: 1))
+        #expect(shrunk.pixels == [60, 60, 60, 128])
+    }
+
+    @Test(
+        "the picture stays where the first frame reaches past it or has no data, and where no acTL is ahead")
+    func noFrame() throws {
+        let other = data(1, PNG.stored(otherRows))
+        let levels = opaque([10, 20, 30, 40])
+        #expect(try pixels(animation, picture, frame(0, width: 3), other) == levels)
+        #expect(try pixels(animation, picture, frame(0, row: 1), other) == levels)
+        #expect(try pixels(animation, picture, frame(0, width: 0), other) == levels)
+        #expect(try pixels(animation, picture, frame(0)) == levels)
+        #expect(try pixels(picture, frame(0), other) == levels)
+        #expect(try pixels(picture, animation, frame(0), other) == levels)
+    }
+
+    @Test("thousands of frames are passed over")
+    func manyFrames() throws {
+        let frames = (0..<2_000).flatMap { frame(2 * $0) + data(2 * $0 + 1, []) }
+        #expect(try pixels(animation, frame(0), picture, frames) == opaque([10, 20, 30, 40]))
     }
 }

@@ -87,6 +87,31 @@ struct InflateTests {
         return bits
     }
 
+    @Test("blocks that bring codes of their own but no bytes end the decoding, if there are thousands")
+    func emptyBlocks() {
+        func empty(_ count: Int) -> String? {
+            var bits = DeflateBits()
+            for number in 1...count {
+                bits.number(number == count ? 1 : 0, bits: 1)
+                bits.number(2, bits: 2)
+                bits.number(0, bits: 10)
+                // The code of code lengths: 18 (many zeros) and 1, one bit each; then 256 zeros and two codes.
+                let lengths = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+                bits.number(lengths.count - 4, bits: 4)
+                for length in lengths { bits.number(length, bits: 3) }
+                for zeros in [138, 118] {
+                    bits.code(1, bits: 1)
+                    bits.number(zeros - 11, bits: 7)
+                }
+                // Of the end of the block and of one distance; the end of the block.
+                bits.code(0, bits: 3)
+            }
+            return segment(bits)
+        }
+        #expect(empty(1_000) == "image data is too short")
+        #expect(empty(1_100) == "number of DEFLATE blocks")
+    }
+
     @Test("more codes than there are symbols are refused")
     func tooManyCodes() {
         #expect(segment(dynamicBlock(literals: 287, lengths: [0, 0, 0, 0])) == "number of DEFLATE codes")

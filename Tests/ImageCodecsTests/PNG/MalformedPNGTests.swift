@@ -107,4 +107,25 @@ struct MalformedPNGTests {
             corruptSegment(PNG.file(imageData: PNG.stored(PNG.rows.dropLast()))) == "image data is too short")
         #expect(corruptSegment(PNG.file(imageData: PNG.stored(PNG.rows + [0]))) == "image data is too long")
     }
+
+    @Test(
+        "a large picture is refused before there is room for it, if the data could never become so many bytes"
+    )
+    func largeHeader() {
+        for interlace: UInt8 in [0, 1] {
+            let large = PNG.header(
+                width: 8_000, height: 5_000, depth: 16, colourType: 6, interlace: interlace)
+            #expect(corruptSegment(PNG.file(large, data, end)) == "image data is too short")
+        }
+        let larger = PNG.header(width: 65_500, height: 65_500)
+        #expect(exceededLimit(PNG.file(larger, data, end)) == .side)
+    }
+
+    @Test("compressed texts and profiles are never inflated, and thousands of empty IDAT chunks add nothing")
+    func passedOver() throws {
+        let texts = ["iCCP", "zTXt", "iTXt"].flatMap { PNG.chunk($0, Array("x\0\0 no zlib stream".utf8)) }
+        let empty = Array(repeating: PNG.chunk("IDAT"), count: 2_000).flatMap(\.self)
+        let bitmap = try ImageDecoders.standard.decode(PNG.file(header, texts, empty, data, empty, end))
+        #expect(bitmap.pixels == [10, 20, 30, 40].flatMap { [$0, $0, $0, 255] })
+    }
 }

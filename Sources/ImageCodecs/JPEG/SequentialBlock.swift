@@ -1,0 +1,102 @@
+/// Decodes one block of a sequential scan (T.81 F.2.2): the difference to the last DC coefficient, then runs of zeros
+/// and coefficients.
+enum SequentialBlock {
+    /// How the blocks of a component are coded.
+    struct Coding {
+        let dc: JPEGHuffmanTable
+        let ac: JPEGHuffmanTable
+        let dequantiser: Dequantiser
+    }
+
+    private typealias Entry = JPEGHuffmanTable.Entry
+
+    /// Decodes a block that is zero so far, dequantised. The places
+    /// of all its coefficients, or-ed, for the transform; negative for a code that is none, and for coefficients past
+    /// the block's last.
+    ///
+    /// Not inlined: with but this to do, the compiler keeps the bits and all else in registers.
+    @inline(never)
+    static func decode(
+        _ block: inout CoefficientBlock, _ reader: inout EntropyBits, _ file: Span<UInt8>, _ coding: Coding,
+        _ prediction: inout Int32
+    ) -> Int32 {
+        var bits = reader
+        defer { reader = bits }
+        let (ac, dequantiser) = (coding.ac.entries.span, coding.dequantiser.entries.span)
+        guard decodeFirst(&bits, file, coding.dc.entries.span, &prediction) else { return -1 }
+        var places = Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
+        var index = 0
+        while index < 63 {
+            bits.refill(from: file)
+            var entry = ac[bits.peek(JPEGHuffmanTable.rootBits)]
+            if Entry.hasCoefficient(entry) {
+                bits.skip(Entry.length(entry))
+                index &+= Entry.advance(entry)
+                places |= Dequantiser.store(Entry.coefficient(entry), at: index, in: &block, dequantiser)
+                continue
+            }
+            if entry & 0xFF == Entry.secondLevel { entry = bits.secondEntry(in: ac, after: entry) }
+            bits.skip(Entry.length(entry))
+            let symbol = Entry.symbol(entry)
+            if symbol & 15 > 0 {
+                index &+= symbol &>> 4 &+ 1
+                places |= Dequantiser.store(
+                    bits.takeSigned(symbol & 15), at: index, in: &block, dequantiser)
+            } else if symbol == 0xF0 {
+                // Sixteen zeros; some writers end a block with more than it has places for.
+                index = min(index &+ 16, 63)
+            } else {
+                // The end of the block, or no code at all.
+                if entry == 0 { return -1 }
+                break
+            }
+        }
+        return index < 64 ? places : -1
+    }
+
+    /// As `decode`, but passes over all coefficients save the first.
+    @inline(never)
+    static func decodeFirst(
+        _ block: inout CoefficientBlock, _ reader: inout EntropyBits, _ file: Span<UInt8>, _ coding: Coding,
+        _ prediction: inout Int32
+    ) -> Int32 {
+        var bits = reader
+        defer { reader = bits }
+        let (ac, dequantiser) = (coding.ac.entries.span, coding.dequantiser.entries.span)
+        guard decodeFirst(&bits, file, coding.dc.entries.span, &prediction) else { return -1 }
+        let places = Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
+        var index = 0
+        while index < 63 {
+            bits.refill(from: file)
+            let entry = bits.entry(in: ac)
+            if Entry.hasCoefficient(entry) {
+                bits.skip(Entry.length(entry))
+                index &+= Entry.advance(entry)
+                continue
+            }
+            if entry == 0 { return -1 }
+            let symbol = Entry.symbol(entry)
+            bits.skip(Entry.length(entry) &+ symbol & 15)
+            if symbol & 15 == 0, symbol != 0xF0 { break }
+            index &+= symbol &>> 4 &+ 1
+            if symbol == 0xF0 { index = min(index, 63) }
+        }
+        return index < 64 ? places : -1
+    }
+
+    /// T.81 F.2.2.1. False for a code that is none.
+    @inline(__always)
+    private static func decodeFirst(
+        _ bits: inout EntropyBits, _ file: Span<UInt8>, _ dc: Span<UInt32>, _ prediction: inout Int32
+    ) -> Bool {
+        bits.refill(from: file)
+        let entry = bits.entry(in: dc)
+        bits.skip(Entry.length(entry))
+        if Entry.hasCoefficient(entry) {
+            prediction &+= Entry.coefficient(entry)
+        } else if Entry.symbol(entry) > 0 {
+            prediction &+= bits.takeSigned(Entry.symbol(entry))
+        }
+        return entry != 0
+    }
+}

@@ -1,0 +1,77 @@
+/// What an animated PNG (PNG third edition, 11.3.6) says of its first frame, where that is not the picture in the IDAT
+/// chunks: these are then but what decoders show that know no animation.
+///
+///     acTL    00 00 00 02  00 00 00 00    frames, times to play; ahead of IDAT
+///     fcTL    00 00 00 00                 number among all fcTL and fdAT chunks
+///             00 00 00 20  00 00 00 10    width, height
+///             00 00 00 00  00 00 00 08    its place in the picture: columns, rows
+///             00 01 00 0A  00 00          delay, disposal, blending
+///     fdAT    00 00 00 01  ...            number, then data as in IDAT
+///
+/// An fcTL ahead of IDAT makes the picture itself the first frame. What is not as it should be is passed over: the
+/// picture in IDAT is there in any case.
+struct PNGAnimation {
+    /// The frame's size and where in the picture it is.
+    struct Frame: Equatable {
+        let size: ImageSize
+        let column: Int
+        let row: Int
+    }
+
+    private var isAnimated = false
+    private var hasData = false
+    private var controls = 0
+    private var frame: Frame?
+    private var data: [Range<Int>] = []
+
+    /// The first frame and the ranges of its data, unless it is the picture in IDAT.
+    var firstFrame: (frame: Frame, data: [Range<Int>])? {
+        guard let frame, !data.isEmpty else { return nil }
+        return (frame, data)
+    }
+
+    /// Takes notice of a chunk, in their order.
+    mutating func read(_ chunk: PNGChunk, of bytes: Span<UInt8>, pictureSize: ImageSize) {
+        switch chunk.type {
+        case "acTL":
+            let frames = bytes.extracting(chunk.body).bigEndian32(at: 0) ?? 0
+            if !hasData, chunk.body.count == 8, frames > 0 { isAnimated = true }
+        case "IDAT": hasData = true
+        case "fcTL":
+            controls += 1
+            if isAnimated, hasData, controls == 1 {
+                frame = Frame(bytes.extracting(chunk.body), pictureSize: pictureSize)
+            }
+        case "fdAT":
+            if frame != nil, controls == 1, chunk.body.count >= 4 {
+                data.append(chunk.body.lowerBound + 4..<chunk.body.upperBound)
+            }
+        default: break
+        }
+    }
+}
+
+extension PNGAnimation.Frame {
+    /// Nil for a frame that reaches past the picture.
+    fileprivate init?(_ body: Span<UInt8>, pictureSize: ImageSize) {
+        guard body.count == 26, let width = body.bigEndian32(at: 4), let height = body.bigEndian32(at: 8),
+            let column = body.bigEndian32(at: 12), let row = body.bigEndian32(at: 16),
+            width > 0, height > 0, column + width <= pictureSize.width, row + height <= pictureSize.height
+        else { return nil }
+        self.init(size: ImageSize(width: width, height: height), column: column, row: row)
+    }
+}
+
+extension Bitmap {
+    /// A frame in its place, and around it full transparency, which is what an animation begins with.
+    func placed(as frame: PNGAnimation.Frame, in size: ImageSize) -> Bitmap {
+        guard frame.size != size else { return self }
+        var canvas = [UInt8](repeating: 0, count: size.width * size.height * 4)
+        for line in 0..<height {
+            let target = ((frame.row + line) * size.width + frame.column) * 4
+            canvas.replaceSubrange(
+                target..<target + width * 4, with: pixels[line * width * 4..<(line + 1) * width * 4])
+        }
+        return Bitmap(width: size.width, height: size.height, pixels: canvas, isComplete: isComplete)
+    }
+}
