@@ -61,9 +61,10 @@ struct EndingTests {
         "SIGTERM ends a fetch with 143, and SIGHUP with 129",
         arguments: [(SIGTERM, 143), (SIGHUP, 129)])
     func otherSignals(signal: Int32, status: Int) async throws {
-        let fixture = try Fixture { $0.latency = .seconds(30) }
+        // Neither the answer nor a timeout may come before the signal, however late that is sent.
+        let fixture = try Fixture { $0.latency = .seconds(600) }
         let program = try Program(
-            ["fetch", "data:,x", "--any-content", fixture.base + "posters/1.png"],
+            ["fetch", "data:,x", "--any-content", "--timeout", "600", fixture.base + "posters/1.png"],
             environment: fixture.environment)
         #expect(await program.nextLine() != nil)
         program.send(signal)

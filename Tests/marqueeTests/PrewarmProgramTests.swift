@@ -50,9 +50,10 @@ struct PrewarmProgramTests {
 
     @Test("Ctrl-C ends in order with 130, and the next run leaves no temporary file")
     func interrupted() async throws {
-        let fixture = try Fixture { $0.latency = .seconds(30) }
+        // Neither the answer nor a timeout may come before the signal, however late that is sent.
+        let fixture = try Fixture { $0.latency = .seconds(600) }
         let running = try Program(
-            ["fetch", "data:,x", "--any-content", fixture.base + "posters/1.png"],
+            ["fetch", "data:,x", "--any-content", "--timeout", "600", fixture.base + "posters/1.png"],
             environment: fixture.environment)
         // The first line is there while the other is waited for.
         #expect(await running.nextLine() != nil)
