@@ -10,9 +10,8 @@ enum SequentialBlock {
 
     private typealias Entry = JPEGHuffmanTable.Entry
 
-    /// Decodes a block that is zero so far, dequantised. The places
-    /// of all its coefficients, or-ed, for the transform; negative for a code that is none, and for coefficients past
-    /// the block's last.
+    /// Decodes a block that is zero so far, dequantised. The places of all its coefficients, or-ed, for the transform;
+    /// negative for a code that is none, and for coefficients past the block's last.
     ///
     /// Not inlined: with but this to do, the compiler keeps the bits and all else in registers.
     @inline(never)

@@ -215,7 +215,7 @@ public actor ImageListModel<Loader: RowLoading> {
         loads[key] = load
         started += 1
         Task { [weak self] in
-            for await value in news { await self?.advance(key, ticket, value) }
+            for await value in news { await self?.change(key, ticket) { $0.progress = value } }
         }
         return key
     }
@@ -226,7 +226,7 @@ public actor ImageListModel<Loader: RowLoading> {
         let (news, previews) = AsyncStream.makeStream(
             of: ImagePreview.self, bufferingPolicy: .bufferingNewest(1))
         Task { [weak self] in
-            for await preview in news { await self?.show(preview, key, ticket) }
+            for await preview in news { await self?.change(key, ticket) { $0.preview = preview } }
         }
         return previews
     }
@@ -248,16 +248,13 @@ public actor ImageListModel<Loader: RowLoading> {
         }
     }
 
-    private func advance(_ key: LoadKey, _ ticket: LoadTicket, _ progress: TransferProgress) {
-        guard loads[key]?.ticket == ticket else { return }
-        loads[key]?.progress = progress
-        post(since: window.wantedRows, visible: window.span.visible, touched: [key])
-    }
-
-    /// A preview that comes when its load has ended is late, and must not take the place of the image.
-    private func show(_ preview: ImagePreview, _ key: LoadKey, _ ticket: LoadTicket) {
-        guard loads[key]?.ticket == ticket else { return }
-        loads[key]?.preview = preview
+    /// Takes what is new of a load, unless it has ended: a preview that comes late must not take the place of the image.
+    private func change(
+        _ key: LoadKey, _ ticket: LoadTicket, _ apply: @Sendable (inout Load) -> Void
+    ) {
+        guard var load = loads[key], load.ticket == ticket else { return }
+        apply(&load)
+        loads[key] = load
         post(since: window.wantedRows, visible: window.span.visible, touched: [key])
     }
 

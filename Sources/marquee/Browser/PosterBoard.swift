@@ -83,7 +83,7 @@ struct PosterBoard {
     /// - Parameter isMoving: whether the films move, which nothing large is drawn for.
     mutating func view(ofRow row: Int, size: CellSize, loader: ImageLoader, isMoving: Bool) -> PosterView {
         guard let request = requests[row] else { return .failed }
-        let old = drawn[request.key].flatMap { $0.cells.size == size ? $0 : nil }
+        let old = drawing(of: request.key, size)
         let image: (bitmap: Bitmap, subject: Subject)
         switch states[row] {
         case .failed: return .failed
@@ -99,8 +99,13 @@ struct PosterBoard {
         }
         guard old?.subject != image.subject else { return old.map { .picture($0.cells) } ?? .placeholder }
         draw(image.bitmap, image.subject, row, request.key, size, isMoving: isMoving)
-        let new = drawn[request.key].flatMap { $0.cells.size == size ? $0 : nil }
-        return new.map { .picture($0.cells) } ?? .placeholder
+        return drawing(of: request.key, size).map { .picture($0.cells) } ?? .placeholder
+    }
+
+    /// What there is of a picture in cells of this size.
+    private func drawing(of key: CacheKey, _ size: CellSize) -> Drawing? {
+        guard let drawing = drawn[key], drawing.cells.size == size else { return nil }
+        return drawing
     }
 
     /// Whether the row has a poster that can be asked for.
