@@ -35,6 +35,11 @@ package final class BlockingThreads: Sendable {
             let run: @Sendable () -> Void
             init(_ run: @escaping @Sendable () -> Void) { self.run = run }
         }
+        // Detached from its beginning: afterwards it may have ended already, while the process does.
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { unsafe pthread_attr_destroy(&attributes) }
         var thread = pthread_t()
         let named = { @Sendable in
             unsafe name.withCString { unsafe csystem_name_thread($0) }
@@ -42,7 +47,7 @@ package final class BlockingThreads: Sendable {
         }
         let context = unsafe Unmanaged.passRetained(Body(named)).toOpaque()
         let failure = unsafe pthread_create(
-            &thread, nil,
+            &thread, &attributes,
             { context in
                 guard let context = unsafe context else { return nil }
                 unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
@@ -50,7 +55,6 @@ package final class BlockingThreads: Sendable {
             }, context)
         // Only a machine that cannot give one more thread comes here; the library cannot work on it.
         precondition(failure == 0, "the system gave no thread (errno \(failure))")
-        pthread_detach(thread)
     }
 }
 
