@@ -21,8 +21,14 @@ package final class BlockingThreads: Sendable {
     /// Runs `work` on one of the threads and returns what it returns. Not interrupted by cancellation: work that
     /// has begun ends, so that no caller can leave half a file operation behind.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            enqueue { continuation.resume(returning: work()) }
+        let order = ResumeOrder()
+        defer { order.mark() }
+        return await withCheckedContinuation { continuation in
+            enqueue {
+                let value = work()
+                order.mark()
+                continuation.resume(returning: value)
+            }
         }
     }
 

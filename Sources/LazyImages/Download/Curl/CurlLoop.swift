@@ -72,7 +72,7 @@ import Glibc
         switch message {
         case .start(let order):
             if order.cancellation.isRequested.load(ordering: .acquiring) {
-                order.continuation.resume(returning: .failure(.cancelled(url: order.request.url.displayText)))
+                order.end(with: .failure(.cancelled(url: order.request.url.displayText)))
             } else {
                 start(order)
             }
@@ -87,7 +87,7 @@ import Glibc
         let reused = unsafe idleHandles.popLast()
         guard let handle = unsafe reused ?? CurlHandle.make(configuration) else {
             let reason = "libcurl gave no handle: the memory is exhausted"
-            order.continuation.resume(returning: .failure(.transportUnavailable(reason: reason)))
+            order.end(with: .failure(.transportUnavailable(reason: reason)))
             return
         }
         if order.request.fields != lastFields.fields {
@@ -98,7 +98,7 @@ import Glibc
             connectTo: connectTo)
         if let refusal = transfer.refusal {
             retire(transfer)
-            order.continuation.resume(returning: .failure(refusal))
+            order.end(with: .failure(refusal))
             return
         }
         transfers[order.number] = transfer
@@ -132,7 +132,7 @@ import Glibc
         transfer.order.receiver.receive(transfer.metrics)
         _ = unsafe ccurl_multi_remove(multi, transfer.handle)
         retire(transfer)
-        transfer.order.continuation.resume(returning: outcome)
+        transfer.order.end(with: outcome)
     }
 
     private func retire(_ transfer: CurlTransfer) {

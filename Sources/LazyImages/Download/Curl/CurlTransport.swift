@@ -61,17 +61,19 @@ public final class CurlTransport: Transport {
         startThreadOnce()
         let number = nextNumber.add(1, ordering: .relaxed).newValue
         let cancellation = CurlCancellation()
+        let resumption = ResumeOrder()
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let order = CurlOrder(
                     number: number, request: request, receiver: receiver, cancellation: cancellation,
-                    continuation: continuation)
+                    continuation: continuation, resumption: resumption)
                 inbox.send(.start(order))
             }
         } onCancel: {
             cancellation.isRequested.store(true, ordering: .releasing)
             inbox.send(.cancel(number))
         }
+        resumption.mark()
         return try outcome.get()
     }
 
@@ -95,6 +97,13 @@ struct CurlOrder: Sendable {
     let receiver: any BodyReceiver
     let cancellation: CurlCancellation
     let continuation: CheckedContinuation<Outcome, Never>
+    let resumption: ResumeOrder
+
+    /// Gives the caller its outcome: once.
+    func end(with outcome: Outcome) {
+        resumption.mark()
+        continuation.resume(returning: outcome)
+    }
 }
 
 /// Whether the caller has left. The message `.cancel` may reach the thread before the order does, when the caller was
