@@ -2,7 +2,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("RequestPath", .timeLimit(.minutes(1)))
+@Suite("RequestPath", .timeLimit(.minutes(10)))
 struct RequestPathTests {
     private func read(_ target: String) -> Result<[String], RequestPath.Refusal> {
         do {

@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("FilmIndex", .timeLimit(.minutes(1)))
+@Suite("FilmIndex", .timeLimit(.minutes(10)))
 struct FilmIndexTests {
     private let index = FilmIndex([
         Movie(

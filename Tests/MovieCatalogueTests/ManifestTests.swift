@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("Manifest", .timeLimit(.minutes(1)))
+@Suite("Manifest", .timeLimit(.minutes(10)))
 struct ManifestTests {
     private let checksum = String(repeating: "0123456789abcdef", count: 4)
 

@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("Catalogue.sorted", .timeLimit(.minutes(1)))
+@Suite("Catalogue.sorted", .timeLimit(.minutes(10)))
 struct SortTests {
     @Test("titles sort without article, case or accents")
     func titles() {

@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("Suggestions", .timeLimit(.minutes(1)))
+@Suite("Suggestions", .timeLimit(.minutes(10)))
 struct SuggestionsTests {
     @Test(
         "the distance counts insertions, deletions, substitutions and swaps",

@@ -3,7 +3,7 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
-@Suite("A session gives the terminal back", .serialized, .timeLimit(.minutes(1)))
+@Suite("A session gives the terminal back", .serialized, .timeLimit(.minutes(10)))
 struct TerminalSessionTests {
     #if THREAD_SANITIZER
         // The sanitizer takes the others, and a stack's overflow, for itself.

@@ -4,11 +4,17 @@ public import LazyImages
 /// ask for, and hands them heads, bytes and endings.
 public final class HeldTransport: Transport {
     /// What a server would say to one request.
-    public struct Answer: Sendable {
+    public struct Answer: Sendable, CustomStringConvertible {
         /// The head.
         public var head: ResponseHead
         /// The body.
         public var body: [UInt8]
+
+        /// What a test's report says of it.
+        public var description: String {
+            let fields = head.fields.fields.map { "\($0.name): \($0.value)" }
+            return (["\(head.status)"] + fields + ["\(body.count) bytes"]).joined(separator: ", ")
+        }
 
         /// An answer of these parts.
         public init(_ body: [UInt8], status: Int = 200, fields: HTTPFields = HTTPFields()) {

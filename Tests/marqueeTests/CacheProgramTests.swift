@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("marquee cache", .timeLimit(.minutes(1)))
+@Suite("marquee cache", .timeLimit(.minutes(10)))
 struct CacheProgramTests {
     private func entries(_ fixture: Fixture) throws -> [String] {
         let root = fixture.home.file("marquee")

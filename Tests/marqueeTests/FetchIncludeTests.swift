@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("marquee fetch as a cache seen from outside", .timeLimit(.minutes(1)))
+@Suite("marquee fetch as a cache seen from outside", .timeLimit(.minutes(10)))
 struct FetchIncludeTests {
     @Test("--include prints the status line, the header with the age, and the body")
     func include() async throws {

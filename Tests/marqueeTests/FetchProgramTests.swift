@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("marquee fetch", .timeLimit(.minutes(1)))
+@Suite("marquee fetch", .timeLimit(.minutes(10)))
 struct FetchProgramTests {
     @Test("a film, an address and standard input, an object a line")
     func sources() async throws {

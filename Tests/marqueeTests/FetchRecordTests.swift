@@ -4,7 +4,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("The record of a fetch", .timeLimit(.minutes(1)))
+@Suite("The record of a fetch", .timeLimit(.minutes(10)))
 struct FetchRecordTests {
     private func object(_ record: FetchRecord) throws -> [String: Any] {
         let data = try JSONEncoder().encode(record)

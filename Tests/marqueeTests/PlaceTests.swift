@@ -5,7 +5,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("Where addresses stand", .timeLimit(.minutes(1)))
+@Suite("Where addresses stand", .timeLimit(.minutes(10)))
 struct PlaceTests {
     private func url(_ text: String) throws -> URL { try URL(typed: text) }
 
@@ -41,7 +41,7 @@ struct PlaceTests {
     }
 }
 
-@Suite("Names of written files", .timeLimit(.minutes(1)))
+@Suite("Names of written files", .timeLimit(.minutes(10)))
 struct OutputFolderTests {
     private func name(_ address: String, _ format: ImageFormat?, name: String? = nil) throws -> String {
         let (stem, ending) = OutputFolder.fileName(of: try URL(typed: address), format: format, name: name)

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-@Suite("marquee prewarm", .timeLimit(.minutes(1)))
+@Suite("marquee prewarm", .timeLimit(.minutes(10)))
 struct PrewarmProgramTests {
     @Test("what one process prewarmed another finds on disk, with no request, and offline too")
     func nextProcess() async throws {

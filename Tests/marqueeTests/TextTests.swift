@@ -4,7 +4,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("Text for people", .timeLimit(.minutes(1)))
+@Suite("Text for people", .timeLimit(.minutes(10)))
 struct TextTests {
     @Test(
         "sizes",
@@ -49,7 +49,7 @@ struct TextTests {
     }
 }
 
-@Suite("Columns of the list", .timeLimit(.minutes(1)))
+@Suite("Columns of the list", .timeLimit(.minutes(10)))
 struct ColumnsTests {
     private let rows = [
         FilmRecord<String>(

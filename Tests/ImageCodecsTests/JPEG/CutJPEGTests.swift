@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("JPEG cut short", .timeLimit(.minutes(1)))
+@Suite("JPEG cut short", .timeLimit(.minutes(10)))
 struct CutJPEGTests {
     private typealias JPEG = JPEGWriter
 

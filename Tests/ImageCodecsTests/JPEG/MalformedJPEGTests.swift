@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Malformed JPEG", .timeLimit(.minutes(1)))
+@Suite("Malformed JPEG", .timeLimit(.minutes(10)))
 struct MalformedJPEGTests {
     private typealias JPEG = JPEGWriter
     private typealias Component = JPEGWriter.Component

@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Animated PNG", .timeLimit(.minutes(1)))
+@Suite("Animated PNG", .timeLimit(.minutes(10)))
 struct AnimatedPNGTests {
     private typealias PNG = PNGWriter
 

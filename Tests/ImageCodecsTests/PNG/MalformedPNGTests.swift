@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Malformed PNG", .timeLimit(.minutes(1)))
+@Suite("Malformed PNG", .timeLimit(.minutes(10)))
 struct MalformedPNGTests {
     private typealias PNG = PNGWriter
     private let data = PNGWriter.chunk("IDAT", PNGWriter.stored(PNGWriter.rows))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Disk eviction", .timeLimit(.minutes(1)))
+@Suite("Disk eviction", .timeLimit(.minutes(10)))
 struct DiskEvictionTests {
     private let fixture: DiskFixture
     /// With header and key, an entry of about a thousand bytes.
@@ -133,14 +133,13 @@ struct DiskEvictionTests {
 
     @Test(
         "counts that are lost or wrong are counted anew, so that the limit holds again",
-        arguments: [nil, [], Array("no usage file".utf8), [UInt8](repeating: 0xff, count: 4_112)]
-            as [[UInt8]?])
-    func wrongCounts(usage: [UInt8]?) async throws {
+        arguments: [nil, 0, 13, 4_112] as [Int?])
+    func wrongCounts(size: Int?) async throws {
         let first = fixture.cache(limit: 50_000)
         for number in 0..<40 { await first.store(bytes, for: key("\(number)")) }
         await first.flush()
         try fixture.remove(fixture.path + "/usage")
-        if let usage { try write(usage, to: fixture.path + "/usage") }
+        if let size { try write([UInt8](repeating: 0xff, count: size), to: fixture.path + "/usage") }
         let next = fixture.cache(limit: 50_000)
         await next.flush()
         await next.flush()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Disk cache folder", .timeLimit(.minutes(1)))
+@Suite("Disk cache folder", .timeLimit(.minutes(10)))
 struct DiskFolderTests {
     private let fixture: DiskFixture
 

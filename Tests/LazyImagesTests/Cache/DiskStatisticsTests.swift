@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Disk statistics", .timeLimit(.minutes(1)))
+@Suite("Disk statistics", .timeLimit(.minutes(10)))
 struct DiskStatisticsTests {
     private let fixture: DiskFixture
 

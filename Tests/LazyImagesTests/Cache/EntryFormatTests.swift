@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Entry format", .timeLimit(.minutes(1)))
+@Suite("Entry format", .timeLimit(.minutes(10)))
 struct EntryFormatTests {
     private let fixture: DiskFixture
 

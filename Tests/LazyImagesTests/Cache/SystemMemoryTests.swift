@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("System memory", .timeLimit(.minutes(1)))
+@Suite("System memory", .timeLimit(.minutes(10)))
 struct SystemMemoryTests {
     private let folder: TemporaryFolder
 

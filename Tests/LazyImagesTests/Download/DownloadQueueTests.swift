@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("DownloadQueue", .timeLimit(.minutes(1)))
+@Suite("DownloadQueue", .timeLimit(.minutes(10)))
 struct DownloadQueueTests {
     @Test("the most urgent goes first and, among equals, whoever came first")
     func order() {

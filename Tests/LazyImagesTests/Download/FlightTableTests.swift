@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("FlightTable", .timeLimit(.minutes(1)))
+@Suite("FlightTable", .timeLimit(.minutes(10)))
 struct FlightTableTests {
     private typealias Table = FlightTable<String, Int>
 

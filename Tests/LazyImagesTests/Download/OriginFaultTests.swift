@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Faults of servers", .timeLimit(.minutes(2)))
+@Suite("Faults of servers", .timeLimit(.minutes(10)))
 struct OriginFaultTests {
     /// Enough for an honest answer on a busy machine, and little enough to wait for.
     private static let patience = Duration.seconds(2)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("ProgressRelay", .timeLimit(.minutes(1)))
+@Suite("ProgressRelay", .timeLimit(.minutes(10)))
 struct ProgressRelayTests {
     @Test("everyone who listens is told")
     func everyone() async {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Redirects", .timeLimit(.minutes(1)))
+@Suite("Redirects", .timeLimit(.minutes(10)))
 struct RedirectTests {
     private let transport = HeldTransport()
 

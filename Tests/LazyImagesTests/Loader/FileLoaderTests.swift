@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("FileLoader", .timeLimit(.minutes(1)))
+@Suite("FileLoader", .timeLimit(.minutes(10)))
 struct FileLoaderTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest

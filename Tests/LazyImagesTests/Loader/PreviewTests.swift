@@ -6,7 +6,7 @@ import Testing
 @testable import LazyImages
 
 /// Previews of a progressive poster whose server sends a scan, and the next one when the test says so.
-@Suite("Previews", .timeLimit(.minutes(1)))
+@Suite("Previews", .timeLimit(.minutes(10)))
 struct PreviewTests {
     private let jpeg: ProgressiveSample
 
@@ -16,6 +16,8 @@ struct PreviewTests {
     private func loader(_ transport: any Transport = CurlTransport()) -> ImageLoader {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
+        // The server waits for the test, and the test for a machine that may be busy.
+        configuration.timeouts = Timeouts(each: .seconds(600))
         return ImageLoader(disk: nil, configuration: configuration, transport: transport, pressure: nil)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Prewarmer", .timeLimit(.minutes(1)))
+@Suite("Prewarmer", .timeLimit(.minutes(10)))
 struct PrewarmerTests {
     private let folder: TemporaryFolder
     private let answering = HeldTransport { request in

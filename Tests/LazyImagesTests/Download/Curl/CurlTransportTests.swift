@@ -5,7 +5,7 @@ import Testing
 @testable import LazyImages
 
 /// Transfers over real sockets: their connections, and how they end well.
-@Suite("CurlTransport", .timeLimit(.minutes(1)))
+@Suite("CurlTransport", .timeLimit(.minutes(10)))
 struct CurlTransportTests {
     private let transport = CurlTransport()
     private let receiver = RecordingReceiver()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Resuming", .timeLimit(.minutes(1)))
+@Suite("Resuming", .timeLimit(.minutes(10)))
 struct ResumeTests {
     private let folder: TemporaryFolder
     private let transport = HeldTransport()
