@@ -1,7 +1,11 @@
+#define _GNU_SOURCE
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 enum {
     GLOBAL_DEFAULT = 3,
@@ -42,6 +46,23 @@ static struct {
     int (*multi_socket_action)(ccurl_multi *, int, int, int *);
     struct message *(*multi_info_read)(ccurl_multi *, int *);
 } curl;
+
+// Held for reading by each thread that is in libcurl. Who waits to write goes first: the process's end waits for those
+// that are inside, not for those that come.
+static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
+// Runs before the exit handler with which the TLS library frees what it has: libcurl has started it already, and the
+// handlers run in the opposite order.
+static void shut_gate(void) {
+    struct timespec latest;
+    clock_gettime(CLOCK_REALTIME, &latest);
+    // No call into libcurl takes nearly as long. A receiver that ends the process in its callback waits for itself.
+    latest.tv_sec += 2;
+    pthread_rwlock_timedwrlock(&gate, &latest);
+}
+
+void ccurl_enter(void) { pthread_rwlock_rdlock(&gate); }
+void ccurl_leave(void) { pthread_rwlock_unlock(&gate); }
 
 int ccurl_open(const char *library, char *reason, size_t reason_size) {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -85,6 +106,8 @@ int ccurl_open(const char *library, char *reason, size_t reason_size) {
         snprintf(reason, reason_size, "%s: %s", library, curl.easy_strerror(result));
         return -1;
     }
+    // It fails only without memory, and then the process ends as it would have without it.
+    (void)atexit(shut_gate);
     return 0;
 }
 

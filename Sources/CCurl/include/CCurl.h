@@ -114,6 +114,11 @@ int ccurl_open(const char *library, char *reason, size_t reason_size);
 /// The version string of the opened library, such as "libcurl/7.88.1 OpenSSL/3.0.19".
 const char *ccurl_version(void);
 
+/// Around all that a thread does with easy and multi handles, and not while it waits. When the process ends, its exit
+/// handlers free what the TLS library has; from then on `ccurl_enter` does not return.
+void ccurl_enter(void);
+void ccurl_leave(void);
+
 ccurl_easy *ccurl_easy_init(void);
 void ccurl_easy_cleanup(ccurl_easy *easy);
 int ccurl_easy_set_long(ccurl_easy *easy, int option, long value);

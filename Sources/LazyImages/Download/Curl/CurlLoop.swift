@@ -28,6 +28,8 @@ import Glibc
     }
 
     deinit {
+        ccurl_enter()
+        defer { ccurl_leave() }
         unsafe idleHandles.forEach { unsafe ccurl_easy_cleanup($0) }
         if let multi = unsafe multi { unsafe ccurl_multi_cleanup(multi) }
         close(poller)
@@ -35,6 +37,8 @@ import Glibc
 
     /// Runs until the transport is gone.
     func run() {
+        ccurl_enter()
+        defer { ccurl_leave() }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         guard let multi = unsafe ccurl_multi_init(socketCallback, timerCallback, context) else {
             preconditionFailure("libcurl gave no handle: the memory is exhausted")
@@ -45,7 +49,9 @@ import Glibc
 
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 128)
         while true {
+            ccurl_leave()
             let count = unsafe epoll_wait(poller, &events, Int32(events.count), waitTime())
+            ccurl_enter()
             for index in 0..<max(0, Int(count)) {
                 let event = unsafe events[index]
                 let socket = unsafe event.data.fd

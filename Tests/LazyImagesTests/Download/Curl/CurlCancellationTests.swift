@@ -1,4 +1,6 @@
 import FoundationEssentials
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -95,6 +97,28 @@ struct CurlCancellationTests {
         }
     }
 
+    @Test("once the process ends, its thread is out of libcurl, whose TLS library is freed then")
+    func endOfTheProcess() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            // Before libcurl is opened: exit handlers run in the opposite order.
+            atexit {
+                let before = CountingReceiver.count.load(ordering: .relaxed)
+                for _ in 0..<10_000 { sched_yield() }
+                if CountingReceiver.count.load(ordering: .relaxed) != before { _exit(8) }
+            }
+            let origin = try ScriptedOrigin([
+                .readHead, .send("HTTP/1.1 200 OK\r\n\r\n"),
+                .forever([.sendBytes([UInt8](repeating: 7, count: 1000))]),
+            ])
+            let transport = CurlTransport()
+            let transfer = Task {
+                try await transport.perform(TransportRequest(url: origin.url()), into: CountingReceiver())
+            }
+            while CountingReceiver.count.load(ordering: .relaxed) < 10 { await Task.yield() }
+            exit(withExtendedLifetime(transfer) { 7 })
+        }
+    }
+
     /// How many epoll descriptors this process has.
     private static func pollerCount() -> Int {
         let folder = "/proc/self/fd"
@@ -125,4 +149,16 @@ struct CurlCancellationTests {
             return error
         }
     }
+}
+
+/// Takes whatever comes, and counts how often.
+private final class CountingReceiver: BodyReceiver {
+    static let count = Atomic(0)
+
+    func receive(_ head: ResponseHead) -> Bool { true }
+    func receive(_ bytes: Span<UInt8>) -> Bool {
+        Self.count.add(1, ordering: .relaxed)
+        return true
+    }
+    func receive(_ metrics: TransferMetrics) {}
 }
