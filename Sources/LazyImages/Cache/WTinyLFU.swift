@@ -100,23 +100,29 @@ struct WTinyLFU {
 
     /// Adds an entry for a key that has none; `removeNext` is due then. Returns its index.
     mutating func add(_ digest: SHA256.Digest, cost: Int) -> Int32 {
-        let index = newNode(
-            Node(cost: cost, newer: Self.none, older: Self.none, segment: Segment.window), digest)
+        let index = newNode(digest)
+        var nodes = nodes.mutableSpan
+        nodes[Int(index)].cost = cost
+        nodes[Int(index)].segment = Segment.window
+        Self.link(index, Segment.window, &nodes)
+        note(cost, in: Segment.window)
         self.cost += cost
         count += 1
-        link(index, to: Segment.window)
         table.enter(index, digest)
         return index
     }
 
     /// Takes an entry out.
     mutating func remove(_ index: Int32) {
-        leaveRing(index)
-        let node = nodes[Int(index)]
         table.leave(index, digest(of: index))
-        nodes[Int(index)].older = firstFree
+        let nextFree = firstFree
+        var nodes = nodes.mutableSpan
+        let node = nodes[Int(index)]
+        Self.unlink(node, &nodes)
+        nodes[Int(index)].older = nextFree
         nodes[Int(index)].segment = Segment.free
         firstFree = index
+        note(-node.cost, in: node.segment)
         cost -= node.cost
         count -= 1
     }
@@ -200,15 +206,15 @@ struct WTinyLFU {
 // MARK: Rings
 
 extension WTinyLFU {
-    private mutating func newNode(_ node: Node, _ digest: SHA256.Digest) -> Int32 {
+    /// A node that is in no ring.
+    private mutating func newNode(_ digest: SHA256.Digest) -> Int32 {
         let index = firstFree
         if index != Self.none {
             firstFree = nodes[Int(index)].older
-            nodes[Int(index)] = node
             digests[Int(index)] = digest
             return index
         }
-        nodes.append(node)
+        nodes.append(.anchor(Self.none))
         digests.append(digest)
         return Int32(nodes.count - 1)
     }
