@@ -81,10 +81,13 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
 extension String {
     /// Whether both are the same text when ASCII letters' case is ignored, as HTTP compares names.
     package func equalsIgnoringCase(_ other: String) -> Bool {
-        utf8.count == other.utf8.count
-            && zip(utf8, other.utf8).allSatisfy {
-                $0 == $1 || ($0 | 0x20 == $1 | 0x20 && ($0 | 0x20).isLetter)
-            }
+        let (one, other) = (utf8Span.span, other.utf8Span.span)
+        guard one.count == other.count else { return false }
+        for index in one.indices where one[index] != other[index] {
+            let letter = one[index] | 0x20
+            guard letter == other[index] | 0x20, letter.isLetter else { return false }
+        }
+        return true
     }
 }
 

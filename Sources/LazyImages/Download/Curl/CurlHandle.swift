@@ -3,8 +3,9 @@ import FoundationEssentials
 
 /// Makes libcurl's handles, with the settings that are the same for every transfer of a transport.
 enum CurlHandle {
-    /// How much libcurl reads from a socket at once, in bytes.
-    private static let readSize = 128 * 1024
+    /// How much libcurl reads from a socket at once, in bytes. It takes such a buffer for each transfer anew: one of 128 KiB
+    /// would come from the system each time, page by page, and one of this size is what the last transfer left.
+    private static let readSize = 64 * 1024
 
     /// A handle, or nil if libcurl gives none.
     static func make(_ configuration: CurlTransport.Configuration) -> OpaquePointer? {
