@@ -56,10 +56,10 @@ struct Session: Sendable {
         return request
     }
 
-    /// Whether the disk tier has what the request names, or it is local anyway.
+    /// Whether the disk tier has what the request names, and not only word that there is none, or it is local anyway.
     func hasCached(_ request: ImageRequest) -> Bool {
-        request.url.isFileURL
-            ? unsafe access(request.url.path, R_OK) == 0 : disk?.contains(request.storageKey) ?? false
+        if request.url.isFileURL { return unsafe access(request.url.path, R_OK) == 0 }
+        return disk?.bodyLength(for: request.storageKey) ?? 0 > 0
     }
 
     /// Says what the disk tier could not do, if there was anything; true then.

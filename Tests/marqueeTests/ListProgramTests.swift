@@ -97,5 +97,8 @@ struct ListProgramTests {
         #expect(shown.text.contains("director    D"))
         #expect(shown.errorLines.count == 1)
         #expect(shown.errorText.contains("posters/none.png: the server answered 404"))
+        // That it is not there is remembered, and is no poster.
+        #expect(try await fixture.run("cache", "info", "--json").text.contains(#""entries":1"#))
+        #expect(try await fixture.run("list").text.hasPrefix("○"))
     }
 }

@@ -36,22 +36,23 @@ extension CacheFolder {
         }
     }
 
-    /// Whether there is a file for the key that says it is its entry, by its header alone: no checksum.
-    func contains(_ key: CacheKey) throws(FileFault) -> Bool {
+    /// The length of a key's body, by the header of its file alone: no checksum. Nil where no file says it is its entry.
+    func bodyLength(for key: CacheKey) throws(FileFault) -> Int? {
         let file: Descriptor
         do {
             file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
         } catch let error where error.code == ENOENT {
-            return false
+            return nil
         }
         let status = try calls.status(of: file)
         let text = key.text.utf8
         var beginning = [UInt8](repeating: 0, count: EntryHeader.byteCount + text.count)
         guard status.isFile, try calls.read(file, into: &beginning) == beginning.count,
-            case .header(let header) = EntryHeader.read(beginning.span, fileSize: status.size)
-        else { return false }
-        return header.keyLength == text.count
-            && beginning.dropFirst(EntryHeader.byteCount).elementsEqual(text)
+            case .header(let header) = EntryHeader.read(beginning.span, fileSize: status.size),
+            header.keyLength == text.count,
+            beginning.dropFirst(EntryHeader.byteCount).elementsEqual(text)
+        else { return nil }
+        return header.bodyLength
     }
 
     /// Writes a key's entry beside its place and renames it into it, so that every reader finds the old one or the

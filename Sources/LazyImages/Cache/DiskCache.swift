@@ -100,12 +100,16 @@ public final class DiskCache: Sendable {
 
     /// Whether there seems to be an entry for the key: looks at the header of its file and not at the checksum, counts
     /// nothing and touches nothing. Blocks for one small read.
-    public func contains(_ key: CacheKey) -> Bool {
-        if state.withLock({ $0.staging[key] != nil }) { return true }
-        guard let folder = currentFolder() else { return false }
-        do throws(FileFault) { return try folder.contains(key) } catch {
+    public func contains(_ key: CacheKey) -> Bool { bodyLength(for: key) != nil }
+
+    /// How many bytes the body for a key seems to have, as `contains` looks; nil if there is no entry, and 0 where all
+    /// that is known of a picture is that there is none.
+    public func bodyLength(for key: CacheKey) -> Int? {
+        if let staged = state.withLock({ $0.staging[key] }) { return staged.body.count }
+        guard let folder = currentFolder() else { return nil }
+        do throws(FileFault) { return try folder.bodyLength(for: key) } catch {
             note(error, writing: false)
-            return false
+            return nil
         }
     }
 
