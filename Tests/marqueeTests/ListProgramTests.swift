@@ -97,8 +97,15 @@ struct ListProgramTests {
         #expect(shown.text.contains("director    D"))
         #expect(shown.errorLines.count == 1)
         #expect(shown.errorText.contains("posters/none.png: the server answered 404"))
-        // That it is not there is remembered, and is no poster.
-        #expect(try await fixture.run("cache", "info", "--json").text.contains(#""entries":1"#))
+    }
+
+    @Test("that a poster is not there is remembered, and is no cached poster")
+    func rememberedLack() async throws {
+        let origin = try ScriptedOrigin(.answering([], status: "404 Not Found", fields: ""))
+        let fixture = try Fixture(
+            films: #"[{"id":"a","title":"A","year":1920,"director":"D","poster":"\#(origin.url())"}]"#)
+        for _ in 0..<2 { #expect(try await fixture.run("show", "a").status == 1) }
+        #expect(origin.requests.count == 1)
         #expect(try await fixture.run("list").text.hasPrefix("○"))
     }
 }
