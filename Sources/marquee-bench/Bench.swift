@@ -42,8 +42,8 @@ struct Bench {
         """
 
     static func main() async {
-        let options = Options(Array(CommandLine.arguments.dropFirst()))
         do {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
             let results: [BenchmarkResult]
             switch options.words.first {
             case "fetch": results = try await fetchBenchmark(options)
@@ -70,23 +70,32 @@ struct Bench {
             }
             for result in results { print(options.flags.contains("json") ? result.json : result.line) }
         } catch {
-            FileHandle.standardError.write(Data("marquee-bench: \(error)\n".utf8))
+            FileHandle.standardError.write(Data("marquee-bench: \(reason(for: error))\n".utf8))
             exit(1)
         }
+    }
+
+    /// Foundation's own text for a file that cannot be read is a dump of all it knows.
+    private static func reason(for error: any Error) -> String {
+        guard let error = error as? CocoaError, let path = error.filePath else { return "\(error)" }
+        return "\(path): \(error.localizedDescription)"
     }
 }
 
 /// Words, flags (`--disk`) and values (`--runs 5`).
 struct Options {
-    static let valued: Set<String> = [
-        "runs", "concurrency", "per-host", "callers", "ppm", "size", "fit", "scale", "rows", "seconds",
-        "capacity", "entries", "threads", "memory-size",
+    static let numbers: Set<String> = [
+        "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
+        "memory-size",
     ]
+    static let texts: Set<String> = ["ppm", "size", "fit", "scale"]
+    static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
     var words: [String] = []
     var flags: Set<String> = []
     var values: [String: String] = [:]
 
-    init(_ arguments: [String]) {
+    /// - Throws: `BenchmarkFailure` for an option that there is not, or whose value is missing or no number above 0.
+    init(_ arguments: [String]) throws {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             guard argument.hasPrefix("--") else {
@@ -94,10 +103,18 @@ struct Options {
                 continue
             }
             let name = String(argument.dropFirst(2))
-            if Self.valued.contains(name) {
-                values[name] = rest.popFirst()
-            } else {
+            if Self.numbers.contains(name) || Self.texts.contains(name) {
+                guard let value = rest.popFirst(),
+                    Self.texts.contains(name) || Int(value).map({ $0 > 0 }) == true
+                else {
+                    let kind = Self.texts.contains(name) ? "value" : "number above 0"
+                    throw BenchmarkFailure(description: "\(argument) wants a \(kind)")
+                }
+                values[name] = value
+            } else if Self.switches.contains(name) {
                 flags.insert(name)
+            } else {
+                throw BenchmarkFailure(description: "there is no \(argument); --help lists what there is")
             }
         }
     }
