@@ -16,12 +16,26 @@ final class Flight: Sendable {
 struct FlightTable<Key: Hashable & Sendable, Value: Sendable> {
     typealias Outcome = Result<Value, ImageLoadingError>
 
-    /// One caller that waits.
-    struct Caller {
+    /// One caller that waits. A class, so that handing it on is no copy.
+    final class Caller: Sendable {
         let ticket: LoadTicket
-        var priority: ImageRequest.Priority
+        let priority: ImageRequest.Priority
         let progress: ProgressListener?
-        let continuation: CheckedContinuation<Outcome, Never>
+        private let continuation: CheckedContinuation<Outcome, Never>
+
+        init(
+            ticket: LoadTicket, priority: ImageRequest.Priority, progress: ProgressListener?,
+            continuation: CheckedContinuation<Outcome, Never>
+        ) {
+            self.ticket = ticket
+            self.priority = priority
+            self.progress = progress
+            self.continuation = continuation
+        }
+
+        func with(_ priority: ImageRequest.Priority) -> Caller {
+            Caller(ticket: ticket, priority: priority, progress: progress, continuation: continuation)
+        }
 
         func resume(_ outcome: Outcome) {
             progress?.finish()
@@ -138,12 +152,11 @@ struct FlightTable<Key: Hashable & Sendable, Value: Sendable> {
 
     /// Gives one caller another priority.
     mutating func setPriority(_ priority: ImageRequest.Priority, of ticket: LoadTicket) {
-        guard let key = keys[ticket], let entry = entries[key], var caller = entry.callers[ticket] else {
+        guard let key = keys[ticket], let entry = entries[key], let caller = entry.callers[ticket] else {
             return
         }
         entry.count[caller.priority.rawValue] -= 1
         entry.count[priority.rawValue] += 1
-        caller.priority = priority
-        entry.callers[ticket] = caller
+        entry.callers[ticket] = caller.with(priority)
     }
 }

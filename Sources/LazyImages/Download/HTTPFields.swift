@@ -22,7 +22,7 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// The first value of the field `name`; setting replaces every field of that name, nil removes them.
     public subscript(name: String) -> String? {
-        get { fields.first { $0.name.equalsIgnoringCase(name) }?.value }
+        get { place(of: name, from: 0).map { fields[$0].value } }
         set {
             fields.removeAll { $0.name.equalsIgnoringCase(name) }
             if let newValue { fields.append(Field(name: name, value: newValue)) }
@@ -31,7 +31,18 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// Every value of the field `name`, in order.
     public func values(of name: String) -> [String] {
-        fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
+        var values: [String] = []
+        var next = 0
+        while let place = place(of: name, from: next) {
+            values.append(fields[place].value)
+            next = place + 1
+        }
+        return values
+    }
+
+    /// Where the next field `name` stands. The fields are looked at in place: every answer is asked for a dozen names.
+    private func place(of name: String, from first: Int) -> Int? {
+        (first..<fields.count).first { fields[$0].name.equalsIgnoringCase(name) }
     }
 
     /// Adds a field and keeps those that are there.

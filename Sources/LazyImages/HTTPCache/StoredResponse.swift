@@ -11,7 +11,8 @@
 /// by, and where to ask instead for as long as permanent redirects hold. The fields follow, one a line, without those that
 /// concern the connection or another request (RFC 9111 section 3.1).
 ///
-/// They are taken apart only when they are asked for: what is fresh needs no more than the first lines.
+/// They are written, and taken apart, only when they are asked for: memory needs no text, and what is fresh no more than
+/// the first lines.
 struct StoredResponse: Equatable, Sendable {
     let status: Int
     let received: Int
@@ -23,7 +24,13 @@ struct StoredResponse: Equatable, Sendable {
     let variance: Variance
     /// Where permanent redirects lead, while they are fresh.
     let moved: PermanentMove?
-    private let fieldLines: ArraySlice<UInt8>
+    private let answer: Answer
+
+    /// The answer's own fields: all of them as they came, or the text of those that were kept.
+    private enum Answer {
+        case fields(HTTPFields)
+        case lines(ArraySlice<UInt8>)
+    }
 
     /// Where a URL has moved for good, and until when that counts, in seconds since 1970.
     struct PermanentMove: Hashable, Sendable {
@@ -55,29 +62,28 @@ struct StoredResponse: Equatable, Sendable {
         lifetime = remaining.reduce(own.lifetime) { min($0, own.initialAge + $1) }
         moved = movedBefore ?? PermanentMove(redirects, at: received)
         variance = Variance(head.fields, request: request) ?? Variance()
-        fieldLines = Self.lines(of: head.fields, control, received: received)[...]
+        answer = .fields(head.fields)
     }
 
-    private static func lines(of fields: HTTPFields, _ control: CacheControl, received: Int) -> [UInt8] {
-        var dropped = control.noCacheFields
+    /// What is kept of the fields of an answer.
+    private static func kept(of fields: HTTPFields, received: Int) -> HTTPFields {
+        var dropped = CacheControl(fields).noCacheFields
         if let connection = fields["connection"], !["keep-alive", "close"].contains(connection.lowercased()) {
             dropped += FieldList.members(of: fields.values(of: "connection")).map { $0.lowercased() }
         }
-        var lines: [UInt8] = []
-        lines.reserveCapacity(512)
+        var kept = HTTPFields()
         for field in fields.fields where !isUnkept(field.name) {
             // Told by bytes: as characters, CR LF is one, and a mark joins the space before it.
             guard !field.name.utf8.contains(lineFeed), !field.value.utf8.contains(lineFeed),
                 !field.name.hasPrefix("<"), dropped.isEmpty || !dropped.contains(field.name.lowercased())
             else { continue }
-            lines += field.name.utf8
-            lines += ": ".utf8
-            lines += field.value.utf8
-            lines.append(lineFeed)
+            kept.append(field)
         }
         // RFC 9110 section 6.6.1: who stores an answer without a date gives it one.
-        if fields["date"] == nil { lines += "Date: \(HTTPDate.format(received))\n".utf8 }
-        return lines
+        if fields["date"] == nil {
+            kept.append(HTTPFields.Field(name: "Date", value: HTTPDate.format(received)))
+        }
+        return kept
     }
 
     /// Reads what `encoded` wrote; nil for anything else.
@@ -115,7 +121,7 @@ struct StoredResponse: Equatable, Sendable {
         variance = Variance(members: members)
         self.moved = moved
         guard rest.isEmpty || rest.last == UInt8(ascii: "\n") else { return nil }
-        fieldLines = rest
+        answer = .lines(rest)
     }
 
     /// The bytes to store.
@@ -123,17 +129,37 @@ struct StoredResponse: Equatable, Sendable {
         var text = "\(status) \(received) \(initialAge) \(lifetime) \(url)\n"
         for member in variance.members { text += "< vary \(member.name) \(member.hash)\n" }
         if let moved { text += "< moved \(moved.until) \(moved.url)\n" }
-        return Array(text.utf8) + fieldLines
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(1024)
+        bytes += text.utf8
+        switch answer {
+        case .lines(let lines): bytes += lines
+        case .fields:
+            for field in fields.fields {
+                bytes += field.name.utf8
+                bytes += ": ".utf8
+                bytes += field.value.utf8
+                bytes.append(Self.lineFeed)
+            }
+        }
+        return bytes
     }
 
     /// The fields as they came, without those that are not kept.
     var fields: HTTPFields {
+        switch answer {
+        case .fields(let fields): Self.kept(of: fields, received: received)
+        case .lines(let lines): Self.fields(in: lines)
+        }
+    }
+
+    private static func fields(in lines: ArraySlice<UInt8>) -> HTTPFields {
         var fields = HTTPFields()
-        for line in fieldLines.split(separator: UInt8(ascii: "\n")) {
+        for line in lines.split(separator: lineFeed) {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
             fields.append(
                 HTTPFields.Field(
-                    name: Self.text(line[..<colon]), value: Self.text(line[(colon + 1)...].dropFirst())))
+                    name: text(line[..<colon]), value: text(line[(colon + 1)...].dropFirst())))
         }
         return fields
     }
