@@ -180,12 +180,11 @@ public actor ImageLoader: LoadFlight {
                     // Half a picture is none: it must not be kept as the image.
                     guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
                     // Known already, unless any content is accepted.
-                    if let header = file.header {
-                        return .success(
-                            CachedImage(bitmap: bitmap, header: header, response: file.file.response))
-                    }
-                    let header = try ImageHeader(parsing: bytes)
-                    return .success(CachedImage(bitmap: bitmap, header: header, response: file.file.response))
+                    let header =
+                        if let header = file.header { header } else { try ImageHeader(parsing: bytes) }
+                    return .success(
+                        CachedImage(
+                            bitmap: bitmap, header: header, url: file.url, response: file.file.response))
                 } catch {
                     return .failure(error)
                 }

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import ImageCodecs
 
 /// A decoded image as the memory tier keeps it. Shared, never copied.
@@ -6,12 +7,15 @@ public final class CachedImage: Sendable {
     public let bitmap: Bitmap
     /// What the file's header says: its format, and its own size.
     public let header: ImageHeader
+    /// Where its file came from, after redirects.
+    public let url: URL
     /// What is known of the answer that brought its file; nil for `file:` and `data:`, which do not grow old.
     let response: StoredResponse?
 
-    init(bitmap: Bitmap, header: ImageHeader, response: StoredResponse? = nil) {
+    init(bitmap: Bitmap, header: ImageHeader, url: URL, response: StoredResponse? = nil) {
         self.bitmap = bitmap
         self.header = header
+        self.url = url
         self.response = response
     }
 }
@@ -27,4 +31,6 @@ public struct LoadedImage: Sendable {
     public var bitmap: Bitmap { image.bitmap }
     /// What the file's header says: its format, and its own size.
     public var header: ImageHeader { image.header }
+    /// Where its file came from, after redirects.
+    public var url: URL { image.url }
 }

@@ -4,8 +4,9 @@ import Synchronization
 
 /// A hit, a miss and a store of the memory tier on 1, 2 and 4 threads, beside a `[String: Object]` under a mutex and beside
 /// plain LRU, with the same access pattern: 2,000 keys of about 60 characters in a random order, keys and objects made
-/// beforehand. Every store of the one kind evicts a value, where the dictionary removes the key that has been in it for
-/// longest; every store of the other replaces one.
+/// beforehand. Stores of the one kind go through eight times as many keys as there is room for, again and again: ours keeps
+/// one key of eight, and evicts a value for each of the others; plain LRU evicts one with every store, and the dictionary
+/// removes the key that has been in it for longest. Every store of the other kind replaces a value.
 func memoryBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let tiers = MemoryTiers()
     let runs = options.runs * 3
@@ -61,6 +62,8 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) asy
 private struct MemoryTiers: Sendable {
     static let count = 2_000
     static let lookups = 200_000
+    /// Keys that are stored in turn.
+    static let turn = 8 * count
 
     enum Work: String, CaseIterable {
         case hit, miss, store = "store in place", evict = "store with eviction"
@@ -83,7 +86,7 @@ private struct MemoryTiers: Sendable {
     private let order = (0..<lookups).map { _ in Int.random(in: 0..<count) }
 
     init() {
-        names = (0..<3 * Self.count).map {
+        names = (0..<Self.turn + Self.count).map {
             "https://posters.example.org/2024/films/\(10_000 + $0)/poster-w500.jpg"
         }
         keys = names.compactMap { URL(string: $0) }.map { CacheKey(url: $0) }
@@ -110,7 +113,7 @@ private struct MemoryTiers: Sendable {
 
     func dictionary(_ work: Work) {
         run(work, lookUp: { index in dictionary.objects.withLock { $0[names[index]] } != nil }) { index in
-            let oldest = (index + Self.count) % (2 * Self.count)
+            let oldest = (index + Self.turn - Self.count) % Self.turn
             dictionary.objects.withLock { objects in
                 if work == .evict { objects[names[oldest]] = nil }
                 objects[names[index]] = self.objects[index]
@@ -127,12 +130,11 @@ private struct MemoryTiers: Sendable {
             precondition(hits == order.count, "every lookup of this benchmark must hit")
         case .miss:
             var hits = 0
-            // The last third was never stored.
-            for index in order where lookUp(2 * Self.count + index) { hits += 1 }
+            // The last keys are never stored.
+            for index in order where lookUp(Self.turn + index) { hits += 1 }
             precondition(hits == 0, "every lookup of this benchmark must miss")
         case .store: for index in order { store(index) }
-        // Every key in turn, twice as many as there is room for.
-        case .evict: for number in 0..<Self.lookups { store(number % (2 * Self.count)) }
+        case .evict: for number in 0..<Self.lookups { store(number % Self.turn) }
         }
     }
 }

@@ -20,12 +20,11 @@ struct MemoryStore {
         }
     }
 
-    /// A value, the text of its key for whoever looks for it by that, and when it expires by the caller's clock.
+    /// A value, and when it expires by the caller's clock.
     private struct Entry {
-        static let empty = Entry(value: nil, text: "", deadline: .max)
+        static let empty = Entry(value: nil, deadline: .max)
 
         var value: Value?
-        var text: String
         var deadline: Int64
     }
 
@@ -94,8 +93,7 @@ struct MemoryStore {
     /// Keeps a value in the place of an older one for its key, which counts as a use. One that costs more than one may is
     /// not kept, nor is what it would have replaced.
     mutating func insert(
-        _ value: consuming Value, for digest: SHA256.Digest, text: consuming String = "", cost: Int,
-        deadline: Int64 = .max
+        _ value: consuming Value, for digest: SHA256.Digest, cost: Int, deadline: Int64 = .max
     ) -> Removed {
         var removed = Removed()
         tellUses()
@@ -109,7 +107,7 @@ struct MemoryStore {
         if known == WTinyLFU.none {
             index = policy.add(digest, cost: cost)
             while entries.count <= Int(index) { entries.append(.empty) }
-            entries[Int(index)] = Entry(value: value, text: text, deadline: deadline)
+            entries[Int(index)] = Entry(value: consume value, deadline: deadline)
             if policy.count > sketch.capacity { sketch.grow() }
         } else {
             index = known
@@ -182,10 +180,10 @@ struct MemoryStore {
         return removed
     }
 
-    /// Everything that is held, with the texts of the keys, in no order.
-    var snapshot: [(digest: SHA256.Digest, text: String, value: Value)] {
+    /// Everything that is held, in no order.
+    var snapshot: [(digest: SHA256.Digest, value: Value)] {
         entries.enumerated().compactMap { index, entry in
-            entry.value.map { (policy.digest(of: Int32(index)), entry.text, $0) }
+            entry.value.map { (policy.digest(of: Int32(index)), $0) }
         }
     }
 

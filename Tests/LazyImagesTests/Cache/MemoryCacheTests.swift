@@ -85,17 +85,18 @@ struct MemoryCacheTests {
         #expect(ended.load(ordering: .relaxed) == 7)
     }
 
-    @Test("values are removed by what their keys say; what is stored meanwhile stays")
+    @Test("values are removed by what they are; what is stored meanwhile stays")
     func removalByPredicate() throws {
         let cache = MemoryCache<Picture>(limit: 100)
         let keys = try (0..<10).map { try key("\($0)") }
-        for key in keys { cache.store(Picture(), for: key, cost: 1) }
-        cache.removeAll { text, _ in
-            if text.hasSuffix("/3") { cache.store(Picture(), for: keys[3], cost: 1) }
-            return ["/2", "/3", "/5"].contains { text.hasSuffix($0) }
+        let pictures = keys.map { _ in Picture() }
+        for (key, picture) in zip(keys, pictures) { cache.store(picture, for: key, cost: 1) }
+        cache.removeAll { picture in
+            if picture === pictures[3] { cache.store(Picture(), for: keys[3], cost: 1) }
+            return [2, 3, 5].contains { picture === pictures[$0] }
         }
         #expect(keys.indices.filter { cache.value(for: keys[$0]) == nil } == [2, 5])
-        cache.removeAll { _, _ in true }
+        cache.removeAll { _ in true }
         #expect(cache.counters.entries == 0)
     }
 

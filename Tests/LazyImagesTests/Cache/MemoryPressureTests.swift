@@ -118,7 +118,9 @@ struct MemoryPressureTests {
         let bitmap = try ImageDecoders.standard.decode(png)
         let header = try ImageHeader(parsing: png.span)
         for request in requests {
-            memory.store(CachedImage(bitmap: bitmap, header: header), for: request.imageKey, cost: 100)
+            memory.store(
+                CachedImage(bitmap: bitmap, header: header, url: request.url), for: request.imageKey,
+                cost: 100)
         }
         loader.setPinned(true, for: requests[0])
         pressure.report(.warning)
