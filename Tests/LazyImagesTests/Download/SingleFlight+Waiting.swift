@@ -93,6 +93,18 @@ extension FileLoader {
     }
 }
 
+extension ImageLoader {
+    /// So many callers of one request. They all wait for it when this returns.
+    nonisolated func callers(_ count: Int = 1, of request: ImageRequest) async throws -> Callers<LoadedImage>
+    {
+        let callers = Callers(count) { ticket throws(ImageLoadingError) in
+            try await self.image(for: request, ticket: ticket)
+        }
+        try await haveJoined(callers.tickets)
+        return callers
+    }
+}
+
 extension Result {
     var error: Failure? {
         if case .failure(let error) = self { return error }

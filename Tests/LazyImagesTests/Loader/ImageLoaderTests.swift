@@ -1,0 +1,167 @@
+import FoundationEssentials
+import ImageCodecs
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("ImageLoader", .timeLimit(.minutes(10)))
+struct ImageLoaderTests {
+    private let folder: TemporaryFolder
+    private let request: ImageRequest
+    private let decoder = CountingDecoder()
+    private let fresh = HeldTransport { _ in .fresh(SampleImages.jpeg) }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        request = try ImageRequest("http://localhost/a.jpg")
+    }
+
+    private func loader(_ transport: any Transport, disk: Bool = true) -> ImageLoader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = .never
+        return ImageLoader(
+            disk: disk ? DiskCache(folder: folder.file("cache")) : nil, configuration: configuration,
+            decoders: ImageDecoders([decoder]), transport: transport, pressure: nil)
+    }
+
+    private func fitting(_ width: Int, _ height: Int) -> ImageRequest {
+        var request = request
+        request.targetSize = ImageSize(width: width, height: height)
+        return request
+    }
+
+    @Test("memory gives an image as it was decoded; another loader decodes the file on disk, with no request")
+    func tiers() async throws {
+        let first = loader(fresh)
+        #expect(first.cachedImage(for: request) == nil)
+        let image = try await first.image(for: request)
+        #expect(image.source == .network && image.url == request.url && image.header.format == .jpeg)
+        #expect(image.bitmap == (try ImageDecoders.standard.decode(SampleImages.jpeg)))
+        let again = try await first.image(for: request)
+        #expect(again.source == .memory && again.image === image.image)
+        #expect(first.cachedImage(for: request)?.image === image.image)
+        #expect(first.memory.counters.bytes == 4 * 5 * 4)
+        await first.flush()
+        #expect(try await loader(fresh).image(for: request).source == .disk)
+        #expect(decoder.count == 2 && fresh.started.count == 1)
+    }
+
+    @Test("each size is an image of its own, of one file", arguments: [true, false])
+    func sizes(hasDisk: Bool) async throws {
+        let loader = loader(fresh, disk: hasDisk)
+        let small = try await loader.image(for: fitting(2, 3))
+        #expect(small.bitmap.size == ImageSize(width: 2, height: 3))
+        #expect(small.header.size == ImageSize(width: 4, height: 5), "the header is the file's")
+        #expect(loader.cachedImage(for: request) == nil)
+        let whole = try await loader.image(for: request)
+        #expect(whole.source == (hasDisk ? .disk : .memory))
+        #expect(whole.bitmap.size == ImageSize(width: 4, height: 5))
+        #expect(try await loader.image(for: fitting(2, 3)).image === small.image)
+        #expect(fresh.started.count == 1)
+    }
+
+    @Test("callers of one size share a load, and those of several sizes the transfer")
+    func sharing() async throws {
+        let held = HeldTransport()
+        let loader = loader(held)
+        let whole = try await loader.callers(3, of: request)
+        let small = try await loader.callers(2, of: fitting(2, 3))
+        try await held.transfer().answer(SampleImages.jpeg)
+        for callers in [whole, small] {
+            let images = try await callers.outcomes.map { try $0.get().image }
+            #expect(images.allSatisfy { $0 === images[0] })
+        }
+        #expect(decoder.count == 2 && held.started.count == 1)
+    }
+
+    @Test("a file that cannot be decoded is an error, and does not stay on disk if it is damaged")
+    func damaged() async throws {
+        var damaged = SampleImages.png
+        // Within the compressed pixels: the structure stays whole.
+        damaged[45] ^= 0xFF
+        for (bytes, stays) in [(damaged, false), (Array("GIF89a".utf8) + [4, 0, 5, 0, 0, 0, 0, 0x3B], true)] {
+            let transport = HeldTransport { _ in .fresh(bytes) }
+            let loader = loader(transport)
+            for _ in 0..<2 {
+                await #expect(throws: ImageLoadingError.self) { try await loader.image(for: request) }
+                await loader.flush()
+            }
+            #expect(transport.started.count == (stays ? 1 : 2))
+            #expect(loader.memory.counters.entries == 0)
+            #expect(loader.disk?.contains(request.storageKey) == stays)
+            await loader.disk?.remove(request.storageKey)
+        }
+    }
+
+    @Test("a reload, and a checksum, pass the images in memory by")
+    func passingMemory() async throws {
+        let loader = loader(fresh)
+        _ = try await loader.image(for: request)
+        var reload = request
+        reload.cachePolicy = .reload
+        #expect(try await loader.image(for: reload).source == .network)
+        let sum = ImageBytes(SampleImages.jpeg).checksum
+        let checked = ImageRequest(url: request.url, checksum: sum)
+        #expect(try await loader.image(for: checked).source == .disk)
+        let wrong = ImageRequest(url: request.url, checksum: String(repeating: "0", count: 64))
+        await #expect(throws: ImageLoadingError.self) { try await loader.image(for: wrong) }
+        #expect(try await loader.image(for: request).source == .memory, "what was there stays")
+    }
+
+    @Test(
+        "an image that is no longer fresh is shown at once by who asks memory, and not given without asking")
+    func stale() async throws {
+        let transport = HeldTransport { request in
+            request.fields["if-none-match"] == nil
+                ? HeldTransport.Answer(
+                    SampleImages.jpeg, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=0"])
+                : HeldTransport.Answer([], status: 304, fields: ["ETag": "\"1\""])
+        }
+        let loader = loader(transport)
+        _ = try await loader.image(for: request)
+        #expect(loader.cachedImage(for: request) != nil)
+        #expect(try await loader.image(for: request).source == .revalidated)
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test("an image says where its file came from, after redirects")
+    func redirected() async throws {
+        let transport = HeldTransport { request in
+            request.url.path == "/a.jpg"
+                ? HeldTransport.Answer([], status: 302, fields: ["Location": "/b.jpg"])
+                : .fresh(SampleImages.jpeg)
+        }
+        let loader = loader(transport)
+        #expect(try await loader.image(for: request).url.path == "/b.jpg")
+        #expect(loader.cachedImage(for: request)?.url.path == "/b.jpg")
+    }
+
+    @Test("a pinned image stays while others go")
+    func pinned() async throws {
+        let loader = loader(fresh)
+        _ = try await loader.image(for: request)
+        loader.setPinned(true, for: request)
+        loader.memory.trim(toCost: 0)
+        #expect(loader.cachedImage(for: request) != nil)
+        loader.setPinned(false, for: request)
+        loader.memory.trim(toCost: 0)
+        #expect(loader.cachedImage(for: request) == nil)
+    }
+}
+
+/// JPEG and PNG, counting the files it decodes.
+private final class CountingDecoder: ImageDecoding {
+    private let decoded = Atomic(0)
+    let formats: Set<ImageFormat> = [.jpeg, .png]
+
+    var count: Int { decoded.load(ordering: .relaxed) }
+
+    func decode(
+        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        decoded.add(1, ordering: .relaxed)
+        return try ImageDecoders.standard.decode(bytes, fitting: target, limits: limits)
+    }
+}
