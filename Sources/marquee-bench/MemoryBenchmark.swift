@@ -4,9 +4,9 @@ import Synchronization
 
 /// A hit, a miss and a store of the memory tier on 1, 2 and 4 threads, beside a `[String: Object]` under a mutex and beside
 /// plain LRU, with the same access pattern: 2,000 keys of about 60 characters in a random order, keys and objects made
-/// beforehand. Stores of the one kind go through eight times as many keys as there is room for, again and again: ours keeps
-/// one key of eight, and evicts a value for each of the others; plain LRU evicts one with every store, and the dictionary
-/// removes the key that has been in it for longest. Every store of the other kind replaces a value.
+/// beforehand. Stores replace a value each, or go again and again through twice as many keys as there is room for, or through
+/// eight times as many. Then plain LRU evicts with every store, and the dictionary removes the key that has been in it for
+/// longest; ours keeps what fits, so that it evicts with every second store, or with seven of eight.
 func memoryBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let tiers = MemoryTiers()
     let runs = options.runs * 3
@@ -36,14 +36,14 @@ func memoryBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
                     name: name, unit: "ns", ours: plain.ours * each,
                     reference: plain.reference.map { $0 * each },
                     referenceName: "exact LRU under a Mutex"))
-            if work == .evict {
+            if work == .evict || work == .mostlyNew {
                 let full = MemoryTiers()
                 let beside = try await alternating(
                     runs: runs, ours: run { $0.ours($1) },
                     reference: { await onThreads(1) { full.ours(.hit) } })
                 results.append(
                     BenchmarkResult(
-                        name: "memory store with eviction", unit: "ns", ours: beside.ours * each,
+                        name: "memory \(work.rawValue)", unit: "ns", ours: beside.ours * each,
                         reference: beside.reference.map { $0 * each }, referenceName: "our memory hit"))
             }
         }
@@ -62,11 +62,13 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) asy
 private struct MemoryTiers: Sendable {
     static let count = 2_000
     static let lookups = 200_000
-    /// Keys that are stored in turn.
-    static let turn = 8 * count
+
+    /// How many keys are stored in turn.
+    static func turn(_ work: Work) -> Int { work == .evict ? 2 * count : 8 * count }
 
     enum Work: String, CaseIterable {
         case hit, miss, store = "store in place", evict = "store with eviction"
+        case mostlyNew = "store of mostly new keys"
     }
 
     final class Object: Sendable {}
@@ -86,7 +88,7 @@ private struct MemoryTiers: Sendable {
     private let order = (0..<lookups).map { _ in Int.random(in: 0..<count) }
 
     init() {
-        names = (0..<Self.turn + Self.count).map {
+        names = (0..<9 * Self.count).map {
             "https://posters.example.org/2024/films/\(10_000 + $0)/poster-w500.jpg"
         }
         keys = names.compactMap { URL(string: $0) }.map { CacheKey(url: $0) }
@@ -112,10 +114,10 @@ private struct MemoryTiers: Sendable {
     }
 
     func dictionary(_ work: Work) {
+        let turn = Self.turn(work)
         run(work, lookUp: { index in dictionary.objects.withLock { $0[names[index]] } != nil }) { index in
-            let oldest = (index + Self.turn - Self.count) % Self.turn
             dictionary.objects.withLock { objects in
-                if work == .evict { objects[names[oldest]] = nil }
+                if work != .store { objects[names[(index + turn - Self.count) % turn]] = nil }
                 objects[names[index]] = self.objects[index]
             }
         }
@@ -131,10 +133,10 @@ private struct MemoryTiers: Sendable {
         case .miss:
             var hits = 0
             // The last keys are never stored.
-            for index in order where lookUp(Self.turn + index) { hits += 1 }
+            for index in order where lookUp(8 * Self.count + index) { hits += 1 }
             precondition(hits == 0, "every lookup of this benchmark must miss")
         case .store: for index in order { store(index) }
-        case .evict: for number in 0..<Self.lookups { store(number % Self.turn) }
+        case .evict, .mostlyNew: for number in 0..<Self.lookups { store(number % Self.turn(work)) }
         }
     }
 }

@@ -106,6 +106,7 @@ struct MemoryStore {
         let index: Int32
         if known == WTinyLFU.none {
             index = policy.add(digest, cost: cost)
+            trials.wake()
             while entries.count <= Int(index) { entries.append(.empty) }
             entries[Int(index)] = Entry(value: consume value, deadline: deadline)
             if policy.count > sketch.capacity { sketch.grow() }

@@ -2,6 +2,9 @@
 /// a sample of the keys and count their hits. The window adapts as in "Adaptive Software Cache Management" (Einziger,
 /// Eytan, Friedman, Manes, Middleware 2018), but not by climbing, which needs many more uses and ends before a valley:
 /// for a list that is gone through in a loop a window helps only once the whole loop fits into it.
+///
+/// In a small cache they see every use, which costs several times what the use itself does. Where each of them has all that
+/// is wanted there is nothing to choose: they rest then, until something new is stored.
 struct WindowTrials {
     /// The windows' parts of the cache. The first is plain LRU, as which a cache begins.
     private static let shares = [1, 0.8, 0.5, 0.2, 0.01]
@@ -16,6 +19,9 @@ struct WindowTrials {
     /// How many more hits another window must have, for each entry: about so many are lost while the cache changes.
     private static let priceOfChange = 0.5
 
+    /// The rounds in a row in which no trial misses anything, after which they rest.
+    private static let calm = 4
+
     private struct Trial {
         var policy: WTinyLFU
         var hits = 0.0
@@ -26,6 +32,8 @@ struct WindowTrials {
     private var mask: UInt64 = 0
     private var uses = 0
     private var best = 0
+    /// The rounds in a row in which every trial had all that was used.
+    private var roundsWithoutMiss = 0
 
     init(limit: Int) {
         trials = Self.shares.map { Trial(policy: WTinyLFU(limit: limit, windowShare: $0)) }
@@ -37,8 +45,14 @@ struct WindowTrials {
     /// Whether the window is the whole cache.
     var isPlainLRU: Bool { best == 0 }
 
+    /// Whether the use of a key is to be noted.
     @inline(__always)
-    func samples(_ digest: SHA256.Digest) -> Bool { digest.fourth & mask == 0 }
+    func samples(_ digest: SHA256.Digest) -> Bool {
+        digest.fourth & mask == 0 && roundsWithoutMiss < Self.calm
+    }
+
+    /// Something new was stored: its use is the first to be noted again.
+    mutating func wake() { roundsWithoutMiss = 0 }
 
     /// Notes the use of a key in the sample. True if another window is the best now.
     @inline(never)
@@ -49,12 +63,14 @@ struct WindowTrials {
                 trials[index].hits += 1
                 trials[index].policy.use(node)
             } else {
+                roundsWithoutMiss = -1
                 _ = trials[index].policy.add(digest, cost: cost)
                 while trials[index].policy.removeNext(sketch) != nil {}
             }
         }
         uses += 1
         guard uses >= max(Self.leastUses, trials[0].policy.count) else { return false }
+        roundsWithoutMiss += 1
         return judge()
     }
 

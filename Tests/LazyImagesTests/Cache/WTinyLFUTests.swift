@@ -109,6 +109,25 @@ struct WTinyLFUTests {
         #expect(trials.share >= 0.8)
     }
 
+    @Test("where every trial has all that is used they rest, until something new is stored")
+    func restingTrials() {
+        var (trials, sketch) = (WindowTrials(limit: 300), FrequencySketch())
+        func isSeen(_ key: Int) -> Bool {
+            let digest = Cache.digest(key)
+            guard trials.samples(digest) else { return false }
+            _ = trials.use(digest, cost: 1, sketch)
+            return true
+        }
+        for _ in 0..<10 { for key in 0..<200 { _ = isSeen(key) } }
+        #expect((0..<200).allSatisfy { !isSeen($0) })
+        trials.wake()
+        #expect(isSeen(200), "the new one")
+        #expect((0..<200).allSatisfy(isSeen))
+        // A loop that the smallest window alone holds nothing of: some trial always misses.
+        for _ in 0..<10 { for key in 0..<1_000 { _ = isSeen(key) } }
+        #expect((0..<1_000).allSatisfy(isSeen))
+    }
+
     @Test("of a large cache the trials see a sample, and still find the window that a loop needs")
     func sampledTrials() {
         var (trials, sketch) = (WindowTrials(limit: 4_000), FrequencySketch())
