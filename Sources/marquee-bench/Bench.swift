@@ -5,8 +5,9 @@ import Foundation
 @main
 struct Bench {
     static let usage = """
-        marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--disk]
-                                       loads every URL of the list, beside curl --parallel
+        marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--disk] [--cacert FILE]
+                                       loads every URL of the list, beside curl --parallel; over HTTP/2 from an https
+                                       server that offers it
         marquee-bench memory [--threads N]
                                        hit, miss and stores of the memory tier on 1, 2 and 4 threads, or on N,
                                        beside a dictionary under a lock and plain LRU
@@ -88,7 +89,7 @@ struct Options {
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
         "memory-size",
     ]
-    static let texts: Set<String> = ["ppm", "size", "fit", "scale"]
+    static let texts: Set<String> = ["cacert", "ppm", "size", "fit", "scale"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
     var words: [String] = []
     var flags: Set<String> = []

@@ -3,7 +3,8 @@ import LazyImages
 
 /// Loads every URL of a list with a fresh loader, beside curl's own program with the same number at once; both begin
 /// without a connection. With `--disk` ours stores what it loads in a new cache and waits until all is there, and curl
-/// writes files that are then renamed one by one.
+/// writes files that are then renamed one by one. An https server whose certificate is of the authorities in the file of
+/// `--cacert` is spoken to over HTTP/2 by both, if it can do that.
 func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard options.words.count > 1 else {
         throw BenchmarkFailure(description: "fetch wants a file with a URL a line")
@@ -14,20 +15,27 @@ func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let concurrency = options.number("concurrency", default: 32)
     let perHost = options.number("per-host", default: concurrency)
     let usesDisk = options.flags.contains("disk")
+    let authorities = options.values["cacert"]
     let work = try ScratchFolder()
     let curl = try CurlProgram(
-        urls: urls, concurrency: concurrency, folder: usesDisk ? work.path : nil, scratch: work)
+        urls: urls, concurrency: concurrency, folder: usesDisk ? work.path : nil, authorities: authorities,
+        scratch: work)
+    var configuration = ImageDownloader.Configuration()
+    configuration.transfers = concurrency
+    configuration.transfersPerHost = perHost
+    configuration.security.certificateAuthorityFile = authorities
 
     let times = try await alternating(
         runs: options.runs,
         ours: {
             let disk = usesDisk ? DiskCache(folder: try work.new("cache")) : nil
-            try await loadAll(requests, disk: disk, concurrency: concurrency, perHost: perHost)
+            try await loadAll(requests, disk: disk, configuration)
         },
         reference: options.wantsReference ? { try curl.run() } : nil)
     return [
         BenchmarkResult(
-            name: "fetch \(urls.count) files, \(concurrency) at once" + (usesDisk ? ", to disk" : ""),
+            name: "fetch \(urls.count) files, \(concurrency) at once"
+                + (authorities == nil ? "" : ", over TLS") + (usesDisk ? ", to disk" : ""),
             unit: "s",
             ours: times.ours, reference: times.reference,
             referenceName: usesDisk ? "curl --parallel, write and rename" : "curl --parallel")
@@ -36,20 +44,17 @@ func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
 
 /// Loads everything once, through every tier there is.
 private func loadAll(
-    _ requests: [ImageRequest], disk: DiskCache?, concurrency: Int, perHost: Int
+    _ requests: [ImageRequest], disk: DiskCache?, _ configuration: ImageDownloader.Configuration
 ) async throws {
-    var configuration = ImageDownloader.Configuration()
-    configuration.transfers = concurrency
-    configuration.transfersPerHost = perHost
     // As `prewarm` and `ImageLoader` have it: files stay in memory only where there is no disk tier.
     let memory = disk == nil ? MemoryCache<CachedFile>(limit: 16 * 1024 * 1024) : nil
     let loader = FileLoader(memory: memory, disk: disk, configuration: configuration)
     try await withThrowingTaskGroup(of: Void.self) { group in
         var rest = requests[...]
-        for request in rest.prefix(concurrency * 2) {
+        for request in rest.prefix(configuration.transfers * 2) {
             group.addTask { _ = try await loader.file(for: request) }
         }
-        rest = rest.dropFirst(concurrency * 2)
+        rest = rest.dropFirst(configuration.transfers * 2)
         while try await group.next() != nil {
             guard let request = rest.popFirst() else { continue }
             group.addTask { _ = try await loader.file(for: request) }
@@ -62,10 +67,16 @@ private func loadAll(
 private struct CurlProgram {
     private let configuration: String
     private let concurrency: Int
+    private let authorities: String?
     private let files: [(from: String, to: String)]
 
-    /// - Parameter folder: where to write and rename the files; nil throws them away.
-    init(urls: [String], concurrency: Int, folder: String?, scratch: ScratchFolder) throws {
+    /// - Parameters:
+    ///   - folder: where to write and rename the files; nil throws them away.
+    ///   - authorities: a file with those whose servers are trusted; nil for the system's.
+    init(urls: [String], concurrency: Int, folder: String?, authorities: String?, scratch: ScratchFolder)
+        throws
+    {
+        self.authorities = authorities
         self.concurrency = concurrency
         configuration = scratch.path + "/curl.conf"
         files =
@@ -79,12 +90,11 @@ private struct CurlProgram {
     }
 
     func run() throws {
-        try Subprocess.run(
-            "curl",
-            [
-                "--silent", "--no-progress-meter", "--fail", "--parallel", "--parallel-immediate",
-                "--parallel-max", "\(concurrency)", "-K", configuration,
-            ])
+        var arguments = ["--silent", "--no-progress-meter", "--fail", "--parallel"]
+        // Over TLS transfers may share a connection, which this would keep it from.
+        arguments += authorities.map { ["--cacert", $0] } ?? ["--parallel-immediate"]
+        arguments += ["--parallel-max", "\(concurrency)", "-K", configuration]
+        try Subprocess.run("curl", arguments)
         for file in files {
             guard unsafe rename(file.from, file.to) == 0 else {
                 throw BenchmarkFailure(description: "curl did not write \(file.from)")

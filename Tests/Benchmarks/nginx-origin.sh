@@ -1,8 +1,9 @@
 #!/bin/bash
 # A real nginx on loopback that serves COUNT files of 60 KB, for marquee-bench fetch.
-#   Tests/Benchmarks/nginx-origin.sh start [COUNT]   writes urls.txt (at once) and delayed.txt (each answer 20 ms late)
+#   Tests/Benchmarks/nginx-origin.sh start [COUNT]   writes urls.txt (at once), delayed.txt (each answer 20 ms late),
+#                                                    http2.txt (HTTP/2, for --cacert authority.pem)
 #   Tests/Benchmarks/nginx-origin.sh stop
-# Needs Debian's nginx-light and libnginx-mod-http-echo. Everything is in $TMPDIR/marquee-origin.
+# Needs Debian's nginx-light, libnginx-mod-http-echo and openssl. Everything is in $TMPDIR/marquee-origin.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${TMPDIR:-/tmp}/marquee-origin
@@ -26,7 +27,10 @@ start)
         cp "$folder/poster.png" "$folder/files/$number.png"
         echo "http://127.0.0.1:$port/files/$number.png" >>"$folder/urls.txt"
         echo "http://127.0.0.1:$port/delayed/$number.png" >>"$folder/delayed.txt"
+        echo "https://localhost:$((port + 1))/files/$number.png" >>"$folder/http2.txt"
     done
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost -keyout "$folder/key.pem" -out "$folder/authority.pem" 2>/dev/null
     cat >"$folder/nginx.conf" <<CONF
 load_module modules/ngx_http_echo_module.so;
 worker_processes 1;
@@ -43,6 +47,9 @@ http {
     types { image/png png; }
     server {
         listen 127.0.0.1:$port;
+        listen 127.0.0.1:$((port + 1)) ssl http2;
+        ssl_certificate $folder/authority.pem;
+        ssl_certificate_key $folder/key.pem;
         root $folder;
         location ~ ^/delayed/(.*)\$ {
             echo_sleep 0.020;
@@ -54,9 +61,10 @@ CONF
     nginx -p /usr/share/nginx -c "$folder/nginx.conf"
     echo "$folder/urls.txt"
     echo "$folder/delayed.txt"
+    echo "$folder/http2.txt"
     ;;
 *)
-    sed -n 2,6p "$0"
+    sed -n 2,7p "$0"
     exit 2
     ;;
 esac
