@@ -80,6 +80,7 @@ enum CatalogueSource: Sendable {
     private static func sampleFolder() -> String? {
         let working = FileManager.default.currentDirectoryPath
         var candidates = [working]
+        // Losing the error is right: where /proc is not there, the working folder is all there is to look in.
         if let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
             var folder = URL(filePath: program).deletingLastPathComponent()
             for _ in 0..<5 {

@@ -68,7 +68,8 @@ final class UsageFile: Sendable {
     /// Writes what has changed and takes in what others have changed, unless somebody else is just doing so, or the
     /// disk is in the way: then all stays noted. One caller at a time.
     func fold() {
-        // Losing the error is right: these are hints, kept for the next time, and the store itself will meet it too.
+        // Losing the errors is right, down to the last: these are hints, kept for the next time, and the store itself will
+        // meet what is wrong too.
         guard (try? calls.tryLock(file)) == true else { return }
         defer { calls.unlock(file) }
         var bytes = [UInt8](repeating: 0, count: Self.byteCount)

@@ -46,8 +46,7 @@ import Glibc
     static func beginning(
         _ response: StoredResponse, total: Int?, name: String, in folder: PartialFolder
     ) -> PartialFile? {
-        // Losing the error is right, here and below: without the file the transfer goes well, and only a broken one cannot
-        // go on.
+        // Losing the errors is right: without the file the transfer goes well, and only a broken one cannot go on.
         guard let descriptor = try? folder.openLocked(name, isNew: true) else { return nil }
         let metadata = response.encoded
         let first = " \(total.map(String.init) ?? "-") \(PartialFolder.bootIdentifier)\n"
@@ -62,6 +61,7 @@ import Glibc
 
     /// Opens what an earlier transfer left; nil if there is nothing that can be gone on with.
     static func opening(name: String, in folder: PartialFolder) -> PartialFile? {
+        // Losing the errors is right: what cannot be opened and read is fetched anew.
         guard let descriptor = try? folder.openLocked(name, isNew: false),
             let size = (try? folder.calls.status(of: descriptor))?.size
         else { return nil }

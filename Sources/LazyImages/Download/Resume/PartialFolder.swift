@@ -73,6 +73,7 @@ final class PartialFolder: Sendable {
 
     /// Tells this start of the system from every other.
     static let bootIdentifier: String = {
+        // Losing the errors is right: without the file, as in a bare container, nothing is gone on with.
         guard let folder = try? FileCalls().openFolder("/proc/sys/kernel/random"),
             let file = try? FileCalls().openForReading("boot_id", in: folder)
         else { return unknownBoot }
