@@ -32,7 +32,7 @@ struct WindowTrials {
     private var mask: UInt64 = 0
     private var uses = 0
     private var best = 0
-    /// The rounds in a row in which every trial had all that was used.
+    /// The rounds in a row in which every trial had all that was used; -1 once one had not, until the round ends.
     private var roundsWithoutMiss = 0
 
     init(limit: Int) {
