@@ -51,8 +51,7 @@ static struct {
 // that are inside, not for those that come.
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
-// Runs before the exit handler with which the TLS library frees what it has: libcurl has started it already, and the
-// handlers run in the opposite order.
+// Runs before what the TLS library frees at the process's end: see `start`.
 static void shut_gate(void) {
     struct timespec latest;
     clock_gettime(CLOCK_REALTIME, &latest);
@@ -63,6 +62,28 @@ static void shut_gate(void) {
 
 void ccurl_enter(void) { pthread_rwlock_rdlock(&gate); }
 void ccurl_leave(void) { pthread_rwlock_unlock(&gate); }
+
+// Has OpenSSL register no exit handler of its own, if it is what libcurl speaks TLS with and has not begun yet. It would
+// register it as its start begins, later than ours and so to run earlier, and a process that ends during that start
+// would free what the start still uses. Libraries of the same descent know the call and take it for nothing.
+static void keep_tls_at_exit(void *handle) {
+    enum { NO_LOAD_CONFIG = 0x80, NO_ATEXIT = 0x80000 };
+    int (*init)(uint64_t, const void *);
+    *(void **)&init = dlsym(handle, "OPENSSL_init_crypto");
+    if (init != NULL) (void)init(NO_LOAD_CONFIG | NO_ATEXIT, NULL);
+}
+
+// Starts libcurl and its TLS library. The end of the process waits for it, and for every later call; then others' handlers
+// may free what they like, since handlers run in the order opposite to that of their registration.
+static int start(void *handle) {
+    keep_tls_at_exit(handle);
+    // It fails only without memory, and then the process ends as it would have without it.
+    (void)atexit(shut_gate);
+    ccurl_enter();
+    int result = curl.global_init(GLOBAL_DEFAULT);
+    ccurl_leave();
+    return result;
+}
 
 int ccurl_open(const char *library, char *reason, size_t reason_size) {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -101,13 +122,11 @@ int ccurl_open(const char *library, char *reason, size_t reason_size) {
         }
         *(void **)symbols[i].slot = symbol;
     }
-    int result = curl.global_init(GLOBAL_DEFAULT);
+    int result = start(handle);
     if (result != CCURLE_OK) {
         snprintf(reason, reason_size, "%s: %s", library, curl.easy_strerror(result));
         return -1;
     }
-    // It fails only without memory, and then the process ends as it would have without it.
-    (void)atexit(shut_gate);
     return 0;
 }
 
