@@ -104,19 +104,19 @@ struct Options {
                 continue
             }
             let name = String(argument.dropFirst(2))
-            if Self.numbers.contains(name) || Self.texts.contains(name) {
-                guard let value = rest.popFirst(),
-                    Self.texts.contains(name) || Int(value).map({ $0 > 0 }) == true
-                else {
-                    let kind = Self.texts.contains(name) ? "value" : "number above 0"
-                    throw BenchmarkFailure(description: "\(argument) wants a \(kind)")
-                }
-                values[name] = value
-            } else if Self.switches.contains(name) {
+            if Self.switches.contains(name) {
                 flags.insert(name)
-            } else {
+                continue
+            }
+            let isNumber = Self.numbers.contains(name)
+            guard isNumber || Self.texts.contains(name) else {
                 throw BenchmarkFailure(description: "there is no \(argument); --help lists what there is")
             }
+            guard let value = rest.popFirst(), !isNumber || (Int(value) ?? 0) > 0 else {
+                let kind = isNumber ? "number above 0" : "value"
+                throw BenchmarkFailure(description: "\(argument) wants a \(kind)")
+            }
+            values[name] = value
         }
     }
 

@@ -88,7 +88,7 @@ private struct MemoryTiers: Sendable {
     private let order = (0..<lookups).map { _ in Int.random(in: 0..<count) }
 
     init() {
-        names = (0..<9 * Self.count).map {
+        names = (0..<Self.turn(.mostlyNew) + Self.count).map {
             "https://posters.example.org/2024/films/\(10_000 + $0)/poster-w500.jpg"
         }
         keys = names.compactMap { URL(string: $0) }.map { CacheKey(url: $0) }
@@ -133,7 +133,7 @@ private struct MemoryTiers: Sendable {
         case .miss:
             var hits = 0
             // The last keys are never stored.
-            for index in order where lookUp(8 * Self.count + index) { hits += 1 }
+            for index in order where lookUp(Self.turn(.mostlyNew) + index) { hits += 1 }
             precondition(hits == 0, "every lookup of this benchmark must miss")
         case .store: for index in order { store(index) }
         case .evict, .mostlyNew: for number in 0..<Self.lookups { store(number % Self.turn(work)) }

@@ -30,7 +30,8 @@ start)
         echo "https://localhost:$((port + 1))/files/$number.png" >>"$folder/http2.txt"
     done
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=localhost \
-        -addext subjectAltName=DNS:localhost -keyout "$folder/key.pem" -out "$folder/authority.pem" 2>/dev/null
+        -addext subjectAltName=DNS:localhost -keyout "$folder/key.pem" -out "$folder/authority.pem" 2>"$folder/error.log" ||
+        { cat "$folder/error.log" >&2 && exit 1; }
     cat >"$folder/nginx.conf" <<CONF
 load_module modules/ngx_http_echo_module.so;
 worker_processes 1;
