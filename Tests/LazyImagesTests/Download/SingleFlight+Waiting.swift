@@ -82,23 +82,11 @@ extension ImageDownloader {
     }
 }
 
-extension FileLoader {
-    /// So many callers of one request. They all wait for it when this returns.
-    nonisolated func callers(_ count: Int = 1, of request: ImageRequest) async throws -> Callers<LoadedFile> {
+extension LoadFlight {
+    /// So many callers of one request that memory does not answer. They all wait for it when this returns.
+    nonisolated func callers(_ count: Int = 1, of request: ImageRequest) async throws -> Callers<Value> {
         let callers = Callers(count) { ticket throws(ImageLoadingError) in
-            try await self.file(for: request, ticket: ticket)
-        }
-        try await haveJoined(callers.tickets)
-        return callers
-    }
-}
-
-extension ImageLoader {
-    /// So many callers of one request. They all wait for it when this returns.
-    nonisolated func callers(_ count: Int = 1, of request: ImageRequest) async throws -> Callers<LoadedImage>
-    {
-        let callers = Callers(count) { ticket throws(ImageLoadingError) in
-            try await self.image(for: request, ticket: ticket)
+            try await self.load(request, ticket, nil)
         }
         try await haveJoined(callers.tickets)
         return callers
