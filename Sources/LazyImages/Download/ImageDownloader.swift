@@ -18,7 +18,7 @@ public actor ImageDownloader: SingleFlight {
         public var transfersPerHost = 6
         /// Transfers at once in all. Default 32.
         public var transfers = 32
-        /// The largest body taken, in bytes. Default 32 MiB.
+        /// The largest body taken, from the network or of a loader's tiers, in bytes. Default 32 MiB.
         public var maximumBytes = 32 * 1024 * 1024
         /// Bytes of bodies in memory at once, over all transfers; what exceeds them goes to a file without a name in
         /// `temporaryFolder`. Default 64 MiB.
