@@ -169,7 +169,9 @@ public actor ImageDownloader: SingleFlight {
                 continue
             }
             activity.begin(at: hop.place)
-            note(hop) { .started(queueWait: hop.made.duration(to: .now)) }
+            let wait = hop.made.duration(to: .now)
+            note(hop) { .started(queueWait: wait) }
+            hop.flight.progress.begin(after: wait)
             let task = Task { @concurrent in await fly(hop) }
             flights.setTask(task, of: hop.key, hop.flight)
         }
