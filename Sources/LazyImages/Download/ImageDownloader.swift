@@ -116,6 +116,8 @@ public actor ImageDownloader: SingleFlight {
         _ order: TransferOrder, ticket: LoadTicket, listener: ProgressListener?
     ) async throws(ImageLoadingError) -> DownloadedImage {
         try await share(order.key, of: order.request, ticket: ticket, progress: listener) { flight in
+            flight.progress.add(
+                ProgressListener { [activity] in activity.note($0, of: flight.number) }, for: flight.ticket)
             begin(Hop(order, flight: flight))
         }
     }
@@ -195,6 +197,7 @@ public actor ImageDownloader: SingleFlight {
     ) {
         queue.release(host: hop.place)
         note(outcome, at: hop.place)
+        activity.endBody(of: hop.flight.number)
         activity.end(at: hop.place, didSucceed: outcome.isSuccess, metrics)
         note(hop) { event(outcome, metrics) }
         if flights.isUnderWay(hop.key, hop.flight), !retries(hop, outcome) {
