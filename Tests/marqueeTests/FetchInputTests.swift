@@ -47,6 +47,16 @@ struct FetchInputTests {
         #expect(fetched.errorText.contains("/nowhere: there is no such file"))
     }
 
+    @Test("input that cannot be read does not stop what else is named")
+    func unreadableInput() async throws {
+        let fixture = try Fixture()
+        let run = try await Program.shell(
+            "\"$MARQUEE\" fetch - film-1 --json </", environment: fixture.environment)
+        #expect(run.status == 1)
+        #expect(try JSON.lines(run).map { $0["outcome"] as? String } == ["network"])
+        #expect(run.errorLines == ["marquee: standard input: it is a folder; name a file in it"])
+    }
+
     @Test("after Ctrl-C every address has its object", arguments: ["fetch", "prewarm"])
     func cancelled(command: String) async throws {
         // Neither the answer nor a timeout may come before the signal, however late that is sent.

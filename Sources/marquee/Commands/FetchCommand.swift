@@ -56,7 +56,9 @@ enum FetchCommand: Command {
                     places += 1
                     if places == 1 { ask() }
                 case .fault(let failure):
-                    if !Task.isCancelled { report.add(failure) }
+                    if Task.isCancelled { break }
+                    report.add(failure)
+                    ask()
                 case .end(let count): total.withLock { $0 = count }
                 }
             }

@@ -94,8 +94,14 @@ actor FetchTargets {
     private func nextWord() async throws(Failure) -> String? {
         while true {
             if readsInput {
-                if let line = try await input.next() { return line }
-                readsInput = false
+                do throws(Failure) {
+                    if let line = try await input.next() { return line }
+                    readsInput = false
+                } catch {
+                    // It does not stop the operands behind it; after an interruption `rest` looks once more.
+                    readsInput = Task.isCancelled
+                    throw error
+                }
             }
             guard let word = words.popFirst() else { return nil }
             if word != "-" { return word }
