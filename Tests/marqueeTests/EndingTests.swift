@@ -2,6 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import marquee
+
 @Suite("The program ends as a shell expects", .timeLimit(.minutes(10)))
 struct EndingTests {
     @Test("a reader that has gone is no fault")
@@ -71,6 +73,15 @@ struct EndingTests {
         let outcome = await program.outcome()
         #expect(Int(outcome.status) == status)
         #expect(outcome.errors.isEmpty)
+    }
+
+    @Test("a signal that comes twice at once is one, and a second one is not")
+    func echo() {
+        let start = ContinuousClock.now
+        let first = (number: SIGINT, time: start)
+        #expect(Interruption.isEcho(of: first, SIGINT, at: start + .milliseconds(5)))
+        #expect(!Interruption.isEcho(of: first, SIGTERM, at: start + .milliseconds(5)))
+        #expect(!Interruption.isEcho(of: first, SIGINT, at: start + .milliseconds(150)))
     }
 
     @Test("a signal that the parent has it ignore stays ignored")

@@ -5,6 +5,9 @@ import LazyImages
 /// ends the program at once, which loses nothing either, because nothing half-written is ever in place.
 final class Interruption: Sendable {
     private let signal = Lock<Int32?>(nil)
+    /// A signal that comes so soon after the first is the same one: `timeout` sends it to the program and to its group.
+    /// Nobody presses a key twice as fast.
+    private static let echo = Duration.milliseconds(100)
     private let numbers: [Int32]
 
     /// Takes the signals over, for the threads that are started from here on too: call it before any. One that the parent
@@ -23,6 +26,7 @@ final class Interruption: Sendable {
     /// there the first one would end the program.
     func watch(cancel: () -> Void) -> Never {
         var signals = Self.set(of: numbers)
+        var first: (number: Int32, time: ContinuousClock.Instant)?
         while true {
             if numbers.isEmpty {
                 pause()
@@ -30,12 +34,23 @@ final class Interruption: Sendable {
             }
             var number: Int32 = 0
             guard unsafe sigwait(&signals, &number) == 0 else { continue }
-            signal.withLock { signal in
-                if signal != nil { Self.end(by: number) }
-                signal = number
+            let now = ContinuousClock.now
+            if let first {
+                if !Self.isEcho(of: first, number, at: now) { Self.end(by: number) }
+                continue
             }
+            first = (number, now)
+            signal.withLock { $0 = number }
             cancel()
         }
+    }
+
+    /// Whether a second signal is the first once more.
+    static func isEcho(
+        of first: (number: Int32, time: ContinuousClock.Instant), _ number: Int32,
+        at time: ContinuousClock.Instant
+    ) -> Bool {
+        number == first.number && time - first.time < echo
     }
 
     /// What the program ends with after its work ended with `status`. A signal shows: 128 and its number; but SIGTERM is
