@@ -14,16 +14,22 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Whether the terminal's encoding is UTF-8, by the first of the three variables that is set (POSIX 8.2).
-    static var isUnicode: Bool {
-        let environment = ProcessInfo.processInfo.environment
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
-        let name = locale?.lowercased() ?? ""
-        return name.contains("utf-8") || name.contains("utf8")
+    static let localeHasUTF8 = hasUTF8(ProcessInfo.processInfo.environment)
+
+    /// What the locale's variables say of the terminal's encoding: the first that is not empty (POSIX, section 8.2). Where
+    /// none is set, which says nothing, it is UTF-8, as nearly everywhere.
+    static func hasUTF8(_ environment: [String: String]) -> Bool {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"]
+        guard let locale = names.lazy.compactMap({ environment[$0] }).first(where: { !$0.isEmpty }) else {
+            return true
+        }
+        let encoding = locale.lowercased()
+        return encoding.contains("utf-8") || encoding.contains("utf8")
     }
 
     /// Whether messages go to a person's terminal that can redraw a line.
     static var showsProgress: Bool {
-        isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+        let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
+        return isatty(STDERR_FILENO) == 1 && !term.isEmpty && term != "dumb"
     }
 }
