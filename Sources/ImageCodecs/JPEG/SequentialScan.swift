@@ -30,7 +30,8 @@ struct SequentialScan {
         let isInterleaved = scan.components.count > 1
         for component in scan.components {
             let inFrame = frame.components[component.index]
-            guard let dc = tables.dc[component.dcTable], let ac = tables.ac[component.acTable],
+            guard let dc = tables.sequentialDC(component.dcTable),
+                let ac = tables.sequentialAC(component.acTable),
                 let steps = tables.quantisation[inFrame.quantisationTable]
             else { throw .corrupt(segment: "scan without its tables", offset: segment.offset) }
             sources.append(
