@@ -50,6 +50,15 @@ struct ChromaUpsampling {
     /// Whether the last row of pixels of a block wants the first row of samples of the block below.
     var needsNextRow: Bool { method == .down || method == .both }
 
+    /// The lowest row of samples that the picture's `row` is made of.
+    func lastRow(for row: Int) -> Int {
+        switch method {
+        case .none, .across: row
+        case .down, .both: row & 1 == 0 ? row &>> 1 : min(row &>> 1 &+ 1, plane.size.height &- 1)
+        case .repeating: row &* down.samples / down.pixels
+        }
+    }
+
     /// Writes the picture's `row` of this component into `output`, which must have room for whole vectors.
     func upsample(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<WideSamples>) {
         switch method {
