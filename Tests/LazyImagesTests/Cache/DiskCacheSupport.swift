@@ -70,6 +70,18 @@ func key(_ name: String) -> CacheKey {
     CacheKey(url: URL(string: "http://example.org/\(name)") ?? URL(filePath: "/\(name)"))
 }
 
+/// Copies of the descriptors of the files whose paths begin so, as a program has them for a moment while it is started.
+/// The caller closes them.
+func copiedDescriptors(ofFiles beginning: String) throws -> [Int32] {
+    // Found before the first is copied, which takes the number of the listing's own.
+    let found = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
+        // Losing the error is right: another test may have closed it since the listing.
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
+        return path?.hasPrefix(beginning) == true
+    }
+    return found.compactMap { Int32($0) }.map { dup($0) }
+}
+
 extension DiskCache {
     /// The body for a key, by the synchronous way.
     func body(_ key: CacheKey) -> [UInt8]? {
