@@ -133,15 +133,15 @@ final class FaultPlan: Sendable {
 /// Holds up calls of one kind until it is opened.
 final class CallGate: Sendable {
     private let turnstile = DispatchSemaphore(value: 0)
-    private let arrivals = Lock(0)
+    private let arrivals = Tally()
 
-    /// Whether a call has come to the gate.
-    var isReached: Bool { arrivals.withLock { $0 > 0 } }
+    /// Comes back when a call has come to the gate.
+    func reached() async throws { try await arrivals.reaches(1) }
 
     func calls(before kind: FileCalls.Kind) -> FileCalls {
         FileCalls(interfere: { [self] in
             if $0 == kind {
-                arrivals.withLock { $0 += 1 }
+                arrivals.add()
                 turnstile.wait()
                 turnstile.signal()
             }

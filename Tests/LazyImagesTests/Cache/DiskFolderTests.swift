@@ -155,7 +155,7 @@ struct DiskFolderTests {
         let gate = CallGate()
         let cache = fixture.cache(calls: gate.calls(before: .rename))
         await cache.store([1], for: key("a"))
-        while !gate.isReached { await Task.yield() }
+        try await gate.reached()
         await fixture.cache().flush()
         #expect(fixture.names(in: "tmp").count == 1)
         gate.open()
