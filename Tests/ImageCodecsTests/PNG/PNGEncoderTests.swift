@@ -80,7 +80,7 @@ struct PNGEncoderTests {
     }
 
     @Test(
-        "pngtopnm reads the same pixels",
+        "pngtopnm reads the same pixels", .ownThread,
         .enabled(if: Netpbm.isInstalled, "pngtopnm (netpbm) is not installed"))
     func otherReader() throws {
         let bitmap = try bitmap("JPEG/baseline-444.jpg")
