@@ -103,8 +103,8 @@ public actor FileLoader: LoadFlight {
         for request: ImageRequest, ticket: LoadTicket = LoadTicket(),
         progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedFile {
-        if !limits.acceptsAnyStatus, let file = cachedFile(for: request), request.accepts(file.bytes),
-            request.accepts(file.file.response, now: clock.seconds)
+        if !limits.acceptsAnyStatus, let file = cachedFile(for: request), isSmallEnough(file),
+            request.accepts(file.bytes), request.accepts(file.file.response, now: clock.seconds)
         {
             progress?.finish()
             return file
@@ -135,8 +135,24 @@ public actor FileLoader: LoadFlight {
 
     nonisolated var below: ImageDownloader { downloader }
 
+    /// The limit holds for what is cached too: an earlier process may have had a higher one.
     nonisolated func find(
         _ request: ImageRequest, _ flight: Flight
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        let file = try await anyFile(for: request, flight)
+        guard isSmallEnough(file) else {
+            throw .tooLarge(url: request.url.displayText, limit: limits.maximumBytes)
+        }
+        return file
+    }
+
+    private nonisolated func isSmallEnough(_ file: LoadedFile) -> Bool {
+        file.bytes.count <= limits.maximumBytes
+    }
+
+    /// What a tier has, or the network, however large what the tier has is.
+    private nonisolated func anyFile(
+        for request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedFile {
         if LocalContent.answers(request.url) { return try await local(request) }
         if request.cachePolicy == .reload { return try await fetch(request, flight, replacing: nil) }

@@ -143,7 +143,8 @@ extension ImageLoadingError: CustomStringConvertible {
 
     private static func meaning(ofStatus status: Int) -> String {
         switch status {
-        case 401: " (it wants credentials; give them with --header)"
+        case 401:
+            " (it wants credentials; give them with MARQUEE_CREDENTIALS='HOST USER:PASSWORD', or with --header)"
         case 403: " (forbidden)"
         case 404: " (not found)"
         case 410: " (gone)"

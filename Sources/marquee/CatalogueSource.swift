@@ -67,11 +67,15 @@ enum CatalogueSource: Sendable {
     static func read(url: String, with session: Session) async throws -> (bytes: [UInt8], place: Place) {
         var request = try session.request(for: url, at: nil)
         if !session.settings.isOffline { request.cachePolicy = .reload }
-        var configuration = session.settings.downloads
-        configuration.acceptsAnyContent = true
-        let loader = FileLoader(disk: session.disk, configuration: configuration)
-        let file = try await loader.file(for: request)
-        await loader.flush()
+        let opened = session.makeLoader(keepsFiles: false, acceptsAnyContent: true)
+        let work = session.output.progress.begin {
+            [name = URL(filePath: request.url.path).lastPathComponent] in
+            JobProgress(label: name, bytes: opened.loader.downloader.activity.traffic)
+        }
+        defer { session.output.progress.end(work) }
+        let loaded = await opened.loader.timedFile(for: request).file
+        await opened.close()
+        let file = try loaded.get()
         return (file.bytes.array, Place(origin: try URL(typed: url), redirectedTo: file.url))
     }
 

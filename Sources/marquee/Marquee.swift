@@ -19,6 +19,10 @@ struct Marquee {
         var output = Output()
         defer { output.flush() }
         do {
+            if words == JSONHelp.words {
+                Output.write(JSONHelp.text + "\n", to: STDOUT_FILENO)
+                return .done
+            }
             let arguments = try Arguments(words, commands: commands.map { $0.specification })
             output = Output(isQuiet: arguments.has("quiet"), isVerbose: arguments.has("verbose"))
             if let text = information(arguments, words) {

@@ -22,8 +22,12 @@ struct Session: Sendable {
     }
 
     /// A loader over the disk tier, and the network with the embedded origin in it.
-    /// - Parameter keepsFiles: whether memory keeps the files too, for who asks for them again.
-    func makeLoader(keepsFiles: Bool = true) -> OpenLoader {
+    /// - Parameters:
+    ///   - keepsFiles: whether memory keeps the files too, for who asks for them again.
+    ///   - acceptsAnyContent: whether it takes what is no image too, whatever the settings say.
+    func makeLoader(keepsFiles: Bool = true, acceptsAnyContent: Bool = false) -> OpenLoader {
+        var configuration = settings.downloads
+        if acceptsAnyContent { configuration.acceptsAnyContent = true }
         var origin: EmbeddedOrigin?
         var network: any Transport = CurlTransport(configuration: settings.transport)
         if case .sample(let folder) = source, !settings.isOffline {
@@ -34,9 +38,9 @@ struct Session: Sendable {
             if let disk {
                 FileLoader(
                     memory: keepsFiles ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
-                    configuration: settings.downloads, transport: network)
+                    configuration: configuration, transport: network)
             } else {
-                FileLoader.ephemeral(configuration: settings.downloads, transport: network)
+                FileLoader.ephemeral(configuration: configuration, transport: network)
             }
         let log = output.isVerbose ? TransferLog.follow(loader.downloader.activity, output) : nil
         return OpenLoader(loader: loader, origin: origin, log: log)
@@ -73,6 +77,9 @@ struct Session: Sendable {
 
     /// The catalogue the settings name.
     func catalogue() async throws -> OpenCatalogue {
+        let name = "reading " + URL(filePath: source.name).lastPathComponent
+        let work = output.progress.begin { JobProgress(label: name, total: 0) }
+        defer { output.progress.end(work) }
         let (bytes, place) = try await source.read(with: self)
         do {
             return OpenCatalogue(catalogue: try Catalogue(parsing: bytes), place: place)

@@ -77,7 +77,7 @@ struct ArgumentsTests {
 
     @Test("what is missing or too much is named")
     func operands() {
-        #expect(fault("show").contains("show wants FILM"))
+        #expect(fault("show").contains("show wants FILM|URL|FILE"))
         #expect(fault("show", "a", "b").contains("does not take \"b\""))
         #expect(fault("--catalogue").contains("--catalogue wants a value: FILE|URL"))
         #expect(fault("fetch", "-o").contains("--output wants a value: DIR"))

@@ -50,19 +50,19 @@ struct BadInputTests {
             words: ["list", "--catalogue", "http://example.org/x"], status: 2,
             answer: "or allow it with --insecure-http example.org"),
         Case(
-            words: ["fetch", "CLOSED/x"], status: 1, answer: "no connection: Connection refused"),
-        Case(words: ["fetch", "http:///x"], status: 1, answer: "it names no host"),
-        Case(words: ["fetch", "data:,text"], status: 1, answer: "not an image: it is text"),
+            words: ["fetch", "CLOSED/x"], status: 2, answer: "no connection: Connection refused"),
+        Case(words: ["fetch", "http:///x"], status: 2, answer: "it names no host"),
+        Case(words: ["fetch", "data:,text"], status: 2, answer: "not an image: it is text"),
         Case(
-            words: ["fetch", "file:///nowhere"], status: 1, answer: "/nowhere: cannot be read: No such file"),
+            words: ["fetch", "file:///nowhere"], status: 2, answer: "/nowhere: cannot be read: No such file"),
         Case(words: ["fetch", "-"], status: 2, answer: "standard input names no address"),
-        Case(words: ["fetch", "-"], status: 1, answer: "it has no scheme", input: "garbage"),
+        Case(words: ["fetch", "-"], status: 2, answer: "no film is called \"garbage\"", input: "garbage"),
         Case(words: ["fetch", "data:,x", "-o", "/proc/none"], status: 2, answer: "choose another with -o"),
         Case(
             words: ["fetch", "data:,x", "-o", "FILE"], status: 2, answer: "choose another with -o", file: "x"),
-        Case(words: ["fetch"], status: 2, answer: "fetch wants FILM|URL...; see marquee fetch --help"),
+        Case(words: ["fetch"], status: 2, answer: "fetch wants FILM|URL|FILE...; see marquee fetch --help"),
         Case(
-            words: ["fetch", "CLOSED/x"], status: 1, answer: "apt-get install libcurl4",
+            words: ["fetch", "CLOSED/x"], status: 2, answer: "apt-get install libcurl4",
             environment: ["MARQUEE_LIBCURL": "/nowhere"]),
         Case(words: ["prewarm", "-"], status: 2, answer: "standard input: it is empty"),
         Case(words: ["prewarm", "--no-disk-cache"], status: 2, answer: "leave out --no-disk-cache"),

@@ -35,7 +35,7 @@ struct FetchIncludeTests {
         let never = try await fixture.run(
             "fetch", "--include", origin.url("/b").absoluteString, "--header", "Cache-Control: only-if-cached"
         )
-        #expect(never.status == 1 && never.text == "HTTP/1.1 504 Gateway Timeout\r\n\r\n")
+        #expect(never.status == 2 && never.text == "HTTP/1.1 504 Gateway Timeout\r\n\r\n")
         #expect(origin.requests.count == 1)
     }
 

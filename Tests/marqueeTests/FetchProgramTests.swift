@@ -73,7 +73,7 @@ struct FetchProgramTests {
     func anyContent() async throws {
         let fixture = try Fixture()
         let refused = try await fixture.run("fetch", fixture.base + "movies.json", "--json")
-        #expect(refused.status == 1)
+        #expect(refused.status == 2)
         let error = try #require(try JSON.lines(refused).first?["error"] as? [String: String])
         #expect(error["code"] == "not-an-image")
         #expect(refused.errorLines == ["marquee: " + (error["message"] ?? "")])
@@ -109,9 +109,9 @@ struct FetchProgramTests {
         let fixture = try Fixture()
         let url = fixture.base + "posters/1.png"
         let refused = try await fixture.run("fetch", url, "--max-bytes", "69")
-        #expect(refused.status == 1)
+        #expect(refused.status == 2)
         #expect(refused.errorText.contains("larger than 69 bytes; allow more with --max-bytes"))
-        #expect(try await fixture.run("--offline", "fetch", url).status == 1)
+        #expect(try await fixture.run("--offline", "fetch", url).status == 2)
         #expect(try await fixture.run("fetch", url, "--max-bytes", "70").status == 0)
     }
 

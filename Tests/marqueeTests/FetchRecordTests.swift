@@ -14,12 +14,13 @@ struct FetchRecordTests {
     @Test("a failure has a code, a message and the server's status")
     func failure() throws {
         let record = FetchRecord(
-            .httpStatus(url: "https://x/y", status: 404), of: "https://x/y", duration: .milliseconds(12))
+            .httpStatus(url: "https://x/y", status: 404), of: "https://x/y",
+            timing: LoadTiming(total: .milliseconds(19), queued: .milliseconds(7)))
         let object = try object(record)
-        #expect(Set(object.keys) == ["url", "outcome", "status", "milliseconds", "error"])
+        #expect(Set(object.keys) == ["url", "outcome", "status", "milliseconds", "queued", "error"])
         #expect(object["outcome"] as? String == "failed")
         #expect(object["status"] as? Int == 404)
-        #expect(object["milliseconds"] as? Double == 12)
+        #expect(object["milliseconds"] as? Double == 12 && object["queued"] as? Double == 7)
         let error = try #require(object["error"] as? [String: String])
         #expect(error["code"] == "http-status")
         #expect(error["message"]?.contains("404") == true)
@@ -30,7 +31,8 @@ struct FetchRecordTests {
         let loader = FileLoader(disk: nil)
         let address = "data:image/png;base64," + Fixture.pixel.base64EncodedString()
         let image = try await loader.file(for: ImageRequest(address))
-        let bare = FetchRecord(image, of: "u", duration: .microseconds(1260), wantsChecksum: false)
+        let timing = LoadTiming(total: .microseconds(1260), queued: .zero)
+        let bare = FetchRecord(image, of: "u", timing: timing, wantsChecksum: false)
         let object = try object(bare)
         #expect(object["bytes"] as? Int == Fixture.pixel.count)
         #expect(object["format"] as? String == "png")
@@ -39,7 +41,7 @@ struct FetchRecordTests {
         #expect(object["milliseconds"] as? Double == 1.3)
         #expect(object["sha256"] == nil)
         #expect(object["error"] == nil)
-        let full = FetchRecord(image, of: "u", duration: .zero, wantsChecksum: true)
+        let full = FetchRecord(image, of: "u", timing: timing, wantsChecksum: true)
         #expect(full.sha256?.count == 64)
         #expect(bare.summary == "png  1 x 1  70 bytes  local  1.3 ms")
     }

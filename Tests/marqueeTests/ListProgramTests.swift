@@ -57,7 +57,7 @@ struct ListProgramTests {
         #expect(first.text.contains("png  1 x 1  70 bytes  network"))
         #expect(try await fixture.run("show", "ilm 3").text.contains("70 bytes  disk"))
         let film = try JSON.object(try await fixture.run("show", "film 3", "--json").text)
-        #expect((film["poster"] as? [String: Any])?["outcome"] as? String == "disk")
+        #expect((film["fetch"] as? [String: Any])?["outcome"] as? String == "disk")
         #expect(film["title"] as? String == "Film 3")
     }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ImageCodecs
 import LazyImages
+import TestSupport
 import Testing
 
 @testable import marquee
@@ -44,20 +45,36 @@ struct PlaceTests {
 @Suite("Names of written files", .timeLimit(.minutes(10)))
 struct OutputFolderTests {
     private func name(_ address: String, _ format: ImageFormat?, name: String? = nil) throws -> String {
-        let (stem, ending) = OutputFolder.fileName(of: try URL(typed: address), format: format, name: name)
-        return stem + ending
+        let (stem, ending) = OutputFolder.name(of: try URL(typed: address), name: name)
+        return OutputFolder.fileName(stem + ending, format: format)
     }
 
     @Test("the last part of the address, with the ending that fits the bytes")
     func plain() throws {
         #expect(try name("https://x/a/poster.jpg", .jpeg) == "poster.jpg")
         #expect(try name("https://x/a/poster.jpeg", .jpeg) == "poster.jpeg")
-        #expect(try name("https://x/a/poster.jpg", .png) == "poster.png")
+        #expect(try name("https://x/a/poster.JPG", .jpeg) == "poster.JPG")
+        #expect(try name("https://x/a/poster.jpg", .png) == "poster.jpg.png")
+        #expect(try name("https://x/a/poster.php", .png) == "poster.php.png")
         #expect(try name("https://x/a/poster", .png) == "poster.png")
         #expect(try name("https://x/a/data.bin", nil) == "data.bin")
         #expect(try name("https://x/El Camión.jpg", .jpeg) == "El Camión.jpg")
         #expect(try name("https://x/1.jpg", .jpeg, name: "nosferatu") == "nosferatu.jpg")
         #expect(try name("https://x/1.jpg", .png, name: "dr. no") == "dr. no.png")
+    }
+
+    @Test("names are claimed in order, and no two become one by the endings they get")
+    func claims() throws {
+        let folder = try TemporaryFolder()
+        let output = try OutputFolder(folder.path)
+        let expected = [
+            ("https://x/a.jpg", "a.jpg"), ("https://y/a.jpg", "a-2.jpg"), ("https://x/a.png", "a.png"),
+            ("https://z/a.jpg", "a-3.jpg"), ("https://x/a", "a-4"), ("https://x/a.jpg.png", "a.jpg-2.png"),
+            ("https://y/a.jpg", "a-2.jpg"), ("https://x/b", "b"), ("https://x/b.png", "b-2.png"),
+        ]
+        for (address, name) in expected {
+            #expect(output.claim(try ImageRequest(address), name: nil) == name, "\(address)")
+        }
     }
 
     @Test("what names nothing is called image")

@@ -102,9 +102,9 @@ struct PrewarmProgramTests {
         let url = fixture.base + "posters/1.png"
         let zeros = String(repeating: "0", count: 64)
         let prewarmed = try await fixture.run("prewarm", "-", input: "\(url) sha256:\(zeros)")
-        #expect(prewarmed.status == 1)
+        #expect(prewarmed.status == 2)
         #expect(prewarmed.errorText.contains("not \(zeros)"))
-        #expect(try await fixture.run("--offline", "fetch", url).status == 1)
+        #expect(try await fixture.run("--offline", "fetch", url).status == 2)
     }
 
     @Test("a manifest in a file is relative to its place, also over HTTP")

@@ -89,21 +89,24 @@ extension DiskCache {
         }
     }
 
-    /// Removes the least recently used entries until at most `bytes` are left, whatever the limit; returns how many.
+    /// Removes the least recently used entries until at most `bytes` are left, whatever the limit.
+    /// - Returns: what it removed, and by the counts what is left.
     @discardableResult
-    public func trim(to bytes: Int) async -> Int {
+    public func trim(to bytes: Int) async -> ScanReport {
         await writer.run { [self] in
-            guard let folder = currentFolder(), let usage = folder.usage else { return 0 }
+            var report = ScanReport()
+            guard let folder = currentFolder(), let usage = folder.usage else { return report }
             defer { usage.fold() }
             do throws(FileFault) {
                 let removed = try Eviction(folder: folder, usage: usage, largeCount: largeCount).trim(
                     to: bytes)
-                state.withLock { $0.counters.evictions += removed }
-                return removed
+                state.withLock { $0.counters.evictions += removed.entries }
+                (report.removedEntries, report.removedBytes) = (removed.entries, removed.bytes)
             } catch {
                 note(error, writing: true)
-                return 0
             }
+            (report.entries, report.bytes) = (usage.total.entries, usage.total.bytes)
+            return report
         }
     }
 

@@ -28,12 +28,12 @@ struct Eviction {
         guard isOurs || Double(usage.total.bytes - bound) > Double(limit) * Self.patience else { return 0 }
         let target = Int(Double(limit) * Self.target) - incoming
         return try usage.total.entries <= largeCount
-            ? removeFromWhole(downTo: target) : makeRoom(downTo: bound)
+            ? removeFromWhole(downTo: target).entries : makeRoom(downTo: bound)
     }
 
     /// Removes the least recently used entries until at most `bytes` are left, whatever the limit.
-    /// Returns how many it removed.
-    func trim(to bytes: Int) throws(FileFault) -> Int {
+    /// Returns what it removed.
+    func trim(to bytes: Int) throws(FileFault) -> UsageFile.Amount {
         guard usage.total.entries > largeCount, usage.total.bytes > 0 else {
             return try removeFromWhole(downTo: bytes)
         }
@@ -81,27 +81,29 @@ struct Eviction {
     }
 
     /// Goes round the folders, once, until at most `bound` is left. Each gives up its own part.
-    private func removeByFolders(downTo bound: Int) throws(FileFault) -> Int {
+    private func removeByFolders(downTo bound: Int) throws(FileFault) -> UsageFile.Amount {
         let share = Self.share(of: bound, in: usage.total.bytes)
-        var removed = 0
+        var removed = UsageFile.Amount()
         for _ in 0..<UsageFile.folderCount where usage.total.bytes > bound {
             let entries = try folder.scan(folder.nextToEvict())
             // The scan may have shown that the counts were wrong.
             guard usage.total.bytes > bound else { break }
-            for entry in oldest(of: entries, share: share) where try remove(entry) { removed += 1 }
+            for entry in oldest(of: entries, share: share) where try remove(entry) {
+                removed = removed + UsageFile.Amount(bytes: entry.size, entries: 1)
+            }
         }
         return removed
     }
 
-    private func removeFromWhole(downTo target: Int) throws(FileFault) -> Int {
+    private func removeFromWhole(downTo target: Int) throws(FileFault) -> UsageFile.Amount {
         var entries: [ScannedEntry] = []
         for index in 0..<UsageFile.folderCount { entries += try folder.scan(index) }
         var bytes = entries.reduce(0) { $0 + $1.size }
-        var removed = 0
+        var removed = UsageFile.Amount()
         for entry in Self.ordered(entries) {
             guard bytes > target else { break }
             bytes -= entry.size
-            if try remove(entry) { removed += 1 }
+            if try remove(entry) { removed = removed + UsageFile.Amount(bytes: entry.size, entries: 1) }
         }
         return removed
     }

@@ -18,7 +18,7 @@ public actor ImageDownloader: SingleFlight {
         public var transfersPerHost = 6
         /// Transfers at once in all. Default 32.
         public var transfers = 32
-        /// The largest body taken, in bytes. Default 32 MiB.
+        /// The largest body taken, from the network or of a loader's tiers, in bytes. Default 32 MiB.
         public var maximumBytes = 32 * 1024 * 1024
         /// Bytes of bodies in memory at once, over all transfers; what exceeds them goes to a file without a name in
         /// `temporaryFolder`. Default 64 MiB.
@@ -116,6 +116,8 @@ public actor ImageDownloader: SingleFlight {
         _ order: TransferOrder, ticket: LoadTicket, listener: ProgressListener?
     ) async throws(ImageLoadingError) -> DownloadedImage {
         try await share(order.key, of: order.request, ticket: ticket, progress: listener) { flight in
+            flight.progress.add(
+                ProgressListener { [activity] in activity.note($0, of: flight.number) }, for: flight.ticket)
             begin(Hop(order, flight: flight))
         }
     }
@@ -169,7 +171,9 @@ public actor ImageDownloader: SingleFlight {
                 continue
             }
             activity.begin(at: hop.place)
-            note(hop) { .started(queueWait: hop.made.duration(to: .now)) }
+            let wait = hop.made.duration(to: .now)
+            note(hop) { .started(queueWait: wait) }
+            hop.flight.progress.begin(after: wait)
             let task = Task { @concurrent in await fly(hop) }
             flights.setTask(task, of: hop.key, hop.flight)
         }
@@ -193,6 +197,7 @@ public actor ImageDownloader: SingleFlight {
     ) {
         queue.release(host: hop.place)
         note(outcome, at: hop.place)
+        activity.endBody(of: hop.flight.number)
         activity.end(at: hop.place, didSucceed: outcome.isSuccess, metrics)
         note(hop) { event(outcome, metrics) }
         if flights.isUnderWay(hop.key, hop.flight), !retries(hop, outcome) {

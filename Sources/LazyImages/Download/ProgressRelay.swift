@@ -5,6 +5,8 @@ struct ProgressListener: Sendable {
     let finish: @Sendable () -> Void
     /// Shown what the picture looks like so far; nil for who does not want to see it.
     var show: (@Sendable (ImagePreview) -> Void)?
+    /// Told that the transfer has its place, and how long it has waited for one so far; nil for who does not want to know.
+    var begin: (@Sendable (_ queued: Duration) -> Void)?
 
     init(_ stream: AsyncStream<TransferProgress>.Continuation) { self.init(stream, previews: nil) }
 
@@ -32,6 +34,13 @@ struct ProgressListener: Sendable {
     init(_ relay: ProgressRelay) {
         report = { relay.report($0, of: $1) }
         finish = {}
+        begin = { relay.begin(queued: $0) }
+    }
+
+    /// One that is told how far it is, and nothing else.
+    init(report: @escaping @Sendable (TransferProgress) -> Void) {
+        self.report = { progress, _ in report(progress) }
+        finish = {}
     }
 
     /// The relay of a flight that can make previews, for those among its listeners who want them.
@@ -41,6 +50,7 @@ struct ProgressListener: Sendable {
             if let body, relay.wantsPreviews { previews.note(progress, of: body) }
         }
         finish = {}
+        begin = { relay.begin(queued: $0) }
     }
 }
 
@@ -50,16 +60,19 @@ final class ProgressRelay: Sendable {
     private struct State {
         var listeners: [LoadTicket: ProgressListener] = [:]
         var latest: TransferProgress?
+        /// How long the transfer has waited for its places; nil while it has had none.
+        var queued: Duration?
     }
 
     private let state = Lock(State())
 
     /// Adds a listener and tells it at once how far things are.
     func add(_ listener: ProgressListener, for ticket: LoadTicket) {
-        let latest = state.withLock { state in
+        let (queued, latest) = state.withLock { state in
             state.listeners[ticket] = listener
-            return state.latest
+            return (state.queued, state.latest)
         }
+        if let queued { listener.begin?(queued) }
         if let latest { listener.report(latest, nil) }
     }
 
@@ -69,6 +82,20 @@ final class ProgressRelay: Sendable {
 
     /// Whether anybody who listens now wants to see what the picture looks like so far.
     var wantsPreviews: Bool { state.withLock { $0.listeners.values.contains { $0.show != nil } } }
+
+    /// The transfer has a place after waiting so long for it. One that is led on, or tried again, waits more than once.
+    func begin(after wait: Duration) {
+        begin(queued: (state.withLock { $0.queued } ?? .zero) + wait)
+    }
+
+    /// The transfer has a place, and has waited so long for all of its places.
+    func begin(queued: Duration) {
+        let listeners = state.withLock { state in
+            state.queued = queued
+            return state.listeners
+        }
+        for listener in listeners.values { listener.begin?(queued) }
+    }
 
     func show(_ preview: ImagePreview) {
         for listener in state.withLock({ $0.listeners }).values { listener.show?(preview) }

@@ -22,6 +22,8 @@ public struct Prewarmer: Sendable {
         public let outcome: Outcome
         /// How long it took, waiting for a place included.
         public let duration: Duration
+        /// How much of that its transfer waited for a place.
+        public let queued: Duration
     }
 
     /// What became of a whole list.
@@ -77,16 +79,15 @@ public struct Prewarmer: Sendable {
     }
 
     private func warm(_ request: ImageRequest, index: Int) async -> ItemResult {
-        let clock = ContinuousClock()
-        let start = clock.now
+        let (loaded, timing) = await loader.timedFile(for: request)
         let outcome: Outcome
-        do throws(ImageLoadingError) {
-            let image = try await loader.file(for: request)
+        switch loaded {
+        case .success(let image):
             outcome = [.network, .resumed].contains(image.source) ? .fetched(image) : .alreadyCached(image)
-        } catch {
-            outcome = .failed(error)
+        case .failure(let error): outcome = .failed(error)
         }
-        return ItemResult(index: index, request: request, outcome: outcome, duration: clock.now - start)
+        return ItemResult(
+            index: index, request: request, outcome: outcome, duration: timing.total, queued: timing.queued)
     }
 }
 

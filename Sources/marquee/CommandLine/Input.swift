@@ -4,17 +4,11 @@ import LazyImages
 /// What is piped into the program, and the files it is pointed at.
 enum Input {
     /// Larger inputs are no catalogue and no list of addresses.
-    private static let limit = 64 * 1024 * 1024
+    static let limit = 64 * 1024 * 1024
 
     /// Everything that is piped in.
     static func standard() async throws(Failure) -> [UInt8] {
         try await reading { () throws(Failure) in try all(of: STDIN_FILENO, name: "standard input") }
-    }
-
-    /// The lines piped in, without blank ones and without comments, which begin with `#`.
-    static func standardLines() async throws(Failure) -> [String] {
-        String(decoding: try await standard(), as: UTF8.self).split(whereSeparator: \.isNewline)
-            .map { $0.trimmingWhitespace() }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
     }
 
     /// The content of the file at `path`, which may be a pipe.
@@ -29,7 +23,7 @@ enum Input {
 
     /// Runs `read` on a thread of its own, since a pipe may never end. Cancelling the task leaves that thread where it is:
     /// the program is about to end.
-    private static func reading(
+    static func reading(
         _ read: @escaping @Sendable () throws(Failure) -> [UInt8]
     ) async throws(Failure) -> [UInt8] {
         let (outcomes, continuation) = AsyncStream.makeStream(of: Result<[UInt8], Failure>.self)
@@ -45,14 +39,24 @@ enum Input {
         var all: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
         while true {
-            let count = unsafe read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Failure("\(name): \(reason(errno))") }
-            if count == 0 { return all }
-            all += chunk[..<count]
+            let more = try some(of: descriptor, name: name, &chunk)
+            if more.isEmpty { return all }
+            all += more
             guard all.count <= limit else {
                 throw Failure("\(name): it is larger than \(ByteCount.text(limit)); split it")
             }
+        }
+    }
+
+    /// What one read gives; empty at the end.
+    static func some(
+        of descriptor: Int32, name: String, _ chunk: inout [UInt8]
+    ) throws(Failure) -> ArraySlice<UInt8> {
+        while true {
+            let count = unsafe read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure("\(name): \(reason(errno))") }
+            return chunk[..<count]
         }
     }
 
@@ -63,13 +67,5 @@ enum Input {
         case EACCES: "you may not read it"
         default: "it cannot be read: \(SystemError.text(code))"
         }
-    }
-}
-
-extension Substring {
-    fileprivate func trimmingWhitespace() -> String {
-        let start = drop { $0.isWhitespace }
-        guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-        return String(start[...last])
     }
 }

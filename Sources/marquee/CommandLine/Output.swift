@@ -8,12 +8,15 @@ import TerminalGraphics
 struct Output: Sendable {
     let isQuiet: Bool
     let isVerbose: Bool
-    /// What is left of unfinished output when the program must clear the line it draws progress on.
-    private let buffer = OutputBuffer()
+    /// How far the work is; nowhere but on a terminal, and not for a quiet program.
+    let progress: ProgressLine
+    private let buffer: OutputBuffer
 
     init(isQuiet: Bool = false, isVerbose: Bool = false) {
         self.isQuiet = isQuiet
         self.isVerbose = isVerbose
+        progress = ProgressLine(isWanted: !isQuiet && Terminal.showsProgress)
+        buffer = OutputBuffer(above: progress)
     }
 
     /// Whether standard output is a terminal, and how wide.
@@ -74,7 +77,7 @@ struct Output: Sendable {
 
     private func error(_ text: String) {
         flush()
-        Self.write(TerminalText.visible(text) + "\n", to: STDERR_FILENO)
+        progress.hidden { Self.write(TerminalText.visible(text) + "\n", to: STDERR_FILENO) }
     }
 
     private static func json(_ value: some Encodable) -> String {
@@ -120,6 +123,9 @@ struct Output: Sendable {
 private final class OutputBuffer: Sendable {
     private static let size = 32 * 1024
     private let text = Lock("")
+    private let progress: ProgressLine
+
+    init(above progress: ProgressLine) { self.progress = progress }
 
     func append(_ more: String) {
         let full: String? = text.withLock { text in
@@ -128,7 +134,7 @@ private final class OutputBuffer: Sendable {
             defer { text = "" }
             return text
         }
-        if let full { Output.write(full, to: STDOUT_FILENO) }
+        if let full { write(full) }
     }
 
     func flush() {
@@ -136,7 +142,15 @@ private final class OutputBuffer: Sendable {
             defer { text = "" }
             return text
         }
-        if !rest.isEmpty { Output.write(rest, to: STDOUT_FILENO) }
+        if !rest.isEmpty { write(rest) }
+    }
+
+    private func write(_ text: String) {
+        if Output.isTerminal {
+            progress.hidden { Output.write(text, to: STDOUT_FILENO) }
+        } else {
+            Output.write(text, to: STDOUT_FILENO)
+        }
     }
 }
 

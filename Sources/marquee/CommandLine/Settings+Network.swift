@@ -56,12 +56,13 @@ extension Settings {
         return file
     }
 
-    /// Host names only: an address or a port in their place would never match and leave the user wondering.
+    /// Host names only: an address, a port or a pattern in their place would never match and leave the user wondering.
     private static func hosts(_ texts: [String]) throws(UsageError) -> Set<String> {
-        for text in texts where text.isEmpty || text.contains(where: { "/:@ ".contains($0) }) {
+        for text in texts where text.isEmpty || text.contains(where: { "/:@ *?#".contains($0) }) {
             let isAddress = text.hasPrefix("[") && text.hasSuffix("]")
             if !isAddress {
-                throw UsageError("--insecure-http wants a host name such as example.org, not \"\(text)\"")
+                throw UsageError(
+                    "--insecure-http wants a host name such as example.org, not \"\(text)\"; name each host")
             }
         }
         return Set(texts)

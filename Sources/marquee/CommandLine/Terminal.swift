@@ -14,6 +14,14 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
+    /// Whether the terminal's encoding is UTF-8, by the first of the three variables that is set (POSIX 8.2).
+    static var isUnicode: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        let name = locale?.lowercased() ?? ""
+        return name.contains("utf-8") || name.contains("utf8")
+    }
+
     /// Whether messages go to a person's terminal that can redraw a line.
     static var showsProgress: Bool {
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"

@@ -28,7 +28,12 @@ enum CacheCommand: Command {
             throw UsageError("--host belongs to marquee cache clear")
         }
         switch action {
-        case "path": session.output.line(disk.path)
+        case "path":
+            if session.settings.wantsJSON {
+                session.output.json(PathRecord(path: disk.path))
+            } else {
+                session.output.line(disk.path)
+            }
         case "info": await info(disk, session)
         case "verify":
             let report = await disk.verify()
@@ -44,15 +49,7 @@ enum CacheCommand: Command {
             guard let target = try session.arguments.bytes("to") else {
                 throw UsageError("trim wants --to BYTES, such as --to 100M")
             }
-            let removed = await disk.trim(to: target)
-            let left = await disk.forEachEntry { _ in }
-            if session.settings.wantsJSON {
-                session.output.json(
-                    ScanRecord(entries: left.entries, bytes: left.bytes, removedEntries: removed))
-            } else {
-                session.output.line(
-                    "\(left.entries) entries, \(ByteCount.text(left.bytes)); \(removed) removed")
-            }
+            show(await disk.trim(to: target), session, verb: "removed")
         default: throw UsageError("cache knows info, verify, trim, clear and path, not \"\(action)\"")
         }
         return session.reportFaults() ? .someFailed : .done
@@ -181,20 +178,18 @@ private struct InfoRecord: Encodable, Served {
     }
 }
 
+private struct PathRecord: Encodable {
+    let path: String
+}
+
 private struct ScanRecord: Encodable {
     let entries: Int
     let bytes: Int
     let removedEntries: Int
-    var removedBytes: Int?
-
-    init(entries: Int, bytes: Int, removedEntries: Int) {
-        self.entries = entries
-        self.bytes = bytes
-        self.removedEntries = removedEntries
-    }
+    let removedBytes: Int
 
     init(_ report: DiskCache.ScanReport) {
-        self.init(entries: report.entries, bytes: report.bytes, removedEntries: report.removedEntries)
-        removedBytes = report.removedBytes
+        (entries, bytes) = (report.entries, report.bytes)
+        (removedEntries, removedBytes) = (report.removedEntries, report.removedBytes)
     }
 }

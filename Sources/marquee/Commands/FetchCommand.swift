@@ -6,12 +6,12 @@ import MovieCatalogue
 /// `marquee fetch`: loads films' posters, or any addresses, on demand; many at once, each reported as it is done.
 enum FetchCommand: Command {
     static let specification = CommandSpecification(
-        name: "fetch", operands: "FILM|URL...", operandCount: 1...Int.max,
+        name: "fetch", operands: "FILM|URL|FILE...", operandCount: 1...Int.max,
         summary: "fetch posters or any images on demand",
         examples: [
             ("marquee fetch metropolis -o posters", "one film's poster, into a folder"),
             ("marquee fetch https://example.org/a.jpg --json", "any image; one JSON object a line"),
-            ("marquee fetch - < urls.txt", "every address of a list"),
+            ("marquee fetch - < urls.txt", "every film, address and file of a list"),
             ("marquee fetch --include URL --any-content", "one answer as HTTP, as the cache gives it"),
         ],
         options: [
@@ -28,142 +28,143 @@ enum FetchCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         if session.arguments.has("include") { return try await include(session) }
         let folder = try session.arguments.value("output").map { try OutputFolder($0) }
-        let (targets, strangers) = try await targets(session)
-        var failures = FailureReport(session.output)
-        for record in strangers {
-            show(record, session)
-            if let message = record.error?.message { failures.add(message) }
-        }
-        if targets.isEmpty {
-            if strangers.isEmpty { throw Failure("nothing to fetch: standard input names no address") }
-            return .nothingDone
-        }
+        let targets = FetchTargets(session)
+        let report = FetchReport(session)
         let opened = session.makeLoader()
-        await withTaskGroup(of: (FetchRecord, Failure?).self) { group in
-            var rest = targets[...]
-            func begin() {
-                guard !Task.isCancelled, let target = rest.popFirst() else { return }
-                group.addTask { await fetch(target, opened.loader, folder, session) }
+        let total = Lock(total(session.arguments.operands))
+        let work = beginProgress(session, report, opened.loader.downloader.activity) { total.withLock { $0 } }
+        defer { session.output.progress.end(work) }
+        await withTaskGroup(of: Step.self) { group in
+            var places = session.settings.downloads.transfers
+            func ask() {
+                if !Task.isCancelled { group.addTask { await Step(asking: targets) } }
             }
-            for _ in 0..<session.settings.downloads.transfers { begin() }
-            while let (record, failure) = await group.next() {
-                begin()
-                if Task.isCancelled, record.error?.code == "cancelled" { continue }
-                show(record, session)
-                if let message = failure?.description ?? record.error?.message { failures.add(message) }
+            ask()
+            while let step = await group.next() {
+                switch step {
+                case .next(.target(let target)):
+                    // Here, in the order of the arguments, so that no name depends on which transfer ends first.
+                    let job = Job(target, in: folder, session)
+                    group.addTask { .ended(await job.run(with: opened.loader, session)) }
+                    places -= 1
+                    if places > 0 { ask() }
+                case .next(.failure(let record)):
+                    report.add(record)
+                    ask()
+                case .ended(let record):
+                    report.add(record)
+                    places += 1
+                    if places == 1 { ask() }
+                case .fault(let failure):
+                    if !Task.isCancelled { report.add(failure) }
+                case .end(let count): total.withLock { $0 = count }
+                }
             }
+        }
+        if Task.isCancelled, session.settings.wantsJSON {
+            for record in await targets.rest() { report.add(record) }
         }
         await opened.close()
         session.reportFaults()
-        return failures.isEmpty ? .done : .someFailed
+        if report.counts.ended == 0, !Task.isCancelled {
+            throw Failure("nothing to fetch: standard input names no address")
+        }
+        return report.status
     }
 
     /// Prints one answer.
     private static func include(_ session: Session) async throws -> ExitStatus {
-        guard session.arguments.operands.count == 1, isAddress(session.arguments.operands[0]),
+        guard session.arguments.operands.count == 1, FetchTarget.isAddress(session.arguments.operands[0]),
             !session.settings.wantsJSON, !session.arguments.has("output")
         else { throw UsageError("--include wants one address, and neither --json nor --output") }
         let opened = session.makeLoader()
         var status = ExitStatus.done
+        let activity = opened.loader.downloader.activity
+        let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
         do throws(ImageLoadingError) {
             let request = try session.request(for: session.arguments.operands[0], at: nil)
             let file = try await opened.loader.file(for: request)
+            session.output.progress.end(work)
             session.output.detail("\(request.url.displayText): \(file.source.rawValue)")
             session.output.answer(file.head ?? ResponseHead(status: 200), file.bytes)
         } catch {
+            session.output.progress.end(work)
             // What a cache answers that may not ask (RFC 9111 section 5.2.1.7).
             if case .notCached = error { session.output.answer(ResponseHead(status: 504), ImageBytes([])) }
             session.output.failure(error.description)
-            status = .someFailed
+            status = .nothingDone
         }
         await opened.close()
-        return session.reportFaults() ? .someFailed : status
+        return session.reportFaults() && status == .done ? .someFailed : status
     }
 
-    /// Something to fetch: an address and where it stands.
-    private struct Target {
-        let address: String
-        var place: Place?
-        /// What the file is called, for a film; nil if its address says.
-        var name: String?
+    /// How many there are to fetch; nil while standard input may name more.
+    private static func total(_ operands: [String]) -> Int? { operands.contains("-") ? nil : operands.count }
+
+    /// Shows how far it is, unless the addresses are typed on the same terminal.
+    private static func beginProgress(
+        _ session: Session, _ report: FetchReport, _ activity: NetworkActivity,
+        total: @escaping @Sendable () -> Int?
+    ) -> Int? {
+        if session.arguments.operands.contains("-"), isatty(STDIN_FILENO) == 1 { return nil }
+        return session.output.progress.begin {
+            let (ended, failed) = report.counts
+            return JobProgress(done: ended, total: total(), failed: failed, bytes: activity.traffic)
+        }
     }
 
-    /// What the operands name; those that name no film, or one without a poster, as failures of their own, so that they
-    /// do not stop the others.
-    private static func targets(_ session: Session) async throws -> ([Target], strangers: [FetchRecord]) {
-        var targets: [Target] = []
-        var strangers: [FetchRecord] = []
-        var open: OpenCatalogue?
-        for operand in session.arguments.operands {
-            if operand == "-" {
-                targets += try await Input.standardLines().map { Target(address: $0) }
-            } else if isAddress(operand) {
-                targets.append(Target(address: operand))
-            } else {
-                let catalogue: OpenCatalogue
-                if let open { catalogue = open } else { catalogue = try await session.catalogue() }
-                open = catalogue
-                do throws(Failure) {
-                    targets.append(try target(of: operand, in: catalogue, session))
-                } catch {
-                    strangers.append(FetchRecord(error, of: operand))
-                }
+    /// What the tasks of a fetch come back with.
+    private enum Step: Sendable {
+        case next(FetchTargets.Item)
+        case ended(FetchRecord)
+        /// Standard input cannot be read.
+        case fault(Failure)
+        /// There were so many.
+        case end(Int)
+
+        init(asking targets: FetchTargets) async {
+            do throws(Failure) {
+                self =
+                    if let item = try await targets.next() { .next(item) } else { .end(await targets.count) }
+            } catch {
+                self = .fault(error)
             }
         }
-        return (targets, strangers)
     }
 
-    private static func target(
-        of film: String, in open: OpenCatalogue, _ session: Session
-    ) throws(Failure) -> Target {
-        let movie = try session.film(film, in: open.catalogue)
-        guard let poster = movie.poster else {
-            throw Failure(
-                "\(movie.title) has no poster in the catalogue; add the address of one there",
-                code: "no-poster")
+    /// One address, and the name of its file in the folder.
+    private struct Job {
+        private let request: Result<ImageRequest, ImageLoadingError>
+        private let address: String
+        private let output: (folder: OutputFolder, name: String)?
+
+        init(_ target: FetchTarget, in folder: OutputFolder?, _ session: Session) {
+            address = target.address
+            request = Result { () throws(ImageLoadingError) in
+                try session.request(for: target.address, at: target.place)
+            }
+            if let folder, case .success(let request) = request {
+                output = (folder, folder.claim(request, name: target.name))
+            } else {
+                output = nil
+            }
         }
-        return Target(address: poster, place: open.place, name: movie.id)
-    }
 
-    /// Whether a word is an address and not a film: it has a scheme that is followed by `//`, or is a data URL.
-    private static func isAddress(_ word: String) -> Bool {
-        word.contains("://") || word.lowercased().hasPrefix("data:") || word.lowercased().hasPrefix("file:")
-    }
-
-    private static func fetch(
-        _ target: Target, _ loader: FileLoader, _ folder: OutputFolder?, _ session: Session
-    ) async -> (FetchRecord, Failure?) {
-        let (record, image) = await FetchRecord.fetching(
-            target.address, at: target.place, with: loader, session)
-        guard let folder, let image else { return (record, nil) }
-        do {
-            try await folder.write(image, name: target.name)
-            return (record, nil)
-        } catch {
-            return (record, error)
+        func run(with loader: FileLoader, _ session: Session) async -> FetchRecord {
+            let request: ImageRequest
+            do {
+                request = try self.request.get()
+            } catch {
+                return FetchRecord(error, of: address)
+            }
+            var (record, image) = await FetchRecord.fetching(request, with: loader, session)
+            guard let output, let image else { return record }
+            do {
+                record.file = try await output.folder.write(image, as: output.name)
+            } catch {
+                record.fail(error)
+            }
+            return record
         }
-    }
-
-    private static func show(_ record: FetchRecord, _ session: Session) {
-        if session.settings.wantsJSON {
-            session.output.json(record)
-        } else if record.error == nil, !session.output.isQuiet {
-            session.output.line(record.summary + "  " + record.url)
-        }
-        session.output.flush()
-    }
-}
-
-/// Says what failed, a line each; what would be the same line for every address only once.
-struct FailureReport {
-    private let output: Output
-    private var seen: Set<String> = []
-
-    init(_ output: Output) { self.output = output }
-
-    var isEmpty: Bool { seen.isEmpty }
-
-    mutating func add(_ message: String) {
-        if seen.insert(message).inserted { output.failure(message) }
     }
 }

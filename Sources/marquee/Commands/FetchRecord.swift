@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LazyImages
 
-/// What became of one address: a line of `fetch`, and its object in `fetch --json`.
+/// What became of one address: a line of `fetch`, and its object in `fetch --json`. `JSONHelp` has its members.
 struct FetchRecord: Encodable, Sendable {
     struct ErrorRecord: Encodable, Sendable {
         let code: String
@@ -9,17 +9,22 @@ struct FetchRecord: Encodable, Sendable {
     }
 
     let url: String
-    let outcome: String
+    private(set) var outcome: String
     var status: Int?
     var bytes: Int?
     var format: String?
     var width: Int?
     var height: Int?
+    /// From the transfer's start.
     let milliseconds: Double
+    /// How long the transfer waited for its place before, in milliseconds.
+    let queued: Double
     var sha256: String?
-    var error: ErrorRecord?
+    /// Where it was written.
+    var file: String?
+    private(set) var error: ErrorRecord?
 
-    init(_ image: LoadedFile, of url: String, duration: Duration, wantsChecksum: Bool) {
+    init(_ image: LoadedFile, of url: String, timing: LoadTiming, wantsChecksum: Bool) {
         self.url = url
         outcome = image.source.rawValue
         status = image.status
@@ -27,15 +32,17 @@ struct FetchRecord: Encodable, Sendable {
         format = image.header?.format.rawValue
         width = image.header?.size?.width
         height = image.header?.size?.height
-        milliseconds = duration.milliseconds
+        milliseconds = timing.own.milliseconds
+        queued = timing.queued.milliseconds
         sha256 = wantsChecksum ? image.bytes.checksum : nil
     }
 
-    init(_ failure: ImageLoadingError, of url: String, duration: Duration) {
+    init(_ failure: ImageLoadingError, of url: String, timing: LoadTiming = .none) {
         self.url = url
         outcome = "failed"
         if case .httpStatus(_, let status) = failure { self.status = status }
-        milliseconds = duration.milliseconds
+        milliseconds = timing.own.milliseconds
+        queued = timing.queued.milliseconds
         error = ErrorRecord(code: failure.code, message: failure.description)
     }
 
@@ -44,29 +51,42 @@ struct FetchRecord: Encodable, Sendable {
         url = word
         outcome = "failed"
         milliseconds = 0
+        queued = 0
         error = ErrorRecord(code: failure.code, message: failure.description)
     }
+
+    /// It is there, but what was to be done with it failed.
+    mutating func fail(_ failure: Failure) {
+        outcome = "failed"
+        error = ErrorRecord(code: failure.code, message: failure.description)
+    }
+
+    /// Whether it was given up because the program is to end.
+    var isCancelled: Bool { error?.code == "cancelled" }
 
     /// Loads what `text` names and records how that went; the image too, if there is one.
     static func fetching(
         _ text: String, at place: Place?, with loader: FileLoader, _ session: Session
     ) async -> (record: FetchRecord, image: LoadedFile?) {
-        let clock = ContinuousClock()
-        let start = clock.now
-        var shown = text
         do throws(ImageLoadingError) {
-            let request = try session.request(for: text, at: place)
-            shown = request.url.displayText
-            let image = try await loader.file(for: request)
-            let duration = clock.now - start
-            session.output.detail("\(shown): \(image.source.rawValue), \(duration.milliseconds) ms")
-            return (
-                FetchRecord(
-                    image, of: shown, duration: duration, wantsChecksum: session.settings.wantsChecksum),
-                image
-            )
+            return await fetching(try session.request(for: text, at: place), with: loader, session)
         } catch {
-            return (FetchRecord(error, of: shown, duration: clock.now - start), nil)
+            return (FetchRecord(error, of: text), nil)
+        }
+    }
+
+    /// As above, for a request that is made already.
+    static func fetching(
+        _ request: ImageRequest, with loader: FileLoader, _ session: Session
+    ) async -> (record: FetchRecord, image: LoadedFile?) {
+        let (loaded, timing) = await loader.timedFile(for: request)
+        let url = request.url.displayText
+        switch loaded {
+        case .success(let image):
+            session.output.detail("\(url): \(image.source.rawValue), \(timing.own.milliseconds) ms")
+            let wantsChecksum = session.settings.wantsChecksum
+            return (FetchRecord(image, of: url, timing: timing, wantsChecksum: wantsChecksum), image)
+        case .failure(let error): return (FetchRecord(error, of: url, timing: timing), nil)
         }
     }
 
@@ -80,6 +100,11 @@ struct FetchRecord: Encodable, Sendable {
             sha256,
         ].compactMap(\.self).joined(separator: "  ")
     }
+}
+
+extension LoadTiming {
+    /// Of what was not tried.
+    static let none = LoadTiming(total: .zero, queued: .zero)
 }
 
 extension Duration {

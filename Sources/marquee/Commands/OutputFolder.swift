@@ -3,16 +3,26 @@ import Glibc
 import ImageCodecs
 import LazyImages
 
-/// The folder that `fetch -o` writes to. Each file appears whole or not at all.
+/// The folder that `fetch -o` writes to. Each file appears whole or not at all, and one that is there and equal is left
+/// alone. Names are claimed before anything is fetched: who claims first has the plain one.
 final class OutputFolder: Sendable {
+    fileprivate struct Claims {
+        /// One file for each address.
+        var names: [CacheKey: String] = [:]
+        /// The names given out, and what they are without their endings.
+        var taken: Set<String> = []
+        var stems: Set<String> = []
+        /// The number that was given out last for a name.
+        var numbers: [String: Int] = [:]
+    }
+
     private let path: String
     private let threads = BlockingThreads(count: 1)
-    /// Names given out in this run: two addresses never write one file.
-    private let names = Lock(Set<String>())
+    private let claims = Lock(Claims())
 
     /// Makes the folder if it is not there.
     init(_ path: String) throws(Failure) {
-        self.path = path
+        self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
@@ -23,39 +33,55 @@ final class OutputFolder: Sendable {
         }
     }
 
-    /// Writes the image's bytes under `name`, or under the last part of its address.
-    func write(_ image: LoadedFile, name: String?) async throws(Failure) {
-        let file = path + "/" + claimName(for: image, name: name)
-        let failure = await threads.run { () -> Failure? in
-            do {
-                try Data(image.bytes.array).write(to: URL(filePath: file), options: .atomic)
-                return nil
-            } catch {
-                return Failure("\(file): cannot be written; is there room, and may you write there?")
-            }
-        }
-        if let failure { throw failure }
-    }
-
-    /// A name nobody else in this run has: `poster.jpg`, `poster-2.jpg`, …
-    private func claimName(for image: LoadedFile, name: String?) -> String {
-        let (stem, ending) = Self.fileName(of: image.url, format: image.header?.format, name: name)
-        return names.withLock { names in
+    /// The name for what the request brings, `poster.jpg`, `poster-2.jpg`, …: the film's, or the last part of the address.
+    /// Nobody else in this run has it, whatever ending either gets when it is written.
+    func claim(_ request: ImageRequest, name: String?) -> String {
+        let (stem, ending) = Self.name(of: request.url, name: name)
+        return claims.withLock { claims in
+            if let name = claims.names[request.key] { return name }
             var candidate = stem + ending
-            var number = 2
-            while !names.insert(candidate).inserted {
+            while claims.isTaken(candidate) {
+                let number = claims.numbers[stem + ending, default: 1] + 1
+                claims.numbers[stem + ending] = number
                 candidate = "\(stem)-\(number)\(ending)"
-                number += 1
             }
+            claims.take(candidate, for: request.key)
             return candidate
         }
     }
 
-    /// The last part of the address, without anything that means something to a file system, and the ending that fits what
-    /// the bytes are.
-    static func fileName(
-        of url: URL, format: ImageFormat?, name: String?
-    ) -> (stem: String, ending: String) {
+    /// Writes the image's bytes under the name, with the ending that fits what they are.
+    /// - Returns: the file's path.
+    func write(_ image: LoadedFile, as name: String) async throws(Failure) -> String {
+        let file = path + "/" + Self.fileName(name, format: image.header?.format)
+        let failure = await threads.run { () -> Failure? in
+            let bytes = Data(image.bytes.array)
+            if Self.holds(file, bytes) { return nil }
+            do {
+                try bytes.write(to: URL(filePath: file), options: .atomic)
+                return nil
+            } catch {
+                return Failure(
+                    "\(file): cannot be written; is there room, and may you write there?", code: "not-written"
+                )
+            }
+        }
+        if let failure { throw failure }
+        return file
+    }
+
+    /// Whether the file is there with these bytes. A pipe or a device of this name is not read: it might never end.
+    private static func holds(_ file: String, _ bytes: Data) -> Bool {
+        var status = stat()
+        guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            Int(status.st_size) == bytes.count
+        else { return false }
+        // Losing the error is right: what cannot be read is written anew.
+        return (try? Data(contentsOf: URL(filePath: file))) == bytes
+    }
+
+    /// The last part of the address, or the film's name, without anything that means something to a file system.
+    static func name(of url: URL, name: String?) -> (stem: String, ending: String) {
         let isNamed = url.scheme?.lowercased() != "data" && url.lastPathComponent != "/"
         let last = name ?? (isNamed ? url.lastPathComponent : "")
         var safe = ""
@@ -63,15 +89,21 @@ final class OutputFolder: Sendable {
             guard safe.utf8.count < longestStem else { break }
             safe.unicodeScalars.append(isUsable(scalar) ? scalar : "_")
         }
-        var ending = ""
-        if let dot = safe.lastIndex(of: "."), dot > safe.startIndex, name == nil {
-            ending = String(safe[dot...])
-            safe = String(safe[..<dot])
-        }
-        if let format, !(format == .jpeg && ending.lowercased() == ".jpeg") {
-            ending = "." + format.fileExtension
-        }
-        return (safe.isEmpty ? "image" : safe, ending)
+        guard name == nil, let dot = dot(in: safe) else { return (safe.isEmpty ? "image" : safe, "") }
+        return (String(safe[..<dot]), String(safe[dot...]))
+    }
+
+    /// The name with the format's ending behind it, unless it has that already.
+    static func fileName(_ name: String, format: ImageFormat?) -> String {
+        guard let format else { return name }
+        let ending = dot(in: name).map { name[$0...].lowercased() }
+        let fitting = format == .jpeg ? [".jpg", ".jpeg"] : ["." + format.fileExtension]
+        return fitting.contains(ending ?? "") ? name : name + "." + format.fileExtension
+    }
+
+    /// Where the ending begins.
+    fileprivate static func dot(in name: String) -> String.Index? {
+        name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil }
     }
 
     /// In bytes; file systems take 255 for the whole name, which has an ending and perhaps a number.
@@ -83,5 +115,22 @@ final class OutputFolder: Sendable {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
         default: scalar != "/" && !scalar.properties.isDefaultIgnorableCodePoint
         }
+    }
+}
+
+extension OutputFolder.Claims {
+    /// Whether the name, or what it becomes with an ending, may be another's: `a` and `a.png` are one if `a` is a PNG.
+    func isTaken(_ name: String) -> Bool {
+        taken.contains(name) || stems.contains(name) || Self.stem(of: name).map(taken.contains) == true
+    }
+
+    mutating func take(_ name: String, for key: CacheKey) {
+        names[key] = name
+        taken.insert(name)
+        if let stem = Self.stem(of: name) { stems.insert(stem) }
+    }
+
+    private static func stem(of name: String) -> String? {
+        OutputFolder.dot(in: name).map { String(name[..<$0]) }
     }
 }

@@ -28,9 +28,9 @@ enum PrewarmCommand: Command {
         var failures = FailureReport(session.output)
         var unreadable = 0
         for problem in manifest.problems {
-            failures.add(
-                problem.line.map { "line \($0): " + problem.text + ": " + problem.reason }
-                    ?? problem.text + ": " + problem.reason)
+            let reason = problem.text + ": " + problem.reason
+            failures.add(problem.line.map { "line \($0): " + reason } ?? reason)
+            record(FetchRecord(Failure(reason, code: "invalid-entry"), of: problem.text), session)
             unreadable += 1
         }
         var requests: [ImageRequest] = []
@@ -40,13 +40,14 @@ enum PrewarmCommand: Command {
                     try session.request(for: entry.address, at: place, checksum: entry.checksum))
             } catch {
                 failures.add((entry.line.map { "line \($0): " } ?? "") + error.description)
+                record(FetchRecord(error, of: entry.address), session)
                 unreadable += 1
             }
         }
         if requests.isEmpty { throw Failure("there is nothing to prewarm: the manifest names no image") }
 
         let opened = session.makeLoader(keepsFiles: false)
-        let report = PrewarmReport(session, total: requests.count)
+        let report = PrewarmReport(session, requests, opened.loader.downloader.activity)
         let clock = ContinuousClock()
         let start = clock.now
         let summary = await Prewarmer(opened.loader, concurrency: session.settings.downloads.transfers)
@@ -54,7 +55,14 @@ enum PrewarmCommand: Command {
         await opened.close()
         report.finish(summary, unreadable: unreadable, duration: clock.now - start)
         let hasFaults = session.reportFaults()
-        return unreadable + summary.failed > 0 || hasFaults ? .someFailed : .done
+        let failed = unreadable + summary.failed
+        if failed > 0, summary.fetched + summary.alreadyCached == 0 { return .nothingDone }
+        return failed > 0 || hasFaults ? .someFailed : .done
+    }
+
+    /// The object of what names no image.
+    private static func record(_ record: FetchRecord, _ session: Session) {
+        if session.settings.wantsJSON { session.output.json(record) }
     }
 
     /// The manifest the command line names, and where its addresses stand.

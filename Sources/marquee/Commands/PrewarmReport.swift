@@ -3,59 +3,71 @@ import LazyImages
 /// Shows a prewarm as it goes: a bar on standard error for a person, a line an image otherwise, an object for programs.
 final class PrewarmReport: Sendable {
     private struct State {
-        var done = 0
-        var bytes = 0
+        var reported: Set<Int> = []
         var failed = 0
         var failures: FailureReport
     }
 
     private let session: Session
-    private let total: Int
-    private let bar: ProgressBar?
+    private let requests: [ImageRequest]
     private let state: Lock<State>
+    /// The bar on the same terminal tells enough.
+    private let printsLines: Bool
+    private let work = Lock<Int?>(nil)
 
-    init(_ session: Session, total: Int) {
+    init(_ session: Session, _ requests: [ImageRequest], _ activity: NetworkActivity) {
         self.session = session
-        self.total = total
+        self.requests = requests
         state = Lock(State(failures: FailureReport(session.output)))
-        let isForPeople = !session.settings.wantsJSON && !session.output.isQuiet
-        bar = isForPeople && Terminal.showsProgress && Output.isTerminal ? ProgressBar() : nil
-        bar?.draw(done: 0, of: total, note: "")
+        printsLines =
+            !session.output.isQuiet && !session.settings.wantsJSON
+            && !(Output.isTerminal && Terminal.showsProgress)
+        let number = session.output.progress.begin { [self] in
+            let (done, failed) = state.withLock { ($0.reported.count, $0.failed) }
+            return JobProgress(
+                done: done, total: requests.count, failed: failed, bytes: activity.traffic)
+        }
+        work.withLock { $0 = number }
     }
 
     func add(_ result: Prewarmer.ItemResult) {
         let url = result.request.url.displayText
+        let timing = LoadTiming(total: result.duration, queued: result.queued)
         let record: FetchRecord
         switch result.outcome {
         case .alreadyCached(let image), .fetched(let image):
             record = FetchRecord(
-                image, of: url, duration: result.duration, wantsChecksum: session.settings.wantsChecksum)
+                image, of: url, timing: timing, wantsChecksum: session.settings.wantsChecksum)
         case .failed(let error):
-            record = FetchRecord(error, of: url, duration: result.duration)
-        }
-        let note = state.withLock { state in
-            state.done += 1
-            if ["network", "resumed"].contains(record.outcome) { state.bytes += record.bytes ?? 0 }
-            if record.error != nil { state.failed += 1 }
-            let failed = state.failed == 0 ? "" : ", \(state.failed) failed"
-            return (done: state.done, text: ByteCount.text(state.bytes) + failed)
+            record = FetchRecord(error, of: url, timing: timing)
         }
         if session.settings.wantsJSON {
             session.output.json(record)
             session.output.flush()
-        } else if let bar {
-            if record.error != nil { bar.clear() }
-        } else if record.error == nil, !session.output.isQuiet {
+        } else if printsLines, record.error == nil {
             session.output.line(record.summary + "  " + url)
             session.output.flush()
         }
-        if let error = record.error { state.withLock { $0.failures.add(error.message) } }
-        bar?.draw(done: note.done, of: total, note: note.text)
+        state.withLock { state in
+            state.reported.insert(result.index)
+            if let error = record.error {
+                state.failed += 1
+                state.failures.add(error.message)
+            }
+        }
     }
 
-    /// The last line: what became of all of them.
+    /// What became of the others, after an interruption, and the last line: what became of all of them.
     func finish(_ summary: Prewarmer.Summary, unreadable: Int, duration: Duration) {
-        bar?.clear()
+        session.output.progress.end(work.withLock { $0 })
+        if session.settings.wantsJSON {
+            let reported = state.withLock { $0.reported }
+            for (index, request) in requests.enumerated() where !reported.contains(index) {
+                let url = request.url.displayText
+                session.output.json(FetchRecord(.cancelled(url: url), of: url))
+            }
+            session.output.flush()
+        }
         guard !session.output.isQuiet, !session.settings.wantsJSON else { return }
         var parts = [
             "\(summary.fetched) fetched (\(ByteCount.text(summary.bytesFetched)))",

@@ -192,9 +192,11 @@ struct DiskEvictionTests {
         let cache = fixture.cache(largeCount: largeCount)
         for number in 0..<100 { await cache.store(bytes, for: key("\(number)")) }
         await cache.flush()
+        let before = fixture.bytesOnDisk()
         let removed = await cache.trim(to: 30_000)
         #expect(fixture.bytesOnDisk() <= 30_000 && cache.counters.bytes == fixture.bytesOnDisk())
-        #expect(removed == 100 - cache.counters.entries)
+        #expect(removed.removedEntries == 100 - cache.counters.entries)
+        #expect(removed.removedBytes == before - removed.bytes && removed.bytes == fixture.bytesOnDisk())
         if largeCount > 0 { #expect(fixture.bytesOnDisk() > 28_000) }
         await cache.trim(to: 0)
         #expect(fixture.bytesOnDisk() == 0)

@@ -18,11 +18,27 @@ public final class NetworkActivity: Sendable {
         public init() {}
     }
 
+    /// What has come of bodies, and what is still to come.
+    public struct Traffic: Sendable, Hashable {
+        /// Bytes that have arrived so far, of transfers under way too.
+        public var received = 0
+        /// Bytes that servers have promised for the transfers under way and that have not arrived.
+        public var remaining = 0
+        /// How much has come of the transfers under way, in transfers: 0.5 for one that is half there.
+        public var underWay = 0.0
+
+        /// Nothing yet.
+        public init() {}
+    }
+
     /// How long the sign stays on after the last transfer: the next row's often begins within it.
     public static let linger = Duration.milliseconds(250)
 
     private struct State {
         var hosts: [String: HostCounters] = [:]
+        var received = 0
+        /// How far the transfers are whose bodies have begun, by number.
+        var bodies: [Int: TransferProgress] = [:]
         var running = 0
         /// Rises with every start: a pause that was interrupted by one does not end the sign.
         var starts = 0
@@ -81,7 +97,29 @@ public final class NetworkActivity: Sendable {
     /// The counts by host and port, `example.org:443`.
     public var hosts: [String: HostCounters] { state.withLock { $0.hosts } }
 
+    /// The bytes of bodies so far, for a sign that moves while a transfer runs.
+    public var traffic: Traffic {
+        state.withLock { state in
+            var traffic = Traffic()
+            traffic.received = state.received
+            for body in state.bodies.values {
+                guard let expected = body.expected, expected > 0 else { continue }
+                traffic.remaining += max(0, expected - body.received)
+                traffic.underWay += min(1, Double(body.received) / Double(expected))
+            }
+            return traffic
+        }
+    }
+
     // MARK: What the downloader tells
+
+    /// A transfer has come so far. What it begins with was there before: the part of a body that is resumed.
+    func note(_ progress: TransferProgress, of transfer: Int) {
+        state.withLock { state in
+            let earlier = state.bodies.updateValue(progress, forKey: transfer)
+            if let earlier { state.received += max(0, progress.received - earlier.received) }
+        }
+    }
 
     /// Passes an event on, which is only made if somebody listens.
     func note(_ event: () -> TransferEvent) {
@@ -90,6 +128,9 @@ public final class NetworkActivity: Sendable {
         let event = event()
         for listener in listeners.values { listener.yield(event) }
     }
+
+    /// No more comes of a transfer's body.
+    func endBody(of transfer: Int) { state.withLock { $0.bodies[transfer] = nil } }
 
     /// A transfer has its place.
     func begin(at place: String) {

@@ -47,6 +47,30 @@ struct NetworkActivityTests {
         b.failed = 1
         #expect(activity.hosts == ["a": a, "b": b])
     }
+
+    @Test("traffic counts the bytes of transfers under way, and none that an earlier transfer brought")
+    func traffic() {
+        let activity = NetworkActivity(clock: HeldClock())
+        func expect(_ received: Int, _ remaining: Int, _ underWay: Double) {
+            let traffic = activity.traffic
+            #expect(traffic.received == received && traffic.remaining == remaining)
+            #expect(traffic.underWay == underWay)
+        }
+        // A resumed one begins with what was there.
+        activity.note(TransferProgress(received: 25, expected: 100), of: 1)
+        expect(0, 75, 0.25)
+        activity.note(TransferProgress(received: 50, expected: 100), of: 1)
+        activity.note(TransferProgress(received: 0, expected: nil), of: 2)
+        activity.note(TransferProgress(received: 7, expected: nil), of: 2)
+        expect(32, 50, 0.5)
+        activity.endBody(of: 1)
+        activity.endBody(of: 2)
+        expect(32, 0, 0)
+        // The same transfer once more, after a failure.
+        activity.note(TransferProgress(received: 0, expected: 10), of: 1)
+        activity.note(TransferProgress(received: 10, expected: 10), of: 1)
+        expect(42, 0, 1)
+    }
 }
 
 /// A clock whose time passes only when it is told to.

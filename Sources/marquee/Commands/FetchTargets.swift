@@ -1,0 +1,145 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+
+/// Something to fetch: an address and where it stands.
+struct FetchTarget: Sendable {
+    let address: String
+    var place: Place?
+    /// What the file is called, for a film; nil if its address says.
+    var name: String?
+
+    /// The target that a word names by itself, without a catalogue: an address, or the path of a file. Nil for a film.
+    init?(_ word: String) {
+        if Self.isAddress(word) {
+            address = word
+        } else if Self.isPath(word) {
+            address = URL(filePath: word).absoluteString
+        } else {
+            return nil
+        }
+    }
+
+    /// A film's poster.
+    init(address: String, place: Place, name: String) {
+        (self.address, self.place, self.name) = (address, place, name)
+    }
+
+    /// Whether a word is an address and not a film: it has a scheme that is followed by `//`, or is a data URL.
+    static func isAddress(_ word: String) -> Bool {
+        word.contains("://") || word.lowercased().hasPrefix("data:") || word.lowercased().hasPrefix("file:")
+    }
+
+    /// Whether a word is the path of a file: it begins as one, or has a slash and the file is there.
+    private static func isPath(_ word: String) -> Bool {
+        if ["/", "./", "../"].contains(where: { word.hasPrefix($0) }) { return true }
+        guard word.contains("/") else { return false }
+        return unsafe access(word, F_OK) == 0
+    }
+
+    /// How its record calls it, without credentials.
+    var displayText: String {
+        // What is no address is shown as it was given.
+        (try? URL(typed: address, relativeTo: place?.base))?.displayText ?? address
+    }
+}
+
+/// What `fetch` is to fetch, one after the other: what its operands name and, in place of `-`, what the lines of standard
+/// input name, each as soon as it is there. What names nothing is a failure of its own and does not stop the others.
+actor FetchTargets {
+    enum Item: Sendable {
+        case target(FetchTarget)
+        case failure(FetchRecord)
+    }
+
+    private let session: Session
+    private let input = InputLines()
+    private var words: ArraySlice<String>
+    private var readsInput = false
+    private var catalogue: Result<OpenCatalogue, any Error>?
+    /// How many there were so far.
+    private(set) var count = 0
+
+    init(_ session: Session) {
+        self.session = session
+        words = session.arguments.operands[...]
+    }
+
+    /// The next; nil when there is none any more. For one caller at a time.
+    func next() async throws(Failure) -> Item? {
+        guard let word = try await nextWord() else { return nil }
+        count += 1
+        if let target = FetchTarget(word) { return .target(target) }
+        if catalogue == nil {
+            let opened = await opened()
+            if !Task.isCancelled { catalogue = opened }
+        }
+        return item(film: word)
+    }
+
+    /// What was not asked for yet, as far as it is known, for a program that is to end: nothing is waited for.
+    func rest() async -> [FetchRecord] {
+        var rest: [String] = readsInput ? await input.rest() : []
+        for word in words { rest += word == "-" ? await input.rest() : [word] }
+        return rest.map { word in
+            let item = FetchTarget(word).map(Item.target) ?? item(film: word)
+            switch item {
+            case .target(let target):
+                return FetchRecord(.cancelled(url: target.displayText), of: target.displayText)
+            case .failure(let record): return record
+            }
+        }
+    }
+
+    private func nextWord() async throws(Failure) -> String? {
+        while true {
+            if readsInput {
+                if let line = try await input.next() { return line }
+                readsInput = false
+            }
+            guard let word = words.popFirst() else { return nil }
+            if word != "-" { return word }
+            readsInput = true
+        }
+    }
+
+    private func opened() async -> Result<OpenCatalogue, any Error> {
+        do {
+            return .success(try await session.catalogue())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func item(film word: String) -> Item {
+        switch catalogue {
+        case nil: .failure(FetchRecord(.cancelled(url: word), of: word))
+        case .failure(let error as ImageLoadingError): .failure(FetchRecord(error, of: word))
+        case .failure(let error):
+            .failure(FetchRecord(Failure("\(error)", code: "unreadable-catalogue"), of: word))
+        case .success(let open): item(film: word, in: open)
+        }
+    }
+
+    private func item(film word: String, in open: OpenCatalogue) -> Item {
+        do throws(Failure) {
+            let movie = try session.film(word, in: open.catalogue)
+            guard let poster = movie.poster else {
+                throw Failure(
+                    "\(movie.title) has no poster in the catalogue; add the address of one there",
+                    code: "no-poster")
+            }
+            return .target(FetchTarget(address: poster, place: open.place, name: movie.id))
+        } catch {
+            return .failure(FetchRecord(error.naming(file: word), of: word))
+        }
+    }
+}
+
+extension Failure {
+    /// The same, with how to name the file of this name, where there is one.
+    func naming(file: String) -> Failure {
+        guard code == "no-such-film", unsafe access(file, F_OK) == 0 else { return self }
+        return Failure("\(description); for the file, write ./\(file)", code: code)
+    }
+}

@@ -1,0 +1,76 @@
+/// `marquee help json`: what `--json` prints, member by member. A test compares it with what is printed.
+enum JSONHelp {
+    /// The command line that asks for it.
+    static let words = ["help", "json"]
+
+    static let text = """
+        What --json prints. Members without a value are left out. Times are in
+        milliseconds, sizes in bytes. The data is on standard output and nothing else;
+        messages are on standard error.
+
+        fetch, prewarm, show FILE: an object a line for each address, as it ends
+          url           the address, without credentials; or the film that is not there
+          outcome       network    fetched now
+                        resumed    fetched, but for what an earlier run had brought
+                        memory, disk  it was there, and fresh
+                        revalidated   it was there, and the server says it holds
+                        stale      it was there; the server fails, or is asked now
+                        local      a file, or a data URL
+                        failed     see error
+          status        of the answer: 200, 404, ...
+          bytes         the file's size
+          format        jpeg, png, ...
+          width         in pixels
+          height        in pixels
+          milliseconds  from the transfer's start to its end
+          queued        how long it waited for its place before
+          sha256        of the file, with --checksum
+          file          where fetch -o has it
+          error         only after a failure
+          error.code    a short, stable name: the README lists them
+          error.message one line for people
+
+        film: as list (an array) and show FILM (an object) print it
+          id            the film's name in its catalogue
+          title
+          originalTitle where it differs
+          year
+          director
+          country
+          minutes
+          genres        an array
+          overview
+          score         0 to 10
+          poster        the poster's address
+          cached        list: whether the poster is in the cache
+          fetch         show: what became of the poster, with the members of fetch
+
+        cache info: one object
+          path          the folder
+          entries       how many files are cached
+          bytes         their size
+          limit         how large they may become
+          newerEntries  files of a later version, which are left alone
+          hits          look-ups that found something, in all runs so far
+          misses        look-ups that did not
+          corrupt       files that were wrong, and removed
+          faults        what went wrong just now
+          hosts         an array: the same for each host
+          hosts.host    its name
+          hosts.entries
+          hosts.bytes
+          hosts.hits
+          hosts.misses
+          hosts.stores  files that were stored
+          hosts.corrupt
+
+        cache verify, trim, clear: one object
+          entries       what is left
+          bytes
+          removedEntries  what was removed
+          removedBytes
+
+        cache path: one object
+          path          the folder
+        """
+}

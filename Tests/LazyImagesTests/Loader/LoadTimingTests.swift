@@ -1,0 +1,59 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("How long a load takes", .timeLimit(.minutes(10)))
+struct LoadTimingTests {
+    private let held = HeldTransport()
+    private let loader: FileLoader
+
+    init() {
+        var configuration = ImageDownloader.Configuration()
+        configuration.transfersPerHost = 1
+        loader = FileLoader(memory: nil, disk: nil, configuration: configuration, transport: held)
+    }
+
+    private func timed(_ path: String) async throws -> (code: String?, timing: LoadTiming) {
+        let (file, timing) = await loader.timedFile(for: try ImageRequest("http://localhost/" + path))
+        if case .failure(let error) = file { return (error.code, timing) }
+        return (nil, timing)
+    }
+
+    @Test("the wait for a place is told apart from the transfer")
+    func queued() async throws {
+        async let first = timed("1")
+        let transfer = try await held.transfer()
+        async let second = timed("2")
+        try await loader.downloader.has(.normal, for: try ImageRequest("http://localhost/2"))
+        let clock = ContinuousClock()
+        let start = clock.now
+        let least = clock.now - start
+        transfer.answer(SampleImages.png)
+        try await held.transfer(1).answer(SampleImages.png)
+        let (one, two) = (try await first, try await second)
+        #expect(one.code == nil && two.code == nil)
+        #expect(two.timing.queued >= least)
+        #expect(two.timing.own + two.timing.queued == two.timing.total && two.timing.own > .zero)
+    }
+
+    @Test("one that is cancelled before it has a place has waited all the time")
+    func cancelled() async throws {
+        async let first = timed("1")
+        let transfer = try await held.transfer()
+        let second = Task { try await timed("2") }
+        try await loader.downloader.has(.normal, for: try ImageRequest("http://localhost/2"))
+        second.cancel()
+        let two = try await second.value
+        #expect(two.code == "cancelled" && two.timing.own == .zero && two.timing.total > .zero)
+        transfer.answer(SampleImages.png)
+        #expect(try await first.code == nil)
+    }
+
+    @Test("what a tier has waits for nothing")
+    func local() async throws {
+        let (_, timing) = await loader.timedFile(for: try ImageRequest("data:,x"))
+        #expect(timing.queued == .zero && timing.total > .zero)
+    }
+}

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("marquee fetch reads standard input and ends early", .timeLimit(.minutes(10)))
+struct FetchInputTests {
+    @Test("fetch - begins before its input ends")
+    func streams() async throws {
+        let fixture = try Fixture()
+        let program = try Program(
+            ["fetch", "-", "--json"], input: "\(fixture.base)posters/1.png\nfilm-2\nfilm", keepsInput: true,
+            environment: fixture.environment)
+        var urls: Set<String> = []
+        for _ in 0..<2 {
+            let record = try JSON.object(try #require(await program.nextLine()))
+            urls.insert(record["url"] as? String ?? "")
+        }
+        #expect(urls == [fixture.base + "posters/1.png", fixture.base + "posters/2.png"])
+        program.send(SIGINT)
+        #expect(await program.outcome().status == 130)
+    }
+
+    @Test("fetch - takes films as its arguments do, and a last line without an end")
+    func films() async throws {
+        let fixture = try Fixture()
+        let fetched = try await fixture.run(
+            "fetch", "-", "--json",
+            input: "\u{FEFF}film-1\r\n# film-2\n\nfilm 3\nnosuch\n\(fixture.base)posters/4.png")
+        #expect(fetched.status == 1)
+        let records = try JSON.lines(fetched)
+        #expect(
+            Set(records.compactMap { $0["url"] as? String })
+                == Set([1, 3, 4].map { fixture.base + "posters/\($0).png" } + ["nosuch"]))
+        let codes = records.compactMap { ($0["error"] as? [String: Any])?["code"] as? String }
+        #expect(codes == ["no-such-film"])
+    }
+
+    @Test("a catalogue that cannot be had fails the films and not the addresses")
+    func lostCatalogue() async throws {
+        let fixture = try Fixture()
+        let fetched = try await fixture.run(
+            "fetch", "film-1", fixture.base + "posters/2.png", "--json", "--catalogue", "/nowhere")
+        #expect(fetched.status == 1)
+        let outcomes = try JSON.lines(fetched).compactMap { $0["outcome"] as? String }.sorted()
+        #expect(outcomes == ["failed", "network"])
+        #expect(fetched.errorText.contains("/nowhere: there is no such file"))
+    }
+
+    @Test("after Ctrl-C every address has its object", arguments: ["fetch", "prewarm"])
+    func cancelled(command: String) async throws {
+        // Neither the answer nor a timeout may come before the signal, however late that is sent.
+        let fixture = try Fixture { $0.latency = .seconds(600) }
+        let addresses = ["data:,x"] + (1...6).map { fixture.base + "posters/\($0).png" }
+        let program = try Program(
+            [command, "-", "--json", "--any-content", "--timeout", "600", "--concurrency", "2"],
+            input: addresses.joined(separator: "\n"), environment: fixture.environment)
+        #expect(await program.nextLine() != nil)
+        program.send(SIGINT)
+        let outcome = await program.outcome()
+        #expect(outcome.status == 130)
+        #expect(outcome.errors.isEmpty, "\(outcome.errorText)")
+        let records = try JSON.lines(outcome)
+        #expect(records.compactMap { $0["url"] as? String }.sorted() == addresses.sorted())
+        let codes = records.compactMap { ($0["error"] as? [String: Any])?["code"] as? String }
+        #expect(codes == Array(repeating: "cancelled", count: 6))
+    }
+
+    @Test("after Ctrl-C a film that is shown has its object")
+    func cancelledShow() async throws {
+        let origin = try ScriptedOrigin([.readHead, .awaitClose])
+        let fixture = try Fixture(
+            films: #"[{"id":"a","title":"A","year":1920,"director":"D","poster":"\#(origin.url())"}]"#)
+        let program = try Program(
+            ["show", "a", "--json", "--timeout", "600"], environment: fixture.environment)
+        try await origin.requests.reaches(1)
+        program.send(SIGINT)
+        let outcome = await program.outcome()
+        #expect(outcome.status == 130)
+        let fetch = try #require(try JSON.object(outcome.text)["fetch"] as? [String: Any])
+        #expect((fetch["error"] as? [String: Any])?["code"] as? String == "cancelled")
+    }
+}

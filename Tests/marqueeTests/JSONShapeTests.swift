@@ -1,0 +1,142 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("--json everywhere", .timeLimit(.minutes(10)))
+struct JSONShapeTests {
+    @Test("cache path is an object")
+    func path() async throws {
+        let fixture = try Fixture()
+        let path = try JSON.object(try await fixture.run("cache", "path", "--json").text)
+        #expect(path["path"] as? String == fixture.home.file("marquee") && path.count == 1)
+    }
+
+    @Test("a film's poster has one shape: its address; what became of it stands beside it")
+    func poster() async throws {
+        let fixture = try Fixture()
+        let shown = try JSON.object(try await fixture.run("show", "film-1", "--json").text)
+        let listed = try JSON.array(try await fixture.run("list", "--json").text)
+        #expect(shown["poster"] as? String == fixture.base + "posters/1.png")
+        #expect(listed.first?["poster"] as? String == shown["poster"] as? String)
+        #expect((shown["fetch"] as? [String: Any])?["outcome"] as? String == "network")
+    }
+
+    @Test("trim says how many entries and bytes it removed")
+    func trim() async throws {
+        let fixture = try Fixture()
+        _ = try await fixture.run("prewarm")
+        func number(_ object: [String: Any], _ name: String) throws -> Int {
+            try #require(object[name] as? Int, "\(name)")
+        }
+        let before = try JSON.object(try await fixture.run("cache", "info", "--json").text)
+        let trimmed = try JSON.object(try await fixture.run("cache", "trim", "--to", "1K", "--json").text)
+        #expect(
+            try number(trimmed, "removedBytes") == number(before, "bytes") - number(trimmed, "bytes"))
+        #expect(try number(trimmed, "removedBytes") > 0)
+        let left = try number(trimmed, "entries")
+        let text = try await fixture.run("cache", "trim", "--to", "1").text
+        #expect(text == "0 entries, 0 bytes; \(left) removed, \(try number(trimmed, "bytes")) bytes\n")
+    }
+
+    @Test(
+        "milliseconds count from the transfer's start, and the wait for a place is queued",
+        arguments: ["fetch", "prewarm"])
+    func times(command: String) async throws {
+        let latency = 100.0
+        let fixture = try Fixture { $0.latency = .milliseconds(Int(latency)) }
+        let list = (1...4).map { fixture.base + "posters/\($0).png" }.joined(separator: "\n")
+        let clock = ContinuousClock()
+        let start = clock.now
+        let run = try await fixture.run(command, "-", "--json", "--per-host", "1", input: list)
+        let whole = (clock.now - start) / .milliseconds(1)
+        let times = try JSON.lines(run).map { record in
+            (
+                own: try #require(record["milliseconds"] as? Double),
+                queued: try #require(record["queued"] as? Double)
+            )
+        }
+        #expect(times.count == 4 && run.status == 0)
+        for (index, time) in times.enumerated() {
+            #expect(time.own >= latency - 1)
+            #expect(time.queued >= Double(index) * latency - 1)
+            #expect(time.own + time.queued <= whole)
+        }
+        let cached = try await fixture.run(command, "-", "--json", input: list)
+        #expect(try JSON.lines(cached).allSatisfy { $0["queued"] as? Double == 0 })
+    }
+
+    @Test("a line of a manifest that is no address has its object")
+    func badLine() async throws {
+        let fixture = try Fixture()
+        let run = try await fixture.run(
+            "prewarm", "-", "--json", input: "\(fixture.base)posters/1.png\nno address\nhttp://h/\u{1}\n")
+        #expect(run.status == 1)
+        let records = try JSON.lines(run)
+        #expect(records.count == 3)
+        let codes = records.compactMap { ($0["error"] as? [String: Any])?["code"] as? String }
+        #expect(codes == ["invalid-entry", "invalid-url"])
+    }
+
+    /// Every member of an object and of the objects in it, as `error.code` and `hosts.host`.
+    private func members(_ value: Any, _ prefix: String = "") -> Set<String> {
+        if let values = value as? [Any] {
+            return values.reduce(into: []) { $0.formUnion(members($1, prefix)) }
+        }
+        guard let object = value as? [String: Any] else { return [] }
+        return object.reduce(into: []) { names, member in
+            names.insert(prefix + member.key)
+            names.formUnion(members(member.value, prefix + member.key + "."))
+        }
+    }
+
+    @Test("marquee help json names every member that is printed, and no other")
+    func documented() async throws {
+        let films = """
+            [{"id":"a","title":"A","originalTitle":"O","year":1920,"director":"D","country":"C","minutes":9,
+              "genres":["G"],"overview":"W","score":7,"poster":"posters/1.png"},
+             {"id":"b","title":"B","year":1921,"director":"D","poster":"posters/none.png"}]
+            """
+        let fixture = try Fixture(films: films)
+        var printed: [String: Set<String>] = [:]
+        func note(_ name: String, _ words: String..., input: String = "") async throws {
+            let run = try await Program.run(
+                words + ["--json", "--checksum"], input: input, environment: fixture.environment)
+            let text = run.text.hasPrefix("[") ? run.text : "[" + run.lines.joined(separator: ",") + "]"
+            let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
+            printed[name, default: []].formUnion(members(value))
+        }
+        try await note("fetch", "fetch", "a", "b", "nosuch", "-o", fixture.home.file("out"))
+        try await note("fetch", "prewarm")
+        try await note("fetch", "show", fixture.folder.file("posters/1.png"))
+        try await note("film", "list")
+        try await note("film", "show", "a")
+        try await note("cache info", "cache", "info")
+        for words in [["verify"], ["trim", "--to", "1M"], ["clear"]] {
+            try await note("cache verify", "cache", words[0], words.count > 1 ? "--to=1M" : "--quiet")
+        }
+        try await note("cache path", "cache", "path")
+        // What became of a film's poster has the members of `fetch`.
+        let ofFetch = printed["film"]?.filter { $0.hasPrefix("fetch.") } ?? []
+        #expect(
+            !ofFetch.isEmpty
+                && Set(ofFetch.map { String($0.dropFirst(6)) }).isSubset(of: printed["fetch"] ?? []))
+        printed["film"]?.subtract(ofFetch)
+
+        let page = try await Program.run(["help", "json"])
+        #expect(page.status == 0 && page.errors.isEmpty)
+        #expect(page.lines.allSatisfy { $0.count <= 80 })
+        var documented: [String: Set<String>] = [:]
+        var section = ""
+        for line in page.lines {
+            if line.hasPrefix("    ") { continue }
+            if line.hasPrefix("  ") {
+                documented[section, default: []].insert(String(line.dropFirst(2).prefix { $0 != " " }))
+            } else {
+                let title = line.prefix { $0 != ":" }
+                section = title == line[...] ? "" : String(title.split(separator: ",")[0])
+            }
+        }
+        documented[""] = nil
+        #expect(documented == printed)
+    }
+}

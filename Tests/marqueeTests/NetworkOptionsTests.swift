@@ -1,0 +1,60 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite("Network options hold for all that is fetched", .timeLimit(.minutes(10)))
+struct NetworkOptionsTests {
+    @Test("a catalogue and a manifest go through the proxy that is named")
+    func proxy() async throws {
+        let films = #"[{"id":"a","title":"A","year":1920,"director":"D","poster":"p.png"}]"#
+        for (words, body) in [
+            (["list", "--catalogue", "http://films.invalid/x"], films),
+            (["prewarm", "http://films.invalid/x"], "data:,x\n"),
+        ] {
+            let proxy = try ScriptedOrigin(.answering(Array(body.utf8)))
+            let home = try TemporaryFolder()
+            let run = try await Program.run(
+                words + [
+                    "--insecure-http", "films.invalid", "--proxy", proxy.url("").absoluteString, "-v",
+                ], environment: ["XDG_CACHE_HOME": home.path])
+            #expect(run.errorText.contains("http://films.invalid/x 200, "), "\(run.errorText)")
+            #expect(proxy.heads.first?.hasPrefix("GET http://films.invalid/x HTTP/1.1") == true)
+        }
+    }
+
+    @Test("what is cached heeds --max-bytes too")
+    func maximum() async throws {
+        let fixture = try Fixture()
+        let url = fixture.base + "posters/1.png"
+        #expect(try await fixture.run("fetch", url).status == 0)
+        for options in [[], ["--offline"]] {
+            let refused = try await Program.run(
+                ["fetch", url, "--max-bytes", "69", "--json"] + options, environment: fixture.environment)
+            #expect(refused.status == 2)
+            let error = try #require(try JSON.lines(refused).first?["error"] as? [String: Any])
+            #expect(error["code"] as? String == "too-large")
+        }
+        let prewarmed = try await fixture.run("prewarm", "-", "--max-bytes", "69", input: url)
+        #expect(prewarmed.status == 2 && prewarmed.errorText.contains("larger than 69 bytes"))
+        #expect(try await fixture.run("fetch", url, "--max-bytes", "70", "--offline").status == 0)
+    }
+
+    @Test("a server that wants credentials is answered with the variable that holds them, then the flag")
+    func credentials() async throws {
+        let origin = try ScriptedOrigin(
+            .answering([], status: "401 Unauthorized", fields: "WWW-Authenticate: Basic realm=\"r\"\r\n"))
+        let home = try TemporaryFolder()
+        let run = try await Program.run(
+            ["fetch", origin.url().absoluteString], environment: ["XDG_CACHE_HOME": home.path])
+        let variable = try #require(run.errorText.firstRange(of: "MARQUEE_CREDENTIALS"))
+        let flag = try #require(run.errorText.firstRange(of: "--header"))
+        #expect(variable.upperBound < flag.lowerBound && run.errorLines.count == 1)
+    }
+
+    @Test("a pattern is no host of --insecure-http", arguments: ["*", "*.example.org", "a?", "a#b"])
+    func patterns(host: String) async throws {
+        let run = try await Program.run(["list", "--insecure-http", host])
+        #expect(run.status == 2)
+        #expect(run.errorText.contains("--insecure-http wants a host name"))
+    }
+}

@@ -1,0 +1,127 @@
+import FoundationEssentials
+import LazyImages
+import TestSupport
+import Testing
+
+@testable import marquee
+
+/// Progress as a person sees it: of transfers that stand still half-way, so that it can be read.
+@Suite("Progress on a terminal", .serialized, .ownThread, .timeLimit(.minutes(10)))
+struct ProgressTests {
+    private let folder: TemporaryFolder
+    private let gate = Gate()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Sends 30,000 of 100,000 bytes and, once the gate is open, the rest.
+    private func origin(of body: [UInt8]) throws -> ScriptedOrigin {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n"
+        return try ScriptedOrigin([
+            .readHead, .send(head), .sendBytes(Array(body[..<30_000])), .wait(gate),
+            .sendBytes(Array(body[30_000...])),
+        ])
+    }
+
+    private var body: [UInt8] { [UInt8](repeating: 0x20, count: 100_000) }
+
+    private func started(_ arguments: [String]) throws -> PseudoTerminal {
+        try PseudoTerminal(
+            BuiltProgram.path("marquee"), arguments, environment: ["XDG_CACHE_HOME": folder.path])
+    }
+
+    private func shows(_ texts: String..., on terminal: PseudoTerminal) -> Bool {
+        terminal.waits { screen in texts.allSatisfy { screen.row(containing: $0) != nil } }
+    }
+
+    /// Lets the rest come and checks that the line goes.
+    private func finish(_ terminal: PseudoTerminal, status: Int32 = 0) {
+        gate.open()
+        #expect(terminal.waitForEnd() == .exited(status))
+        #expect(terminal.screen.row(containing: "/s") == nil, "\(terminal.screen.rows)")
+        #expect(terminal.screen.unknown.isEmpty)
+    }
+
+    @Test("fetch shows bytes and rate of one, also with --json")
+    func one() throws {
+        let origin = try origin(of: body)
+        let terminal = try started(["fetch", origin.url().absoluteString, "--any-content", "--json"])
+        #expect(shows("29.3 KiB of 97.7 KiB", "/s", on: terminal), "\(terminal.screen.rows)")
+        finish(terminal)
+        #expect(terminal.screen.row(containing: "\"outcome\":\"network\"") != nil)
+    }
+
+    @Test(
+        "fetch and prewarm show counts, and the bytes of transfers under way",
+        arguments: ["fetch", "prewarm"])
+    func several(command: String) throws {
+        let origin = try origin(of: body)
+        let list = folder.file("list")
+        let addresses = ["data:,xyz", origin.url("/1").absoluteString, origin.url("/2").absoluteString]
+        try Data(addresses.joined(separator: "\n").utf8).write(to: URL(filePath: list))
+        let operands = command == "fetch" ? addresses : [list]
+        let terminal = try started([command, "--any-content"] + operands)
+        #expect(shows("1/3", "58.6 KiB", "/s", on: terminal), "\(terminal.screen.rows)")
+        finish(terminal)
+    }
+
+    @Test("a catalogue that loads shows how far it is")
+    func catalogue() throws {
+        let films = #"[{"id":"a","title":"A","year":1920,"director":"D"}]"#
+        let origin = try origin(of: Array(films.utf8) + body)
+        let terminal = try started(["list", "--catalogue", origin.url("/films.json").absoluteString])
+        #expect(shows("films.json", "29.3 KiB of 97.7 KiB", "/s", on: terminal), "\(terminal.screen.rows)")
+        finish(terminal)
+        #expect(terminal.screen.row(containing: "1 film") != nil)
+    }
+
+    @Test("show shows how far the poster is")
+    func poster() throws {
+        let origin = try origin(of: [UInt8](Fixture.pixel) + body)
+        let films = #"[{"id":"a","title":"A","year":1920,"director":"D","poster":"\#(origin.url())"}]"#
+        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        let terminal = try started(["show", "a", "--catalogue", folder.file("films.json")])
+        #expect(shows("29.3 KiB of 97.7 KiB", "/s", on: terminal), "\(terminal.screen.rows)")
+        gate.open()
+        _ = terminal.waitForEnd()
+        #expect(terminal.screen.row(containing: "/s") == nil)
+    }
+
+    @Test("--quiet and TERM=dumb have none", arguments: [["--quiet"], []])
+    func none(options: [String]) throws {
+        // Long enough for a line to be drawn.
+        let fixture = try Fixture { $0.latency = .milliseconds(500) }
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), ["fetch", fixture.base + "posters/1.png"] + options,
+            environment: ["XDG_CACHE_HOME": folder.path, "TERM": options.isEmpty ? "dumb" : "xterm"])
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(!terminal.output.contains(0x1B))
+    }
+
+    @Test("the line has counts, bytes and a rate, fits the window, and keeps to the terminal's encoding")
+    func text() {
+        var progress = JobProgress(done: 1, total: 4, failed: 1, bytes: NetworkActivity.Traffic())
+        progress.bytes?.received = 3 << 20
+        progress.bytes?.underWay = 1
+        let line = progress.line(rate: 524_288, width: 79, isUnicode: false)
+        #expect(line == "============------------  1/4  3 MiB  512 KiB/s  1 failed")
+        #expect(progress.line(rate: 0, width: 79, isUnicode: true).hasPrefix("━━━━━━━━━━━━──"))
+        #expect(progress.line(rate: 0, width: 20, isUnicode: true).hasPrefix("1/4  3 MiB"))
+        progress.total = nil
+        #expect(progress.line(rate: 0, width: 79, isUnicode: true).hasPrefix("1 done  3 MiB"))
+        #expect(
+            JobProgress(label: "reading a", total: 0).line(rate: 0, width: 79, isUnicode: true) == "reading a"
+        )
+        for width in 0..<90 {
+            #expect(progress.line(rate: 1e12, width: width, isUnicode: true).count <= width)
+        }
+    }
+
+    @Test("the rate is that of the last few seconds")
+    func rate() {
+        let start = ContinuousClock.now
+        var rate = TransferRate(100, now: start)
+        #expect(rate.note(1100, now: start + .seconds(1)) == 1000)
+        for second in 2...10 { _ = rate.note(1100 + second, now: start + .seconds(second)) }
+        #expect(rate.note(1110, now: start + .seconds(11)) < 2)
+    }
+}
