@@ -32,8 +32,10 @@ final class Listener: Sendable {
 
     /// Lets go of the port; connections not yet accepted are reset.
     func stop() {
-        let descriptor = descriptor.withLock { $0.take() }
-        if let descriptor { close(descriptor) }
+        guard let descriptor = descriptor.withLock({ $0.take() }) else { return }
+        // A program that is being started has a copy of the descriptor for a moment, which would go on listening.
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
     }
 
     /// The next connection, or the error number of the call that gave none.

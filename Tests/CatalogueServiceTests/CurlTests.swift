@@ -13,7 +13,7 @@ extension OverSockets {
         private func curl(_ running: RunningService, _ arguments: String) -> String {
             // Its last use may be before curl's.
             defer { withExtendedLifetime(running) {} }
-            guard let pipe = unsafe popen("curl --silent --noproxy '*' --max-time 20 \(arguments)", "r")
+            guard let pipe = unsafe popen("curl --silent --noproxy '*' --max-time 600 \(arguments)", "r")
             else { return "" }
             var output: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)

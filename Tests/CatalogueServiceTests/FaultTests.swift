@@ -1,5 +1,6 @@
 import CatalogueService
 import Glibc
+import TestSupport
 import Testing
 
 extension OverSockets {
@@ -53,9 +54,9 @@ extension OverSockets {
 
         @Test("a connection that was used and says nothing more is closed without a word")
         func idleAfterUse() throws {
-            let running = try RunningService { $0.idleTimeout = .seconds(1) }
-            let used = try running.client()
-            #expect(try used.get("/movies.json").status == 200)
+            let running = try RunningService { $0.idleTimeout = .milliseconds(500) }
+            let (used, answer) = try running.answered("/movies.json")
+            #expect(answer.status == 200)
             #expect(used.isEnded())
             #expect(running.service.statistics.requests == 1)
         }
@@ -77,17 +78,14 @@ extension OverSockets {
         }
 
         @Test("a client that takes nothing of its answer is let go")
-        func stuckClient() throws {
+        func stuckClient() async throws {
             let running = try RunningService(["large.bin": ""]) { $0.writeTimeout = .milliseconds(40) }
             #expect(unsafe truncate(running.folder.file("large.bin"), 256 << 20) == 0)
             let client = try running.client()
             client.send("GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n")
-            let other = try running.client()
-            // Each answer takes a turn of the service, so this waits on it and not on a clock of the test. Once the other
-            // client has its answer, both connections have been counted.
-            repeat {
-                #expect(try other.get("/").status == 200)
-            } while running.service.statistics.connectionsNow > 1
+            try await eventually { running.service.statistics.connectionsInAll == 1 }
+            try await eventually { running.service.statistics.connectionsNow == 0 }
+            #expect(try running.client().get("/").status == 200)
             #expect(client.readToEnd().count < 256 << 20)
         }
 
@@ -111,8 +109,7 @@ extension OverSockets {
             let second = try running.client()
             #expect(try first.get("/movies.json").status == 200)
             #expect(try second.get("/movies.json").status == 200)
-            let third = try running.client()
-            let answer = try third.get("/movies.json")
+            let (third, answer) = try running.answered("/movies.json")
             #expect(answer.status == 503)
             #expect(answer.fields["connection"] == "close")
             #expect(third.isEnded())
@@ -135,8 +132,8 @@ extension OverSockets {
             let first = try running.client()
             #expect(try first.get("/movies.json").status == 200)
             for _ in 0..<70 {
-                let client = try running.client()
-                #expect(try client.get("/movies.json").status == 503)
+                let (client, answer) = try running.answered("/movies.json")
+                #expect(answer.status == 503)
                 #expect(client.isEnded())
             }
         }

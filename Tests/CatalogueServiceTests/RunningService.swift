@@ -29,4 +29,18 @@ final class RunningService {
     deinit { service.stop() }
 
     func client() throws -> RawClient { try RawClient(port: service.port, owner: self) }
+
+    /// A client with the answer to its first request. The service closes connections that say nothing for a while, and on a
+    /// busy machine a client may be that late; then another tries.
+    func answered(_ target: String) throws -> (client: RawClient, answer: RawClient.Answer) {
+        while true {
+            try Task.checkCancellation()
+            let client = try client()
+            do {
+                return (client, try client.get(target))
+            } catch RawClient.Failure.noAnswer(got: "") {
+                continue
+            }
+        }
+    }
 }

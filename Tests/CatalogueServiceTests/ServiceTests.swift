@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 
 /// All that uses sockets runs one after the other, so that one test's clients are not another's load.
-@Suite("CatalogueService", .serialized, .timeLimit(.minutes(10)))
+@Suite("CatalogueService", .serialized, .ownThread, .timeLimit(.minutes(10)))
 enum OverSockets {}
 
 extension OverSockets {

@@ -3,7 +3,7 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
-@Suite("A session gives the terminal back", .serialized, .timeLimit(.minutes(10)))
+@Suite("A session gives the terminal back", .serialized, .ownThread, .timeLimit(.minutes(10)))
 struct TerminalSessionTests {
     #if THREAD_SANITIZER
         // The sanitizer takes the others, and a stack's overflow, for itself.
@@ -62,7 +62,7 @@ struct TerminalSessionTests {
     func crashes(key: String, signals: [Int32]) throws {
         let terminal = try started()
         terminal.type(key)
-        let ending = terminal.waitForEnd(seconds: 30)
+        let ending = terminal.waitForEnd()
         #expect(signals.contains { ending == .killed(signal: $0) }, "\(String(describing: ending))")
         #expect(isRestored(terminal))
     }

@@ -34,7 +34,8 @@ public final class PseudoTerminal {
     /// Starts a program in a terminal of its own.
     ///
     /// The environment is `TERM=xterm-256color`, a Swift runtime that prints no backtraces (on a terminal
-    /// it would ask for keys after a crash), and what is given.
+    /// it would ask for keys after a crash), a program that does not look how much memory the machine has left, and
+    /// what is given.
     public init(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = [:], columns: Int = 80,
         rows: Int = 24, measure: VirtualScreen.Measure = .scalars
@@ -49,8 +50,10 @@ public final class PseudoTerminal {
         controlled = unsafe csystem_open(path, O_RDWR | O_NOCTTY, 0)
         settingsBefore = TerminalSettings(of: controlled)
 
-        let variables = ["TERM": "xterm-256color", "SWIFT_BACKTRACE": "enable=no"]
-            .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
+        let variables = [
+            "TERM": "xterm-256color", "SWIFT_BACKTRACE": "enable=no", "MEMORY_PRESSURE_WATCH": "/dev/null",
+        ]
+        .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
         process = Self.spawn(path, [program] + arguments, variables)
         if process < 0 { throw Failure.system(call: "posix_spawn \(program)", number: errno) }
         exitDescriptor = csystem_pty_exit_descriptor(process)
@@ -97,9 +100,10 @@ public final class PseudoTerminal {
         kill(process, signal)
     }
 
-    /// Reads what the program draws until the screen is as a test wants it; false when the program has
-    /// ended or some seconds have passed before that.
-    public func waits(seconds: Int = 50, until isReached: (VirtualScreen) -> Bool) -> Bool {
+    /// Reads what the program draws until the screen is as a test wants it; false when the program has ended, the task
+    /// was cancelled or so many seconds have passed before that. Blocks. The default is no bound on the program's speed: it
+    /// keeps a program that hangs from holding up the tests for ever.
+    public func waits(seconds: Int = 300, until isReached: (VirtualScreen) -> Bool) -> Bool {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !isReached(screen) {
             guard readMore(until: deadline) else { return isReached(screen) }
@@ -107,8 +111,8 @@ public final class PseudoTerminal {
         return true
     }
 
-    /// Reads until the program ends; `nil` when it does not within some seconds.
-    public func waitForEnd(seconds: Int = 50) -> Ending? {
+    /// Reads until the program ends; `nil` when it does not within some minutes, or the task is cancelled. Blocks.
+    public func waitForEnd(seconds: Int = 300) -> Ending? {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while readMore(until: deadline) {}
         if let ending { return ending }
@@ -118,17 +122,16 @@ public final class PseudoTerminal {
         return ending
     }
 
-    /// Reads once; false when the program has ended and nothing is left to read, or the time is over.
+    /// Reads once; false when the program has ended and nothing is left to read, the time is over, or the task is cancelled.
     private func readMore(until deadline: ContinuousClock.Instant) -> Bool {
-        let left = ContinuousClock.now.duration(to: deadline)
-        guard left > .zero else { return false }
         var entries = [
             pollfd(fd: controlling, events: Int16(POLLIN), revents: 0),
             pollfd(fd: exitDescriptor, events: Int16(POLLIN), revents: 0),
         ]
-        let milliseconds =
-            left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
-        guard unsafe poll(&entries, 2, Int32(milliseconds) + 1) > 0 else { return false }
+        repeat {
+            // It looks once a second at least; a signal of this process may wake it too.
+            if Task.isCancelled || ContinuousClock.now >= deadline { return false }
+        } while unsafe poll(&entries, 2, 1000) <= 0
         guard entries[0].revents & Int16(POLLIN) != 0 else { return false }
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65536) { buffer, count in
             count = unsafe max(0, read(controlling, buffer.baseAddress, buffer.count))

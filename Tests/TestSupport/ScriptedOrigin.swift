@@ -1,7 +1,7 @@
 import CSystem
 public import FoundationEssentials
 import Glibc
-import LazyImages
+public import LazyImages
 
 /// A real HTTP origin on a loopback port that does, connection by connection, what its script says, however wrong that
 /// is. It stops when the object goes.
@@ -63,6 +63,11 @@ public final class ScriptedOrigin: Sendable {
         }
         return url
     }
+}
+
+extension ScriptedOrigin {
+    /// A request for the picture here.
+    public func request() -> TransportRequest { TransportRequest(url: url(), timeouts: .patient) }
 }
 
 extension [ScriptedOrigin.Step] {

@@ -61,7 +61,8 @@ import LazyImages
     }
 
     deinit {
-        kill(process, SIGTERM)
+        // A signal that cannot be ignored, as another may be from the start.
+        kill(process, SIGKILL)
         unsafe pclose(stream)
     }
 

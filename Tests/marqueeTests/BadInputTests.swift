@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Bad input has one clear line on standard error", .timeLimit(.minutes(10)))
+@Suite("Bad input has one clear line on standard error", .serialized, .timeLimit(.minutes(10)))
 struct BadInputTests {
     /// A command line, what it ends with and what its one line must hold.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -50,7 +50,7 @@ struct BadInputTests {
             words: ["list", "--catalogue", "http://example.org/x"], status: 2,
             answer: "or allow it with --insecure-http example.org"),
         Case(
-            words: ["fetch", "http://127.0.0.1:1/x"], status: 2, answer: "no connection: Connection refused"),
+            words: ["fetch", "CLOSED/x"], status: 2, answer: "no connection: Connection refused"),
         Case(words: ["fetch", "http:///x"], status: 2, answer: "it names no host"),
         Case(words: ["fetch", "data:,text"], status: 2, answer: "not an image: it is text"),
         Case(
@@ -62,7 +62,7 @@ struct BadInputTests {
             words: ["fetch", "data:,x", "-o", "FILE"], status: 2, answer: "choose another with -o", file: "x"),
         Case(words: ["fetch"], status: 2, answer: "fetch wants FILM|URL|FILE...; see marquee fetch --help"),
         Case(
-            words: ["fetch", "http://127.0.0.1:1/x"], status: 2, answer: "apt-get install libcurl4",
+            words: ["fetch", "CLOSED/x"], status: 2, answer: "apt-get install libcurl4",
             environment: ["MARQUEE_LIBCURL": "/nowhere"]),
         Case(words: ["prewarm", "-"], status: 2, answer: "standard input: it is empty"),
         Case(words: ["prewarm", "--no-disk-cache"], status: 2, answer: "leave out --no-disk-cache"),
@@ -80,7 +80,12 @@ struct BadInputTests {
     func each(bad: Case) async throws {
         let folder = try TemporaryFolder()
         try Data(bad.file.utf8).write(to: URL(filePath: folder.file("file")))
-        let words = bad.words.map { $0 == "FILE" ? folder.file("file") : $0 }
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
+        let words = bad.words.map { word in
+            word == "FILE"
+                ? folder.file("file") : word.replacing("CLOSED", with: "http://127.0.0.1:\(closed.port)")
+        }
         let environment = ["XDG_CACHE_HOME": folder.path].merging(bad.environment) { _, given in given }
         let outcome = try await Program.run(words, input: bad.input, environment: environment)
         #expect(outcome.status == bad.status)
@@ -104,11 +109,14 @@ struct BadInputTests {
     @Test("a password in an address is never shown")
     func password() async throws {
         let fixture = try Fixture()
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
+        let nowhere = "http://u:geheim@127.0.0.1:\(closed.port)/x"
         let picture = "http://u:geheim@127.0.0.1:\(fixture.service.port)/posters/1.png"
         for words in [
-            ["list", "--catalogue", "http://u:geheim@127.0.0.1:1/x"],
-            ["fetch", "http://u:geheim@127.0.0.1:1/x", "--json"],
-            ["prewarm", "http://u:geheim@127.0.0.1:1/x"],
+            ["list", "--catalogue", nowhere],
+            ["fetch", nowhere, "--json"],
+            ["prewarm", nowhere],
             ["list", "--catalogue", picture, "--no-disk-cache"],
             ["prewarm", picture, "--cache-dir", fixture.home.file("cache")],
         ] {

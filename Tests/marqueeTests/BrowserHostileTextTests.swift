@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The same strings as `HostileTextTests`, through everything that the full screen shows.
-@Suite("Text from outside stays harmless in the browser", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Text from outside stays harmless in the browser", .serialized, .ownThread, .timeLimit(.minutes(10)))
 struct BrowserHostileTextTests {
     private let folder: TemporaryFolder
     private let strings = HostileTextTests.strings
@@ -18,7 +18,7 @@ struct BrowserHostileTextTests {
             BuiltProgram.path("marquee"), ["--catalogue", folder.file("films.json")],
             environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path], columns: 200, rows: 50)
         try #require(
-            terminal.waits(seconds: 30) { $0.row(containing: text) != nil }, "\(terminal.screen.rows)")
+            terminal.waits { $0.row(containing: text) != nil }, "\(terminal.screen.rows)")
         return terminal
     }
 

@@ -1,14 +1,8 @@
 import FoundationEssentials
 import Testing
 
-@Suite("marquee cache", .timeLimit(.minutes(10)))
+@Suite("marquee cache", .serialized, .timeLimit(.minutes(10)))
 struct CacheProgramTests {
-    private func entries(_ fixture: Fixture) throws -> [String] {
-        let root = fixture.home.file("marquee")
-        return try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.count == 67 }
-            .map { root + "/" + $0 }
-    }
-
     @Test("path and info tell where and how much, and what came from which host")
     func info() async throws {
         let fixture = try Fixture()
@@ -35,7 +29,7 @@ struct CacheProgramTests {
     func verify() async throws {
         let fixture = try Fixture()
         _ = try await fixture.run("prewarm")
-        let victim = try #require(try entries(fixture).first)
+        let victim = try #require(try fixture.entries().first)
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: victim)))
         bytes[bytes.count - 1] ^= 1
         try Data(bytes).write(to: URL(filePath: victim))
@@ -50,7 +44,7 @@ struct CacheProgramTests {
     func damaged() async throws {
         let fixture = try Fixture()
         _ = try await fixture.run("fetch", fixture.base + "posters/1.png")
-        let entry = try #require(try entries(fixture).first)
+        let entry = try #require(try fixture.entries().first)
         try Data([UInt8](Data(contentsOf: URL(filePath: entry)).dropLast(5))).write(to: URL(filePath: entry))
         let fetched = try await fixture.run("fetch", fixture.base + "posters/1.png", "--json")
         #expect(try JSON.lines(fetched).first?["outcome"] as? String == "network")
@@ -69,7 +63,7 @@ struct CacheProgramTests {
         #expect(left > 0)
         let cleared = try await fixture.run("cache", "clear", "--host", "127.0.0.1")
         #expect(cleared.text.hasPrefix("0 entries, 0 bytes; \(left) removed"))
-        #expect(try entries(fixture).isEmpty)
+        #expect(try fixture.entries().isEmpty)
     }
 
     @Test(

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// What is said to a program and what it says, each as fast as the other side goes.
 struct Conversation {
@@ -21,16 +22,17 @@ struct Conversation {
 
     var hasEnded: Bool { !isOpen.output && !isOpen.errors }
 
-    mutating func hold(
-        until deadline: ContinuousClock.Instant, taken: () -> Void, line: (String) -> Void
-    ) {
-        while !hasEnded, ContinuousClock.now < deadline {
+    /// Goes on until both outputs have ended, or the gate is open.
+    mutating func hold(until stop: Gate, taken: () -> Void, line: (String) -> Void) {
+        while !hasEnded {
             var descriptors = [
                 pollfd(fd: isOpen.output ? streams.output : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: isOpen.errors ? streams.errors : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: input.isEmpty ? -1 : streams.input, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            guard unsafe poll(&descriptors, 3, 1000) > 0 else { continue }
+            guard unsafe poll(&descriptors, 4, -1) > 0 else { continue }
+            if descriptors[3].revents != 0 { break }
             if descriptors[0].revents != 0 { isOpen.output = Self.read(streams.output, into: &output) }
             if descriptors[1].revents != 0 { isOpen.errors = Self.read(streams.errors, into: &errors) }
             if descriptors[2].revents != 0 { writeInput() }
@@ -46,7 +48,10 @@ struct Conversation {
     }
 
     private mutating func writeInput() {
-        let written = unsafe input.withUnsafeBytes { unsafe write(streams.input, $0.baseAddress, $0.count) }
+        // A program that does not read to the end must not end this one.
+        let written = unsafe input.withUnsafeBytes {
+            unsafe send(streams.input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
         if written > 0 { input = input.dropFirst(written) }
         if written < 0, errno != EAGAIN { input = [] }
         if input.isEmpty, !keepsInput { closeInput() }

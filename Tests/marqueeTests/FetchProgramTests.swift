@@ -1,7 +1,8 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
-@Suite("marquee fetch", .timeLimit(.minutes(10)))
+@Suite("marquee fetch", .serialized, .timeLimit(.minutes(10)))
 struct FetchProgramTests {
     @Test("a film, an address and standard input, an object a line")
     func sources() async throws {
@@ -55,14 +56,17 @@ struct FetchProgramTests {
     @Test("the environment's proxy is used only where it is asked for")
     func proxy() async throws {
         let fixture = try Fixture()
-        // Nothing listens at port 9, and a loopback address is no exception to a proxy by itself.
-        let environment = fixture.environment.merging(["http_proxy": "http://127.0.0.1:9"]) { $1 }
+        let closed = try ClosedPort()
+        // A loopback address is no exception to a proxy by itself.
+        let environment = fixture.environment.merging(["http_proxy": "http://127.0.0.1:\(closed.port)"]) {
+            $1
+        }
         let address = fixture.base + "posters/1.png"
         #expect(try await Program.run(["fetch", address], environment: environment).status == 0)
         let proxied = try await Program.run(
             ["fetch", fixture.base + "posters/2.png", "--proxy", "env", "--json"], environment: environment)
         let error = try #require(try JSON.lines(proxied).first?["error"] as? [String: String])
-        #expect(error["code"] == "connection-failed")
+        #expect(withExtendedLifetime(closed) { error["code"] } == "connection-failed")
     }
 
     @Test("what is not an image is refused, unless any content is wanted")

@@ -52,17 +52,28 @@ final class Fixture: Sendable {
         try await Program.run(arguments, input: input, environment: environment)
     }
 
+    /// The files of the entries on disk.
+    func entries() throws -> [String] {
+        let root = home.file("marquee")
+        guard FileManager.default.fileExists(atPath: root) else { return [] }
+        return try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.count == 67 }
+            .map { root + "/" + $0 }
+    }
+
     /// The temporary files a crash has left in the cache.
     func temporaryFiles() -> [String] {
         // No folder, no files.
         (try? FileManager.default.contentsOfDirectory(atPath: home.file("marquee/tmp"))) ?? []
     }
 
-    private static func films(_ count: Int) -> String {
+    /// A catalogue of so many films.
+    static func films(
+        _ count: Int, poster: (_ number: Int) -> String = { "posters/\($0).png" }
+    ) -> String {
         let films = (1...count).map { number in
             """
             {"id":"film-\(number)","title":"Film \(number)","year":\(1910 + number),"director":"Someone \(number)",\
-            "score":\(Double(number) + 0.5),"overview":"About \(number).","poster":"posters/\(number).png"}
+            "score":\(Double(number) + 0.5),"overview":"About \(number).","poster":"\(poster(number))"}
             """
         }
         return "[" + films.joined(separator: ",\n") + "]"

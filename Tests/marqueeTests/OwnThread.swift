@@ -1,8 +1,7 @@
-import LazyImages
+import TestSupport
 import Testing
 
-/// Has each test run on a thread of its own: for tests that block while they wait, which on the cooperative pool would
-/// keep others from running, those that they wait for included.
+/// Has each test run on a thread of its own: for tests that block while they wait.
 struct OwnThread: TestTrait, SuiteTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -15,13 +14,4 @@ struct OwnThread: TestTrait, SuiteTrait, TestScoping {
 
 extension Trait where Self == OwnThread {
     static var ownThread: Self { Self() }
-}
-
-private final class OneThread: TaskExecutor {
-    private let threads = BlockingThreads(count: 1)
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        threads.enqueue { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
 }

@@ -1,9 +1,10 @@
 import CatalogueService
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
-@Suite("marquee prewarm", .timeLimit(.minutes(10)))
+@Suite("marquee prewarm", .serialized, .timeLimit(.minutes(10)))
 struct PrewarmProgramTests {
     @Test("what one process prewarmed another finds on disk, with no request, and offline too")
     func nextProcess() async throws {
@@ -31,20 +32,30 @@ struct PrewarmProgramTests {
 
     @Test("after a kill in the middle only the rest is fetched, and nothing is left behind")
     func killed() async throws {
-        let fixture = try Fixture(posters: 8) { $0.latency = .milliseconds(200) }
+        let answer = [ScriptedOrigin.Step].answering(
+            [UInt8](Fixture.pixel), fields: "Content-Type: image/png\r\nCache-Control: max-age=86400\r\n")
+        // The first program's connection: four answers, and none to the fifth request.
+        let origin = try ScriptedOrigin { connection in
+            guard connection == 0, case .forever(let once)? = answer.first else { return answer }
+            return once + once + once + once + [.readHead, .awaitClose]
+        }
+        let fixture = try Fixture(films: Fixture.films(8) { origin.url("/\($0).png").absoluteString })
         let killed = try Program(
-            ["prewarm", "--concurrency", "1"], environment: fixture.environment, killedAfterLines: 2)
-        let outcome = await killed.outcome()
-        #expect(outcome.status == -SIGKILL)
+            ["prewarm", "--concurrency", "1", "--timeout", "600"], environment: fixture.environment)
+        try await origin.requests.reaches(5)
+        // They are written in their order: the catalogue, and the first of the four posters.
+        try await eventually { try fixture.entries().count >= 2 }
+        killed.send(SIGKILL)
+        #expect(await killed.outcome().status == -SIGKILL)
         let verified = try JSON.object(try await fixture.run("cache", "verify", "--json").text)
         #expect(verified["removedEntries"] as? Int == 0)
-        // The catalogue is an entry too; of two posters that were told, the last may not be on disk yet.
         let kept = try #require(verified["entries"] as? Int) - 1
-        #expect((1..<8).contains(kept))
+        #expect((1...4).contains(kept))
         let next = try await fixture.run("prewarm")
         #expect(next.status == 0)
         let last = next.lines.last ?? ""
         #expect(last.hasPrefix("\(8 - kept) fetched") && last.contains("\(kept) already cached"), "\(last)")
+        #expect(origin.requests.count == 5 + 8 - kept)
         #expect(fixture.temporaryFiles().isEmpty)
     }
 

@@ -3,8 +3,9 @@ import Glibc
 import LazyImages
 import TestSupport
 
-/// One run of the built `marquee`, with pipes for its streams, both drained as it writes, and an end that is certain:
-/// what takes longer than `limit` is killed.
+/// One run of the built `marquee`, with pipes for its streams, all served by a thread of its own. It may take as long as a
+/// busy machine needs. Its end is certain all the same: it is killed when the object goes, and when the test that waits
+/// for it is cancelled, as the suite's time limit does.
 final class Program: Sendable {
     /// What came out of a run.
     struct Outcome: Sendable {
@@ -24,13 +25,7 @@ final class Program: Sendable {
         let code: Int32
     }
 
-    /// In seconds; generous, for sanitizers on a machine that does other things as well.
-    private static let limit = 50.0
-
-    /// A program that does not read to the end must not end this one.
-    private static let toleratesBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
-
-    private let process: pid_t
+    private let process: ChildProcess
     private let lines: AsyncStream<String>
     private let taken: AsyncStream<Void>
     private let outcomes: AsyncStream<Outcome>
@@ -48,19 +43,20 @@ final class Program: Sendable {
         return try await Program(["-c", line], of: "/bin/sh", environment: variables).outcome()
     }
 
-    /// Starts the program. Of this process's environment it gets only what building and linking need.
+    /// Starts the program. Of this process's environment it gets only what building and linking need, and it does not
+    /// look how much memory the machine has left.
     init(
         _ arguments: [String], of path: String = BuiltProgram.path("marquee"), input: String = "",
-        keepsInput: Bool = false, environment: [String: String] = [:], killedAfterLines: Int = .max
+        keepsInput: Bool = false, environment: [String: String] = [:]
     ) throws {
-        Self.toleratesBrokenPipes
         let own = ProcessInfo.processInfo.environment
         let kept = ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "TMPDIR"].compactMap { name in
             own[name].map { (name, $0) }
         }
-        let variables = Dictionary(kept) { first, _ in first }.merging(environment) { _, given in given }
+        let variables = Dictionary(kept + [("MEMORY_PRESSURE_WATCH", "/dev/null")]) { first, _ in first }
+            .merging(environment) { _, given in given }
         let pipes = try (0..<3).map { _ in try Pipe() }
-        process = try Self.spawn(
+        process = try ChildProcess(
             [path] + arguments, variables,
             streams: [pipes[0].reading, pipes[1].writing, pipes[2].writing])
         for stream in [pipes[0].reading, pipes[1].writing, pipes[2].writing] { close(stream) }
@@ -74,23 +70,17 @@ final class Program: Sendable {
         let streams = (input: pipes[0].writing, output: pipes[1].reading, errors: pipes[2].reading)
         BlockingThreads.startThread { [process] in
             var conversation = Conversation(streams, input: input, keepsInput: keepsInput)
-            let end = ContinuousClock.now + .seconds(Self.limit)
-            var lineCount = 0
-            conversation.hold(until: end, taken: { wasTaken.finish() }) { text in
-                lineCount += 1
-                // From here, since a test that waits for a line may be late when many run.
-                if lineCount == killedAfterLines { kill(process, SIGKILL) }
-                line.yield(text)
-            }
-            if !conversation.hasEnded { kill(process, SIGKILL) }
+            conversation.hold(until: process.killed, taken: { wasTaken.finish() }, line: { line.yield($0) })
+            wasTaken.finish()
             line.finish()
             outcome.yield(
                 Outcome(
-                    status: Self.wait(for: process), output: conversation.output, errors: conversation.errors)
-            )
+                    status: process.wait(), output: conversation.output, errors: conversation.errors))
             outcome.finish()
         }
     }
+
+    deinit { process.kill() }
 
     /// The next line of standard output, as soon as it is there; nil at the end.
     func nextLine() async -> String? {
@@ -101,17 +91,52 @@ final class Program: Sendable {
     /// Returns when the program has read its input, or so much of it that it must have begun to.
     func untilInputIsTaken() async { for await _ in taken {} }
 
-    func send(_ signal: Int32) { kill(process, signal) }
+    func send(_ signal: Int32) { process.send(signal) }
 
     /// What came out, when the program has ended.
     func outcome() async -> Outcome {
-        for await outcome in outcomes { return outcome }
-        return Outcome(status: .min, output: [], errors: Array("the outcome was asked for twice".utf8))
+        await withTaskCancellationHandler {
+            for await outcome in outcomes { return outcome }
+            let reason = Task.isCancelled ? "the test was cancelled" : "the outcome was asked for twice"
+            return Outcome(status: .min, output: [], errors: Array(reason.utf8))
+        } onCancel: {
+            process.kill()
+        }
+    }
+}
+
+/// The process of a program: signals reach it until it is waited for, and never another that has got its number.
+private final class ChildProcess: Sendable {
+    /// Open once it was killed from here: a program of its own that it has started may hold its streams.
+    let killed = Gate()
+    private let number: pid_t
+    private let isWaitedFor = Lock(false)
+
+    init(_ words: [String], _ variables: [String: String], streams: [Int32]) throws(Program.Failure) {
+        number = try Self.spawn(words, variables, streams: streams)
     }
 
-    private static func wait(for process: pid_t) -> Int32 {
+    func send(_ signal: Int32) {
+        isWaitedFor.withLock { isWaitedFor in
+            if !isWaitedFor { _ = Glibc.kill(number, signal) }
+        }
+    }
+
+    func kill() {
+        send(SIGKILL)
+        killed.open()
+    }
+
+    /// Blocks until it has ended. The exit status; for one ended by a signal, minus the signal's number.
+    func wait() -> Int32 {
+        var information = unsafe siginfo_t()
+        // The number stays its own as long as nobody has taken its status.
+        while unsafe waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        isWaitedFor.withLock { isWaitedFor in
+            isWaitedFor = true
+            _ = unsafe waitpid(number, &status, 0)
+        }
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : -signal
     }
@@ -119,7 +144,7 @@ final class Program: Sendable {
     /// With every signal at its default, whatever this process inherited.
     private static func spawn(
         _ words: [String], _ variables: [String: String], streams: [Int32]
-    ) throws(Failure) -> pid_t {
+    ) throws(Program.Failure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -148,7 +173,7 @@ final class Program: Sendable {
         var process = pid_t()
         let failure = unsafe posix_spawn(
             &process, words[0], &actions, &attributes, argumentTexts, variableTexts)
-        guard failure == 0 else { throw Failure(call: "posix_spawn \(words[0])", code: failure) }
+        guard failure == 0 else { throw Program.Failure(call: "posix_spawn \(words[0])", code: failure) }
         return process
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 import LazyImages
 import Testing
 
-@Suite("marquee serve", .timeLimit(.minutes(10)))
+@Suite("marquee serve", .serialized, .timeLimit(.minutes(10)))
 struct ServeProgramTests {
     @Test("it prints its address, serves the library, and stops on SIGTERM with 0")
     func serve() async throws {
@@ -11,7 +11,7 @@ struct ServeProgramTests {
         let server = try Program(["serve", fixture.folder.path])
         let address = try #require(await server.nextLine())
         #expect(address.hasPrefix("http://127.0.0.1:") && address.hasSuffix("/"))
-        let loader = ImageLoader(disk: nil)
+        let loader = ImageLoader(disk: nil, pressure: nil)
         let image = try await loader.image(for: ImageRequest(address + "posters/1.png"))
         #expect(image.bitmap.width == 1)
         server.send(SIGTERM)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The browser in a tmux that nobody is attached to, as a person would see it there.
-@Suite("The browser in tmux", .timeLimit(.minutes(10)))
+@Suite("The browser in tmux", .serialized, .timeLimit(.minutes(10)))
 struct TmuxTests {
     private static let isInstalled = ["/usr/bin", "/usr/local/bin"].contains {
         FileManager.default.isExecutableFile(atPath: $0 + "/tmux")
@@ -105,13 +105,16 @@ private struct Tmux {
     /// The screen once it is as wanted.
     @discardableResult
     func shows(_ isWanted: (String) -> Bool) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(100)
         var screen = ""
-        repeat {
-            screen = try await run("capture-pane -p").text
-            if isWanted(screen) { return screen }
-        } while ContinuousClock.now < deadline
-        throw NeverShown(screen: screen)
+        do {
+            try await eventually {
+                screen = try await run("capture-pane -p").text
+                return isWanted(screen)
+            }
+        } catch is CancellationError {
+            throw NeverShown(screen: screen)
+        }
+        return screen
     }
 
     func end() async throws { try await run("kill-server") }

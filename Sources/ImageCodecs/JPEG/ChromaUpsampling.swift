@@ -50,15 +50,25 @@ struct ChromaUpsampling {
     /// Whether the last row of pixels of a block wants the first row of samples of the block below.
     var needsNextRow: Bool { method == .down || method == .both }
 
+    /// The lowest row of samples that the picture's `row` is made of.
+    func lastRow(for row: Int) -> Int {
+        switch method {
+        case .none, .across: row
+        case .down, .both: row & 1 == 0 ? row &>> 1 : min(row &>> 1 &+ 1, plane.size.height &- 1)
+        case .repeating: row &* down.samples / down.pixels
+        }
+    }
+
     /// Writes the picture's `row` of this component into `output`, which must have room for whole vectors.
     func upsample(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<WideSamples>) {
         switch method {
         case .none:
             let source = samples.extracting(place(of: row))
             for vector in 0..<min(source.count &>> 4, output.count) {
+                let (low, high) = (source.vector8(at: vector &* 16), source.vector8(at: vector &* 16 &+ 8))
                 output[vector] = WideSamples(
-                    lowHalf: widened(source.vector8(at: vector &* 16)) &<< 8,
-                    highHalf: widened(source.vector8(at: vector &* 16 &+ 8)) &<< 8)
+                    lowHalf: lanes { UInt16(truncatingIfNeeded: low[$0]) &<< 8 },
+                    highHalf: lanes { UInt16(truncatingIfNeeded: high[$0]) &<< 8 })
             }
         case .across:
             // Four times the sample, as the other way makes of two rows; libjpeg's 1 and 2 of 4.
@@ -111,7 +121,7 @@ struct ChromaUpsampling {
     /// Three parts of one row and one of the other, in two bits more than a sample has.
     @inline(__always)
     private static func sum(_ near: Span<UInt8>, _ far: Span<UInt8>, at index: Int) -> Lanes {
-        widened(near.vector8(at: index)) &* 3 &+ widened(far.vector8(at: index))
+        widened(near.vector8(at: index)) &* Lanes(repeating: 3) &+ widened(far.vector8(at: index))
     }
 
     private func mix(
@@ -120,7 +130,9 @@ struct ChromaUpsampling {
         for vector in 0..<min(near.count &>> 4, far.count &>> 4, output.count) {
             let low = Self.sum(near, far, at: vector &* 16)
             let high = Self.sum(near, far, at: vector &* 16 &+ 8)
-            output[vector] = (WideSamples(lowHalf: low, highHalf: high) &+ bias) &<< 6 & 0xFF00
+            output[vector] = WideSamples(
+                lowHalf: lanes { (low[$0] &+ bias) &<< 6 & 0xFF00 },
+                highHalf: lanes { (high[$0] &+ bias) &<< 6 & 0xFF00 })
         }
     }
 
@@ -134,9 +146,10 @@ struct ChromaUpsampling {
         var here = Self.sum(near, far, at: 0)
         for vector in 0..<min(near.count &>> 3 &- 1, far.count &>> 3 &- 1, output.count) {
             let after = Self.sum(near, far, at: (vector &+ 1) &* 8)
-            let middle = here &* 3
-            let left = (middle &+ Self.shifted(here, in: before) &+ leftBias) &<< 4 & 0xFF00
-            let right = (middle &+ Self.shifted(here, out: after) &+ rightBias) &<< 4 & 0xFF00
+            let middle = here &* Lanes(repeating: 3)
+            let leftSum = middle &+ Self.shifted(here, in: before) &+ Lanes(repeating: leftBias)
+            let rightSum = middle &+ Self.shifted(here, out: after) &+ Lanes(repeating: rightBias)
+            let (left, right) = (lanes { leftSum[$0] &<< 4 & 0xFF00 }, lanes { rightSum[$0] &<< 4 & 0xFF00 })
             output[vector] = WideSamples(
                 lowHalf: Lanes(
                     left[0], right[0], left[1], right[1], left[2], right[2], left[3], right[3]),

@@ -68,14 +68,16 @@ enum ColourConversion {
 
     @inline(__always)
     private static func convert(_ luma: SIMD8<UInt8>, _ blue: Wide, _ red: Wide) -> SIMD16<UInt16> {
-        let y = signed(widened(luma))
+        let y = lanes { Int16(truncatingIfNeeded: luma[$0]) }
         // With seven fraction bits, cut off: of all factors near 1.402 and 1.772 and of all offsets these are those
         // with which every level comes out as it should.
-        let r = y &+ (upperHalves(red, times: 45943) &- 22908) &>> 7
-        let b = y &+ (upperHalves(blue, times: 58066) &- 28969) &>> 7
-        let g = y &- greenPart(centred(blue), centred(red))
-        let redGreen = levels(r) | levels(g) &<< 8
-        let blueAlpha = levels(b) | 0xFF00
+        let redPart = upperHalves(red, times: 45943) &- Lanes(repeating: 22908)
+        let bluePart = upperHalves(blue, times: 58066) &- Lanes(repeating: 28969)
+        let r = levels(y &+ lanes { redPart[$0] &>> 7 })
+        let g = levels(y &- greenPart(centred(blue), centred(red)))
+        let b = levels(y &+ lanes { bluePart[$0] &>> 7 })
+        let redGreen = lanes { r[$0] | g[$0] &<< 8 }
+        let blueAlpha = lanes { b[$0] | 0xFF00 }
         return SIMD16<UInt16>(lowHalf: low(redGreen, blueAlpha), highHalf: high(redGreen, blueAlpha))
     }
 
@@ -123,38 +125,34 @@ enum ColourConversion {
     /// compiler knows better, and does worse.
     @inline(__always)
     private static func upperHalves(_ value: Wide, times factor: UInt32) -> Lanes {
-        var result = Lanes()
-        for lane in 0..<8 {
-            result[lane] = Int16(
-                truncatingIfNeeded: (UInt32(truncatingIfNeeded: value[lane]) &* factor) &>> 16)
-        }
-        return result
+        lanes { Int16(truncatingIfNeeded: (UInt32(truncatingIfNeeded: value[$0]) &* factor) &>> 16) }
     }
 
     @inline(__always)
     private static func centred(_ value: Wide) -> Lanes {
-        signed(value ^ 0x8000)
+        lanes { Int16(truncatingIfNeeded: value[$0] ^ 0x8000) }
     }
 
     /// What green lacks: 22554 and 46802 of 65536 parts, halved to fit 16 bits; two products and their sum are one
     /// instruction.
     @inline(__always)
     private static func greenPart(_ blue: Lanes, _ red: Lanes) -> Lanes {
-        var result = Lanes()
-        for lane in 0..<8 {
+        lanes {
             let sum =
-                Int32(truncatingIfNeeded: blue[lane]) &* 11277
-                &+ Int32(truncatingIfNeeded: red[lane]) &* 23401
-            result[lane] = Int16(truncatingIfNeeded: (sum &+ 1 &<< 22) &>> 23)
+                Int32(truncatingIfNeeded: blue[$0]) &* 11277
+                &+ Int32(truncatingIfNeeded: red[$0]) &* 23401
+            return Int16(truncatingIfNeeded: (sum &+ 1 &<< 22) &>> 23)
         }
-        return result
     }
 
-    /// Brought into the range of a byte by masks made of signs: the standard library's `clamped` goes lane by lane.
+    /// Brought into the range of a byte by masks made of signs, which the compiler knows for the larger and the smaller
+    /// of two numbers. Comparisons become branches.
     @inline(__always)
     private static func levels(_ value: Lanes) -> Wide {
-        let positive = value & ~(value &>> 15)
-        return unsigned((positive | (255 &- positive) &>> 15) & 255)
+        lanes {
+            let positive = value[$0] & ~(value[$0] &>> 15)
+            return UInt16(truncatingIfNeeded: (positive | (255 &- positive) &>> 15) & 255)
+        }
     }
 
     @inline(__always)

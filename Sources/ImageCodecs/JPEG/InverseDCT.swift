@@ -113,8 +113,10 @@ enum InverseDCT {
     /// Values around nought to samples around the middle level.
     @inline(__always)
     private static func sample(_ line: Line) -> SIMD8<UInt8> {
-        let shifted = line.clamped(lowerBound: Line(repeating: -128), upperBound: Line(repeating: 127)) &+ 128
-        return SIMD8<UInt8>(truncatingIfNeeded: shifted)
+        let shifted =
+            line.clamped(lowerBound: Line(repeating: -128), upperBound: Line(repeating: 127))
+            &+ Line(repeating: 128)
+        return lanes { UInt8(truncatingIfNeeded: shifted[$0]) }
     }
 
     /// Eight lines: of a block, or of its columns.
@@ -130,8 +132,9 @@ enum InverseDCT {
         /// One pass: across the lines, each lane by itself.
         @inline(__always)
         mutating func transform(droppingBits bits: Int32) {
-            let even0 = Self.sum(l0, 8192, l4, 8192) &+ (1 &<< (bits &- 1))
-            let even1 = Self.sum(l0, 8192, l4, -8192) &+ (1 &<< (bits &- 1))
+            let half: Int32 = 1 &<< (bits &- 1)
+            let even0 = Self.sum(l0, 8192, l4, 8192, half)
+            let even1 = Self.sum(l0, 8192, l4, -8192, half)
             let even2 = Self.sum(l2, 4433, l6, -10704)
             let even3 = Self.sum(l2, 10703, l6, 4433)
             let a0 = even0 &+ even3
@@ -142,28 +145,25 @@ enum InverseDCT {
             let b1 = Self.sum(l1, 9633, l3, -2259) &+ Self.sum(l5, -11362, l7, -6436)
             let b2 = Self.sum(l1, 6437, l3, -11362) &+ Self.sum(l5, 2261, l7, 9633)
             let b3 = Self.sum(l1, 2260, l3, -6436) &+ Self.sum(l5, 9633, l7, -11363)
-            l0 = Self.narrow(a0 &+ b0, bits)
-            l1 = Self.narrow(a1 &+ b1, bits)
-            l2 = Self.narrow(a2 &+ b2, bits)
-            l3 = Self.narrow(a3 &+ b3, bits)
-            l4 = Self.narrow(a3 &- b3, bits)
-            l5 = Self.narrow(a2 &- b2, bits)
-            l6 = Self.narrow(a1 &- b1, bits)
-            l7 = Self.narrow(a0 &- b0, bits)
+            (l0, l7) = (Self.narrow(a0 &+ b0, bits), Self.narrow(a0 &- b0, bits))
+            (l1, l6) = (Self.narrow(a1 &+ b1, bits), Self.narrow(a1 &- b1, bits))
+            (l2, l5) = (Self.narrow(a2 &+ b2, bits), Self.narrow(a2 &- b2, bits))
+            (l3, l4) = (Self.narrow(a3 &+ b3, bits), Self.narrow(a3 &- b3, bits))
         }
 
         @inline(__always)
-        private static func sum(_ first: Line, _ firstFactor: Int32, _ second: Line, _ secondFactor: Int32)
-            -> WideLine
-        {
-            WideLine(truncatingIfNeeded: first) &* firstFactor
-                &+ WideLine(truncatingIfNeeded: second) &* secondFactor
+        private static func sum(
+            _ first: Line, _ firstFactor: Int32, _ second: Line, _ secondFactor: Int32, _ addend: Int32 = 0
+        ) -> WideLine {
+            lanes { Int32(truncatingIfNeeded: first[$0]) } &* WideLine(repeating: firstFactor)
+                &+ lanes { Int32(truncatingIfNeeded: second[$0]) } &* WideLine(repeating: secondFactor)
+                &+ WideLine(repeating: addend)
         }
 
         /// Back to 16 bits, which the values of sound files fit.
         @inline(__always)
         private static func narrow(_ line: WideLine, _ bits: Int32) -> Line {
-            Line(truncatingIfNeeded: line &>> WideLine(repeating: bits))
+            lanes { Int16(truncatingIfNeeded: line[$0] &>> bits) }
         }
 
         /// Rows become columns: three rounds of interleaving.

@@ -8,7 +8,8 @@ struct JPEGCoefficients {
     }
 
     var values: [Int16]
-    /// Of each block, a bit for each coefficient that was ever set, so that zeros need not be looked at.
+    /// Of each block, a bit for each coefficient that was ever set, so that zeros need not be looked at. The first has its
+    /// bit once a scan has brought it, even as zero: the block has been decoded, if coarsely.
     var used: [UInt64]
     private let starts: [Int]
     private let columns: [Int]
@@ -30,7 +31,8 @@ struct JPEGCoefficients {
         Block(index: starts[component] &+ row &* columns[component] &+ column)
     }
 
-    /// Transforms the blocks of a component in one row of minimum coded units into its samples.
+    /// Transforms the blocks of a component in one row of minimum coded units into its samples. Those count as decoded
+    /// that have their first coefficient.
     func transform(
         _ component: Int, unitRow: Int, of frame: JPEGFrame, dequantiser: Dequantiser,
         into planes: inout JPEGPlanes
@@ -41,25 +43,34 @@ struct JPEGCoefficients {
         let used = used.span
         var samples = planes.samples.mutableSpan
         let rows = frame.components[component].verticalFactor
+        // Of each row of blocks.
+        var decoded = InlineArray<4, Int>(repeating: 0)
         // A block that becomes one sample is told by its first coefficient.
         let wanted: UInt64 = plane.blockSize == 1 ? 1 : .max
-        for row in unitRow &* rows..<(unitRow &+ 1) &* rows {
+        for index in 0..<rows {
+            let row = unitRow &* rows &+ index
             let line = plane.start(ofRow: row &* plane.blockSize)
             for column in 0..<frame.components[component].blockColumns {
                 let place = self.block(of: component, row: row, column: column)
                 var block = CoefficientBlock(repeating: 0)
-                var rest = used[place.index] & wanted
+                if column < plane.blocks.width { decoded[index] &+= Int(used[place.index] & 1) }
+                // The first may have been refined alone.
+                var rest = used[place.index] & wanted | 1
                 var places: Int32 = 0
                 while rest != 0 {
-                    let index = rest.trailingZeroBitCount
+                    let zigzag = rest.trailingZeroBitCount
                     rest &= rest &- 1
                     places |= Dequantiser.store(
-                        Int32(values[place.start &+ index]), at: index, in: &block, entries)
+                        Int32(values[place.start &+ zigzag]), at: zigzag, in: &block, entries)
                 }
                 InverseDCT.transform(
                     block, places: places, size: plane.blockSize, into: &samples,
                     at: line &+ column &* plane.blockSize, stride: plane.stride)
             }
+        }
+        for index in 0..<rows {
+            let row = unitRow &* rows &+ index
+            planes.countDecoded(component, rows: row..<row &+ 1, columns: decoded[index])
         }
     }
 }

@@ -165,9 +165,9 @@ struct JPEGFile {
         guard scanCount > 0 else {
             throw .corrupt(segment: "JPEG without a scan", offset: segments.offset)
         }
-        let isComplete = isWhole && !isCut && steps.allSatisfy { $0 != nil }
+        let isWhole = isWhole && !isCut
         let upright = orientation ?? .upright
-        if let rows { return rows.finish(isComplete: isComplete).turned(upright) }
+        if let rows { return rows.finish(isWhole: isWhole).turned(upright) }
         var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: true)
         var rows = makeRows(frame, scale, planes.planes)
         // A component without a scan yet has no coefficients, to which any steps will do.
@@ -181,6 +181,6 @@ struct JPEGFile {
             }
             try rows.add(upToUnitRow: row, of: planes)
         }
-        return rows.finish(isComplete: isComplete).turned(upright)
+        return rows.finish(isWhole: isWhole).turned(upright)
     }
 }

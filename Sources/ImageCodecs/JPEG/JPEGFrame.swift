@@ -42,6 +42,9 @@ struct JPEGFrame {
         guard factors.allSatisfy({ (1...4).contains($0.horizontal) && (1...4).contains($0.vertical) }) else {
             throw .corrupt(segment: "sampling factors in the frame header", offset: offset)
         }
+        // A scan of one component sends block by block, whatever its factors, and these are relative to the largest
+        // (T.81 A.1.1, A.2.2): one component has nothing to be relative to.
+        if count == 1 { factors = [(1, 1)] }
         let horizontalMaximum = factors.map(\.horizontal).max() ?? 1
         let verticalMaximum = factors.map(\.vertical).max() ?? 1
         self.horizontalMaximum = horizontalMaximum

@@ -12,12 +12,17 @@ struct JPEGPlanes {
         let blockSize: Int
         /// The samples that belong to the picture.
         let size: ImageSize
+        /// The blocks that hold any of them.
+        let blocks: ImageSize
 
         /// Where the samples of a row begin.
         func start(ofRow row: Int) -> Int { offset &+ row % rows &* stride }
     }
 
     let planes: [Plane]
+    /// How many of its `Plane.blocks` each component has been given so far, which come row by row: what the picture's
+    /// completeness is judged by.
+    private(set) var decodedBlocks: [Int]
     /// With room for one and a half vectors more, which may reach past the end of the last row.
     var samples: [UInt8]
 
@@ -37,11 +42,21 @@ struct JPEGPlanes {
                 blockSize: blockSize,
                 size: ImageSize(
                     width: (frame.size.width * across + fullAcross - 1) / fullAcross,
-                    height: (frame.size.height * down + fullDown - 1) / fullDown))
+                    height: (frame.size.height * down + fullDown - 1) / fullDown),
+                blocks: ImageSize(width: component.ownBlockColumns, height: component.ownBlockRows))
             planes.append(plane)
             offset += plane.stride * plane.rows
         }
         self.planes = planes
+        decodedBlocks = Array(repeating: 0, count: planes.count)
         samples = [UInt8](repeating: Self.unknown, count: offset + 24)
+    }
+
+    /// Counts the blocks of a component that were decoded into its samples: the first `columns` of each of these rows.
+    /// Blocks that reach past the picture do not count.
+    mutating func countDecoded(_ component: Int, rows: Range<Int>, columns: Int) {
+        let blocks = planes[component].blocks
+        let ownRows = rows.clamped(to: 0..<blocks.height).count
+        decodedBlocks[component] += ownRows * min(columns, blocks.width)
     }
 }

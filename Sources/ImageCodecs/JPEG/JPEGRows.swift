@@ -9,6 +9,8 @@ struct JPEGRows {
     private let upsamplings: [ChromaUpsampling]
     private var builder: BitmapBuilder
     private var nextRow = 0
+    /// Whether every row so far is made of blocks that were decoded.
+    private var isDecoded = true
 
     /// A picture of `frame` at `scale`, to be made `result` large.
     init(
@@ -32,6 +34,7 @@ struct JPEGRows {
     ) throws(ImageDecodingError) {
         let isLast = unitRow == unitRows - 1
         let end = isLast ? size.height : min(size.height, (unitRow + 1) * rowsOfUnit - waitingRows)
+        if end > nextRow { isDecoded = isDecoded && hasBlocks(of: planes, forRowsUpTo: end - 1) }
         let vectors = (size.width + 15) / 16
         // A row of each component at the picture's resolution, and of the pixels made of them.
         var luma = [SIMD16<UInt8>](repeating: SIMD16(), count: vectors)
@@ -77,6 +80,15 @@ struct JPEGRows {
         }
     }
 
+    /// Whether each component has all blocks down to those that the picture's `row` is made of.
+    private func hasBlocks(of planes: borrowing JPEGPlanes, forRowsUpTo row: Int) -> Bool {
+        upsamplings.indices.allSatisfy { component in
+            let plane = planes.planes[component]
+            let blockRows = upsamplings[component].lastRow(for: row) / plane.blockSize + 1
+            return planes.decodedBlocks[component] >= blockRows * plane.blocks.width
+        }
+    }
+
     private func upsample(_ component: Int, of planes: borrowing JPEGPlanes, into wide: inout [WideSamples]) {
         var row = wide.mutableSpan
         upsamplings[component].upsample(row: nextRow, of: planes.samples.span, into: &row)
@@ -107,6 +119,9 @@ struct JPEGRows {
         }
     }
 
-    /// The picture; all rows of units must have been added.
-    consuming func finish(isComplete: Bool) -> Bitmap { builder.finish(isComplete: isComplete) }
+    /// The picture; all rows of units must have been added. It is complete if the file `isWhole` and every block of the
+    /// picture was decoded; of a progressive file, at least the first coefficient of each.
+    consuming func finish(isWhole: Bool) -> Bitmap {
+        builder.finish(isComplete: isWhole && isDecoded && nextRow == size.height)
+    }
 }

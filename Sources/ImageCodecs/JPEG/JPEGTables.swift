@@ -7,6 +7,17 @@ struct JPEGTables {
     /// Minimum coded units between two restart markers; nought for none.
     private(set) var restartInterval = 0
 
+    /// The DC table `number` for a scan of a sequential frame. Motion JPEG leaves out the tables and means the standard ones
+    /// (T.81 K.3): 0 for luminance, 1 for chrominance.
+    func sequentialDC(_ number: Int) -> JPEGHuffmanTable? {
+        dc[number] ?? (number < 2 ? JPEGStandardTables.dc[number] : nil)
+    }
+
+    /// As `sequentialDC`, the AC table.
+    func sequentialAC(_ number: Int) -> JPEGHuffmanTable? {
+        ac[number] ?? (number < 2 ? JPEGStandardTables.ac[number] : nil)
+    }
+
     /// T.81 B.2.4.1: precision and number, then 64 steps of 8 or 16 bits, as often as fits.
     mutating func readQuantisation(_ body: Span<UInt8>, offset: Int) throws(ImageDecodingError) {
         let corrupt = ImageDecodingError.corrupt(segment: "quantisation table", offset: offset)

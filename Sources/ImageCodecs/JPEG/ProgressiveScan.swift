@@ -102,7 +102,6 @@ struct ProgressiveScan {
     ) {
         guard bits.take(1) == 1 else { return }
         coefficients.values[block.start] |= 1 &<< Int16(scan.approximationLow)
-        coefficients.used[block.index] |= 1
     }
 
     @inline(__always)

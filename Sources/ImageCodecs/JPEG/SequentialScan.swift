@@ -2,6 +2,8 @@
 struct SequentialScan {
     /// What one component of the scan needs.
     private struct Source {
+        /// The component's place in the frame.
+        let component: Int
         let plane: JPEGPlanes.Plane
         let coding: SequentialBlock.Coding
         /// Blocks of one minimum coded unit.
@@ -30,11 +32,13 @@ struct SequentialScan {
         let isInterleaved = scan.components.count > 1
         for component in scan.components {
             let inFrame = frame.components[component.index]
-            guard let dc = tables.dc[component.dcTable], let ac = tables.ac[component.acTable],
+            guard let dc = tables.sequentialDC(component.dcTable),
+                let ac = tables.sequentialAC(component.acTable),
                 let steps = tables.quantisation[inFrame.quantisationTable]
             else { throw .corrupt(segment: "scan without its tables", offset: segment.offset) }
             sources.append(
                 Source(
+                    component: component.index,
                     plane: planes[component.index],
                     coding: SequentialBlock.Coding(dc: dc, ac: ac, dequantiser: Dequantiser(steps: steps)),
                     columns: isInterleaved ? inFrame.horizontalFactor : 1,
@@ -69,6 +73,7 @@ struct SequentialScan {
         for position in sources.indices {
             lines[position] = sources[position].plane.start(ofRow: row &* sources[position].height)
         }
+        var decoded = 0
         for column in 0..<units.width {
             if reader.isCut {
                 Self.blank(sources, row: row, column: column, &samples)
@@ -78,6 +83,13 @@ struct SequentialScan {
             let isSound = Self.decodeUnit(
                 sources, lines, column: column, &reader.bits, file, &predictions, into: &samples)
             try reader.endUnit(isSound: isSound)
+            if !reader.isCut { decoded &+= 1 }
+        }
+        for position in sources.indices {
+            let rows = sources[position].rows
+            planes.countDecoded(
+                sources[position].component, rows: row &* rows..<(row &+ 1) &* rows,
+                columns: decoded &* sources[position].columns)
         }
     }
 

@@ -50,19 +50,21 @@ enum PNGPixelFilters {
         while index &+ channels <= filtered.count {
             let stored =
                 index &+ 4 <= filtered.count ? filtered.vector4(at: index) : last(of: filtered, at: index)
-            let up = Lanes(truncatingIfNeeded: above.vector4(at: margin &+ index))
+            let up = widened(above.vector4(at: margin &+ index))
             let across = up &- corner
             let down = left &- corner
-            let toLeft = magnitude(across)
-            let toUp = magnitude(down)
-            let toCorner = magnitude(across &+ down)
-            let isUpNearer = (toUp &- toLeft) &>> 15
-            let nearer = left ^ ((left ^ up) & isUpNearer)
-            let isCornerNearest = ((toCorner &- toLeft) & (toCorner &- toUp)) &>> 15
-            let nearest = nearer ^ ((nearer ^ corner) & isCornerNearest)
+            let both = across &+ down
+            let (toLeft, toUp, toCorner) = (magnitude(across), magnitude(down), magnitude(both))
+            let (upNearer, cornerOverLeft, cornerOverUp) = (
+                toUp &- toLeft, toCorner &- toLeft, toCorner &- toUp
+            )
+            let nearest = lanes {
+                let nearer = left[$0] ^ ((left[$0] ^ up[$0]) & upNearer[$0] &>> 15)
+                return nearer ^ ((nearer ^ corner[$0]) & (cornerOverLeft[$0] & cornerOverUp[$0]) &>> 15)
+            }
             let pixel = stored &+ SIMD4<UInt8>(truncatingIfNeeded: nearest)
             output.store(pixel, at: margin &+ index)
-            left = Lanes(truncatingIfNeeded: pixel)
+            left = widened(pixel)
             corner = up
             index &+= channels
         }
@@ -76,7 +78,17 @@ enum PNGPixelFilters {
 
     @inline(__always)
     private static func magnitude(_ value: Lanes) -> Lanes {
-        let sign = value &>> 15
-        return (value ^ sign) &- sign
+        lanes {
+            let sign = value[$0] &>> 15
+            return (value[$0] ^ sign) &- sign
+        }
+    }
+
+    @inline(__always)
+    private static func lanes(_ lane: (Int) -> Int16) -> Lanes { Lanes(lane(0), lane(1), lane(2), lane(3)) }
+
+    @inline(__always)
+    private static func widened(_ vector: SIMD4<UInt8>) -> Lanes {
+        lanes { Int16(truncatingIfNeeded: vector[$0]) }
     }
 }

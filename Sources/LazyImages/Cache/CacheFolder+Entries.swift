@@ -114,6 +114,10 @@ extension CacheFolder {
 struct TemporaryFile: ~Copyable {
     let file: Descriptor
     let name: String
+    let calls: FileCalls
+
+    // Not only with the descriptor: a program that is being started has a copy of that for a moment.
+    deinit { calls.unlock(file) }
 }
 
 extension CacheFolder {
@@ -130,7 +134,7 @@ extension CacheFolder {
             let name = newTemporaryName()
             let file = try openInTemporaryFolder(name)
             do throws(FileFault) {
-                if try calls.tryLock(file) { return TemporaryFile(file: file, name: name) }
+                if try calls.tryLock(file) { return TemporaryFile(file: file, name: name, calls: calls) }
             } catch {
                 // Losing the error is right: the first one tells more, and the next sweep finds what stays.
                 try? calls.remove(name, in: descriptor)

@@ -165,8 +165,8 @@ extension FileCalls {
         try call(.remove, name) { unsafe unlinkat(number, name, 0) }
     }
 
-    /// Locks the file for this descriptor if nobody else holds it; false if somebody does. Ends with the descriptor,
-    /// however it ends.
+    /// Locks the file for this descriptor if nobody else holds it; false if somebody does. Ends with the last copy of the
+    /// descriptor, however that ends.
     func tryLock(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
         let number = file.number
         do {

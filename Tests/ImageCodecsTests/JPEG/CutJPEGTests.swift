@@ -64,6 +64,27 @@ struct CutJPEGTests {
         #expect(!bitmap.isComplete && bitmap.pixels.prefix(4) == [128, 128, 128, 255])
     }
 
+    @Test("progressive blocks that only a refinement reached are not complete")
+    func refinementsAlone() throws {
+        let bytes = JPEG.file(
+            JPEG.quantisation, JPEG.frame(marker: 0xC2), JPEG.tables,
+            JPEG.scan(spectrum: (0, 0), approximation: 0x10), [0xFF, 0x00])
+        #expect(try !ImageDecoders.standard.decode(bytes).isComplete)
+    }
+
+    @Test("a progressive component without a scan leaves the picture not complete")
+    func missingProgressiveComponent() throws {
+        let frame = JPEG.frame(marker: 0xC2, components: (1...3).map { JPEG.Component(identifier: $0) })
+        let scans = (1...2).flatMap { JPEG.scan(components: [($0, 0)], spectrum: (0, 0)) + JPEG.greyBlock }
+        let bytes = JPEG.file(JPEG.quantisation, frame, JPEG.tables, scans)
+        #expect(try !ImageDecoders.standard.decode(bytes).isComplete)
+        let third = JPEG.scan(components: [(3, 0)], spectrum: (0, 0)) + JPEG.greyBlock
+        #expect(
+            try ImageDecoders.standard.decode(
+                JPEG.file(JPEG.quantisation, frame, JPEG.tables, scans, third)
+            ).isComplete)
+    }
+
     @Test("being cut survives the turn and the averaging")
     func turned() throws {
         let bytes = try Resources.bytes("JPEG/baseline-420.jpg")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Pixels against those of libjpeg-turbo: 2 levels at most in any channel, 0.2 in the mean.
-@Suite("JPEG pixels", .timeLimit(.minutes(10)))
+@Suite("JPEG pixels", .serialized, .ownThread, .timeLimit(.minutes(10)))
 struct JPEGMatrixTests {
     private static let largestDifference = 2
     private static let meanDifference = 0.2
@@ -76,17 +76,5 @@ struct JPEGMatrixTests {
         "RGB without a transform is told from YCbCr", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
     func rgb() throws {
         #expect(try compare(TestPicture(width: 20, height: 12), options: "-rgb -sample 1x1"))
-    }
-
-    @Test(
-        "scans of one component each are put together",
-        .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
-    func separateScans() throws {
-        let folder = try TemporaryFolder()
-        try Data("0;\n1;\n2;\n".utf8).write(to: URL(filePath: folder.file("scans")))
-        for sampling in ["2x2", "1x1", "2x2,2x1,1x1"] {
-            let options = "-scans \(folder.file("scans")) -sample \(sampling)"
-            #expect(try compare(TestPicture(width: 37, height: 21), options: options))
-        }
     }
 }

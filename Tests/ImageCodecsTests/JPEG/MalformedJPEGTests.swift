@@ -111,7 +111,7 @@ struct MalformedJPEGTests {
         #expect(segment(JPEG.scan(components: [])) == "scan header")
         #expect(segment(JPEG.scan(components: [(1, 0x40)])) == "scan header")
         #expect(segment(JPEG.segment(0xDA, [1, 1])) == "scan header")
-        #expect(segment(JPEG.scan(components: [(1, 0x11)])) == "scan without its tables")
+        #expect(segment(JPEG.scan(components: [(1, 0x22)])) == "scan without its tables")
         #expect(
             corruptSegment(JPEG.file(JPEG.frame(), JPEG.tables, JPEG.scan(), JPEG.greyBlock))
                 == "first scan of a component")

@@ -21,25 +21,39 @@ enum JPEGTools {
         let command: String
     }
 
-    /// What `cjpeg` makes of a picture, and the pixels `djpeg` makes of that, at a `scale`th of its size; nil where one of
-    /// them declines.
+    /// What `cjpeg` makes of a picture, and the pixels `djpeg` makes of that, at a `scale`th of its size; nil where
+    /// `cjpeg` declines.
     static func encode(
         _ picture: TestPicture, options: String, scale: Int = 1, in folder: TemporaryFolder
     ) throws -> (file: [UInt8], pixels: Bitmap)? {
-        let (source, file, pixels) = (
-            folder.file("source.ppm"), folder.file("file.jpg"), folder.file("pixels.ppm")
-        )
-        try Data(picture.ppm).write(to: URL(filePath: source))
-        guard run("cjpeg \(options) -outfile \(file) \(source)") else { return nil }
-        let bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
-        guard run("djpeg -dct int -rgb -scale 1/\(scale) -outfile \(pixels) \(file)") else { return nil }
-        let decoded = [UInt8](try Data(contentsOf: URL(filePath: pixels)))
+        guard let file = try file(of: picture, options: options, in: folder) else { return nil }
+        let pixels = try decode(file, scale: scale, in: folder)
         let (width, height) = ((picture.width + scale - 1) / scale, (picture.height + scale - 1) / scale)
-        guard let bitmap = TestPicture.bitmap(ppm: decoded, width: width, height: height)
-        else {
+        guard pixels.size == ImageSize(width: width, height: height) else {
             throw Failure(command: "djpeg \(options)")
         }
-        return (bytes, bitmap)
+        return (file, pixels)
+    }
+
+    /// What `cjpeg` makes of a picture; nil where it declines.
+    static func file(
+        of picture: TestPicture, options: String, in folder: TemporaryFolder
+    ) throws -> [UInt8]? {
+        let (source, file) = (folder.file("source.ppm"), folder.file("file.jpg"))
+        try Data(picture.ppm).write(to: URL(filePath: source))
+        guard run("cjpeg \(options) -outfile \(file) \(source)") else { return nil }
+        return [UInt8](try Data(contentsOf: URL(filePath: file)))
+    }
+
+    /// The pixels `djpeg` makes of a file, at a `scale`th of its size.
+    static func decode(_ file: [UInt8], scale: Int = 1, in folder: TemporaryFolder) throws -> Bitmap {
+        let (source, pixels) = (folder.file("decoded.jpg"), folder.file("pixels.ppm"))
+        try Data(file).write(to: URL(filePath: source))
+        let command = "djpeg -dct int -rgb -scale 1/\(scale) -outfile \(pixels) \(source)"
+        guard run(command),
+            let bitmap = TestPicture.bitmap(ppm: [UInt8](try Data(contentsOf: URL(filePath: pixels))))
+        else { throw Failure(command: command) }
+        return bitmap
     }
 
     private static func run(_ command: String) -> Bool {

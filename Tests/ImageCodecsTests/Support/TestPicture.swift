@@ -26,15 +26,19 @@ struct TestPicture {
         return bytes
     }
 
-    /// The bitmap of a binary PPM of this size; nil if it is none.
-    static func bitmap(ppm: [UInt8], width: Int, height: Int) -> Bitmap? {
-        let header = Array("P6\n\(width) \(height)\n255\n".utf8)
-        guard ppm.starts(with: header), ppm.count == header.count + width * height * 3 else { return nil }
-        var pixels: [UInt8] = []
-        for index in 0..<width * height {
-            pixels += ppm[(header.count + index * 3)..<(header.count + index * 3 + 3)]
-            pixels.append(255)
+    /// The bitmap of a binary PPM as `djpeg` writes it, with its size on a line of its own; nil if it is none.
+    static func bitmap(ppm: [UInt8]) -> Bitmap? {
+        let lines = ppm.prefix(64).split(separator: UInt8(ascii: "\n"), maxSplits: 3)
+        guard lines.count == 4, Array(lines[0]) == Array("P6".utf8) else { return nil }
+        let sides = String(decoding: lines[1], as: UTF8.self).split(separator: " ").compactMap { Int($0) }
+        let start = lines[3].startIndex
+        guard sides.count == 2, sides[0] > 0, sides[1] > 0, ppm.count == start + sides[0] * sides[1] * 3
+        else {
+            return nil
         }
-        return Bitmap(width: width, height: height, pixels: pixels)
+        var pixels: [UInt8] = []
+        pixels.reserveCapacity(sides[0] * sides[1] * 4)
+        for index in stride(from: start, to: ppm.count, by: 3) { pixels += ppm[index..<index + 3] + [255] }
+        return Bitmap(width: sides[0], height: sides[1], pixels: pixels)
     }
 }

@@ -70,6 +70,18 @@ func key(_ name: String) -> CacheKey {
     CacheKey(url: URL(string: "http://example.org/\(name)") ?? URL(filePath: "/\(name)"))
 }
 
+/// Copies of the descriptors of the files whose paths begin so, as a program has them for a moment while it is started.
+/// The caller closes them.
+func copiedDescriptors(ofFiles beginning: String) throws -> [Int32] {
+    // Found before the first is copied, which takes the number of the listing's own.
+    let found = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
+        // Losing the error is right: another test may have closed it since the listing.
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
+        return path?.hasPrefix(beginning) == true
+    }
+    return found.compactMap { Int32($0) }.map { dup($0) }
+}
+
 extension DiskCache {
     /// The body for a key, by the synchronous way.
     func body(_ key: CacheKey) -> [UInt8]? {
@@ -121,15 +133,15 @@ final class FaultPlan: Sendable {
 /// Holds up calls of one kind until it is opened.
 final class CallGate: Sendable {
     private let turnstile = DispatchSemaphore(value: 0)
-    private let arrivals = Lock(0)
+    private let arrivals = Tally()
 
-    /// Whether a call has come to the gate.
-    var isReached: Bool { arrivals.withLock { $0 > 0 } }
+    /// Comes back when a call has come to the gate.
+    func reached() async throws { try await arrivals.reaches(1) }
 
     func calls(before kind: FileCalls.Kind) -> FileCalls {
         FileCalls(interfere: { [self] in
             if $0 == kind {
-                arrivals.withLock { $0 += 1 }
+                arrivals.add()
                 turnstile.wait()
                 turnstile.signal()
             }

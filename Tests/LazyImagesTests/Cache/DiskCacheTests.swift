@@ -69,7 +69,7 @@ struct DiskCacheTests {
         let gate = CallGate()
         let (cache, key, body) = (fixture.cache(calls: gate.calls(before: .rename)), key("a"), ByteArray([1]))
         await cache.store(body, metadata: [1], for: key)
-        while !gate.isReached { await Task.yield() }
+        try await gate.reached()
         await cache.store(body, metadata: [2], for: key)
         gate.open()
         await cache.flush()
@@ -84,13 +84,17 @@ struct DiskCacheTests {
             stagingLimit: 2_500,
             calls: gate.calls(before: .rename))
         let keys = (0..<6).map { key("\($0)") }
+        let stored = Tally()
         let storing = Task {
-            for key in keys { await cache.store(someBytes(count: 1_000), metadata: [], for: key) }
+            for key in keys {
+                await cache.store(someBytes(count: 1_000), metadata: [], for: key)
+                stored.add()
+            }
         }
         // The first two fit; the third waits until the first is on disk.
-        while !cache.contains(keys[1]) { await Task.yield() }
-        for _ in 0..<100 { await Task.yield() }
-        #expect(!cache.contains(keys[2]))
+        try await stored.reaches(2)
+        try await eventually { cache.hasWaitingStores }
+        #expect(cache.contains(keys[1]) && !cache.contains(keys[2]) && stored.count == 2)
         gate.open()
         await storing.value
         await cache.flush()
@@ -104,12 +108,12 @@ struct DiskCacheTests {
         await cache.store([1], metadata: [], for: key("on disk"))
         // The writer is busy with something that is no store and lets nobody in when it ends.
         async let scan = cache.verify()
-        while !gate.isReached { await Task.yield() }
+        try await gate.reached()
         await cache.store(someBytes(count: 900), metadata: [], for: key("staged"))
         async let store: Void = cache.store(someBytes(count: 900), metadata: [], for: key("waiting"))
-        while cache.state.withLock({ $0.staging.waiting.isEmpty }) { await Task.yield() }
+        try await eventually { cache.hasWaitingStores }
         async let removal: Void = cache.remove(key("staged"))
-        while cache.contains(key("staged")) { await Task.yield() }
+        try await eventually { !cache.contains(key("staged")) }
         gate.open()
         _ = await (scan, store, removal)
         await cache.flush()
@@ -189,8 +193,13 @@ struct DiskCacheTests {
             cache = opened
             for name in 0..<20 { await opened.store([1], for: key("\(name)")) }
         }
-        while cache != nil { await Task.yield() }
+        try await eventually { cache == nil }
         let next = fixture.cache()
         for name in 0..<20 { #expect(next.body(key("\(name)")) == [1]) }
     }
+}
+
+extension DiskCache {
+    /// Whether a store waits for room.
+    fileprivate var hasWaitingStores: Bool { state.withLock { !$0.staging.waiting.isEmpty } }
 }

@@ -81,7 +81,8 @@ struct MemoryPressureTests {
             if level == .warning { warned.add() }
             return level == .normal
         }
-        #expect(manager.receive() == Array("hello".utf8))
+        let received = await BlockingThreads(count: 1).run { manager.receive() }
+        #expect(received == Array("hello".utf8))
         manager.signal()
         try await warned.reaches(1)
     }
@@ -124,10 +125,10 @@ struct MemoryPressureTests {
         }
         loader.setPinned(true, for: requests[0])
         pressure.report(.warning)
-        while memory.counters.bytes > 500 { await Task.yield() }
+        try await eventually { memory.counters.bytes <= 500 }
         #expect(memory.counters.entries == 5)
         pressure.report(.critical)
-        while memory.counters.bytes > 100 { await Task.yield() }
+        try await eventually { memory.counters.bytes <= 100 }
         #expect(loader.cachedImage(for: requests[0]) != nil)
     }
 
@@ -147,7 +148,7 @@ struct MemoryPressureTests {
         pressure.report(.critical)
         #expect(await second == .failure(.memoryShort(url: "https://example.org/unseen")))
         for transfer in transfers {
-            transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+            transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=3600"])
         }
         #expect(await first == .failure(.memoryShort(url: "https://example.org/seen")))
         pressure.report(.normal)
@@ -168,8 +169,8 @@ struct MemoryPressureTests {
         for transfer in try await transport.transfers(6)
         where ["/0", "/1", "/2"].contains(transfer.request.url.path) { transfer.answer(SampleImages.png) }
         pressure.report(.warning)
-        while await loader.files.downloader.transferCount > 0 { await Task.yield() }
-        while !model.state(of: 0).isLoaded { await Task.yield() }
+        try await eventually { await loader.files.downloader.transferCount == 0 }
+        try await eventually { model.state(of: 0).isLoaded }
         #expect(!model.state(of: 4).isLoaded && transport.requests.count == 6)
     }
 

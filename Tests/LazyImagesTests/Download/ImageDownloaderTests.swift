@@ -14,7 +14,7 @@ struct ImageDownloaderTests {
         let png = SampleImages.png
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\n\r\n"
         let origin = try ScriptedOrigin([.readHead, .wait(gate), .send(head), .sendBytes(png)])
-        let downloader = ImageDownloader()
+        let downloader = ImageDownloader(configuration: configuration { $0.timeouts = .patient })
         let callers = try await downloader.callers(10_000, of: ImageRequest(url: origin.url()))
         gate.open()
         let answered = await callers.outcomes.count { $0.error == nil }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Faults of servers", .timeLimit(.minutes(10)))
 struct OriginFaultTests {
-    /// Enough for an honest answer on a busy machine, and little enough to wait for.
-    private static let patience = Duration.seconds(2)
+    /// How long a server that stalls is waited for.
+    private static let patience = Duration.milliseconds(300)
 
     private let folder: TemporaryFolder
 
@@ -19,13 +19,13 @@ struct OriginFaultTests {
         let origin = try ScriptedOrigin(fault.steps)
         var configuration = ImageDownloader.Configuration()
         configuration.maximumBytes = 100_000
-        configuration.timeouts = Timeouts(each: Self.patience)
-        configuration.timeouts.total = Self.patience * 4
+        // No timeout ends what ends by itself: one that did would be the wrong error.
+        let isStall = fault.outcome == .error(["timed-out"])
+        configuration.timeouts = isStall ? Timeouts(each: Self.patience) : .patient
         let loader = FileLoader(
             disk: DiskCache(folder: folder.file("cache")), configuration: configuration,
             transport: CurlTransport())
         let request = ImageRequest(url: origin.url())
-        let start = ContinuousClock.now
         let outcome: OriginFault.Outcome
         do throws(ImageLoadingError) {
             let file = try await loader.file(for: request)
@@ -34,8 +34,6 @@ struct OriginFaultTests {
         } catch {
             outcome = .error([error.code])
         }
-        // Not one of the default timeouts, of which the shortest is 10 s after the last arrival.
-        #expect(ContinuousClock.now - start < .seconds(60))
         switch (fault.outcome, outcome) {
         case (.picture, .picture): break
         case (.error(let expected), .error(let found)): #expect(found.isSubset(of: expected))

@@ -5,18 +5,12 @@ import TestSupport
 extension SingleFlight {
     /// Comes back when all of these wait for an answer.
     func haveJoined(_ tickets: [LoadTicket]) async throws {
-        while !tickets.allSatisfy({ flights.flight(of: $0) != nil }) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { tickets.allSatisfy { flights.flight(of: $0) != nil } }
     }
 
     /// Comes back when none of these waits any more.
     func haveLeft(_ tickets: [LoadTicket]) async throws {
-        while tickets.contains(where: { flights.flight(of: $0) != nil }) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { tickets.allSatisfy { flights.flight(of: $0) == nil } }
     }
 }
 
@@ -69,10 +63,7 @@ extension ImageDownloader {
 
     /// Comes back when the transfer of a request has this priority.
     func has(_ priority: ImageRequest.Priority, for request: ImageRequest) async throws {
-        while flights.priority(ofFlight: request.transferKey) != priority {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { flights.priority(ofFlight: request.transferKey) == priority }
     }
 
     /// So many callers of one request, of whom nothing is known yet.

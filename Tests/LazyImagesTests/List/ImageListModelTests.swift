@@ -243,7 +243,7 @@ struct ImageListModelTests {
         let pixel =
             "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAY"
             + "AAAAfFcSJAAAAC0lEQVR4nGNgAAIAAAUAAXpeqz8AAAAASUVORK5CYII="
-        let loader = ImageLoader(disk: nil)
+        let loader = ImageLoader(disk: nil, pressure: nil)
         let model = ImageListModel(loader: loader, rows: [try ImageRequest(pixel), nil], pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<2)

@@ -17,7 +17,7 @@ struct PreviewTests {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
         // The server waits for the test, and the test for a machine that may be busy.
-        configuration.timeouts = Timeouts(each: .seconds(600))
+        configuration.timeouts = .patient
         return ImageLoader(disk: nil, configuration: configuration, transport: transport, pressure: nil)
     }
 

@@ -78,7 +78,7 @@ struct PrewarmerTests {
         let requests = try requests(6)
         let run = Task { await Prewarmer(first, concurrency: 1).run(requests) }
         for index in 0..<3 {
-            try await held.transfer(index).answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+            try await held.transfer(index).answer(SampleImages.png, fields: ["Cache-Control": "max-age=3600"])
         }
         _ = try await held.transfer(3)
         run.cancel()

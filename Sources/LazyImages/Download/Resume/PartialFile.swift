@@ -42,6 +42,9 @@ import Glibc
         self.name = name
     }
 
+    // Not only with the descriptor: a program that is being started has a copy of that for a moment.
+    deinit { folder.calls.unlock(descriptor) }
+
     /// Begins a file, in the place of an older one; nil if it cannot be, or if another process is at it.
     static func beginning(
         _ response: StoredResponse, total: Int?, name: String, in folder: PartialFolder

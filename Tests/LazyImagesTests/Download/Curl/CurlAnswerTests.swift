@@ -144,12 +144,12 @@ struct CurlAnswerTests {
     }
 
     private func get(_ origin: ScriptedOrigin) async throws -> ResponseHead {
-        try await transport.perform(TransportRequest(url: origin.url()), into: receiver)
+        try await transport.perform(origin.request(), into: receiver)
     }
 
     private func failure(_ origin: ScriptedOrigin) async -> ImageLoadingError? {
         do throws(ImageLoadingError) {
-            _ = try await transport.perform(TransportRequest(url: origin.url()), into: receiver)
+            _ = try await transport.perform(origin.request(), into: receiver)
             return nil
         } catch {
             return error

@@ -91,10 +91,7 @@ struct CurlCancellationTests {
         // Each kept its connection until it went.
         try await origin.closed.reaches(100)
         // Other tests' transports come and go meanwhile; a hundred of these would show.
-        while Self.pollerCount() > before + 50 {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { Self.pollerCount() <= before + 50 }
     }
 
     @Test("once the process ends, its thread is out of libcurl, whose TLS library is freed then")
@@ -114,7 +111,7 @@ struct CurlCancellationTests {
             let transfer = Task {
                 try await transport.perform(TransportRequest(url: origin.url()), into: CountingReceiver())
             }
-            while CountingReceiver.count.load(ordering: .relaxed) < 10 { await Task.yield() }
+            try await eventually { CountingReceiver.count.load(ordering: .relaxed) >= 10 }
             exit(withExtendedLifetime(transfer) { 7 })
         }
     }
@@ -142,7 +139,7 @@ struct CurlCancellationTests {
     ) async -> ImageLoadingError? {
         do throws(ImageLoadingError) {
             // However late the cancellation comes, no timeout comes before it.
-            let request = TransportRequest(url: url, timeouts: Timeouts(each: .seconds(600)))
+            let request = TransportRequest(url: url, timeouts: .patient)
             _ = try await transport.perform(request, into: receiver)
             return nil
         } catch {

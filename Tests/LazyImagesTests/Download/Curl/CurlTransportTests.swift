@@ -5,7 +5,7 @@ import Testing
 @testable import LazyImages
 
 /// Transfers over real sockets: their connections, and how they end well.
-@Suite("CurlTransport", .timeLimit(.minutes(10)))
+@Suite("CurlTransport", .ownThread, .timeLimit(.minutes(10)))
 struct CurlTransportTests {
     private let transport = CurlTransport()
     private let receiver = RecordingReceiver()
@@ -32,7 +32,7 @@ struct CurlTransportTests {
     func metrics() async throws {
         let origin = try ScriptedOrigin(.answering([1, 2, 3]))
         for _ in 0..<2 {
-            _ = try await transport.perform(TransportRequest(url: origin.url()), into: receiver)
+            _ = try await transport.perform(origin.request(), into: receiver)
         }
         let (first, second) = (receiver.metrics[0], receiver.metrics[1])
         #expect(receiver.metrics.count == 2)
@@ -48,7 +48,7 @@ struct CurlTransportTests {
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"),
         ])
         await #expect(throws: ImageLoadingError.self) {
-            _ = try await transport.perform(TransportRequest(url: origin.url()), into: receiver)
+            _ = try await transport.perform(origin.request(), into: receiver)
         }
         #expect(receiver.metrics.map(\.bytes) == [3])
     }
@@ -115,7 +115,7 @@ struct CurlTransportTests {
         ])
         let receiver = RecordingReceiver(wantsBody: false)
         #expect(
-            try await transport.perform(TransportRequest(url: origin.url()), into: receiver).status == 200)
+            try await transport.perform(origin.request(), into: receiver).status == 200)
         try await origin.closed.reaches(1)
         #expect(receiver.bytes.isEmpty)
     }
@@ -128,7 +128,7 @@ struct CurlTransportTests {
         ])
         let receiver = RecordingReceiver(limit: 5000)
         #expect(
-            try await transport.perform(TransportRequest(url: origin.url()), into: receiver).status == 200)
+            try await transport.perform(origin.request(), into: receiver).status == 200)
         try await origin.closed.reaches(1)
         #expect(receiver.bytes.count >= 5000)
     }
@@ -173,7 +173,7 @@ struct CurlTransportTests {
             for _ in 0..<200 {
                 group.addTask {
                     let receiver = RecordingReceiver()
-                    _ = try await transport.perform(TransportRequest(url: origin.url()), into: receiver)
+                    _ = try await transport.perform(origin.request(), into: receiver)
                     let number = receiver.bytes.count - 1000
                     #expect(receiver.bytes.allSatisfy { $0 == UInt8(truncatingIfNeeded: number) })
                 }
@@ -189,7 +189,7 @@ struct CurlTransportTests {
     func slowAnswer() async throws {
         let origin = try ScriptedOrigin { number in number == 0 ? [.readHead, .awaitClose] : .answering([1]) }
         let slow = Task {
-            try await transport.perform(TransportRequest(url: origin.url()), into: RecordingReceiver())
+            try await transport.perform(origin.request(), into: RecordingReceiver())
         }
         try await origin.requests.reaches(1)
         #expect(try await get(origin).status == 200)
@@ -202,8 +202,8 @@ struct CurlTransportTests {
         let origin = try ScriptedOrigin(.answering([1, 2, 3]))
         let other = CurlTransport()
         for _ in 0..<5 {
-            async let one = transport.perform(TransportRequest(url: origin.url()), into: RecordingReceiver())
-            async let two = other.perform(TransportRequest(url: origin.url()), into: RecordingReceiver())
+            async let one = transport.perform(origin.request(), into: RecordingReceiver())
+            async let two = other.perform(origin.request(), into: RecordingReceiver())
             #expect(try await one.status == 200)
             #expect(try await two.status == 200)
         }
@@ -211,12 +211,14 @@ struct CurlTransportTests {
     }
 
     private func get(_ origin: ScriptedOrigin) async throws -> ResponseHead {
-        try await transport.perform(TransportRequest(url: origin.url()), into: receiver)
+        try await transport.perform(origin.request(), into: receiver)
     }
 
     private func failure(_ url: URL) async -> ImageLoadingError? {
         do throws(ImageLoadingError) {
-            _ = try await transport.perform(TransportRequest(url: url), into: receiver)
+            // A name service that does not answer is not ours to time.
+            let request = TransportRequest(url: url, timeouts: .patient)
+            _ = try await transport.perform(request, into: receiver)
             return nil
         } catch {
             return error

@@ -47,6 +47,17 @@ struct PartialFileTests {
         #expect(append([1], to: first))
     }
 
+    @Test("a part is free once its writer ends, though a program being started has its descriptor")
+    func copiedDescriptor() throws {
+        var file = PartialFile.beginning(response, total: 10, name: name, in: try partials())
+        #expect(append([1, 2, 3], to: try #require(file)))
+        let copies = try copiedDescriptors(ofFiles: folder.file(name))
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 1)
+        file = nil
+        #expect(PartialFile.opening(name: name, in: try partials())?.count == 3)
+    }
+
     @Test("a part from before another start of the system is not gone on with")
     func otherBoot() throws {
         #expect(PartialFolder.bootIdentifier.utf8.count == 36)

@@ -1,0 +1,86 @@
+import FoundationEssentials
+import ImageCodecs
+import TestSupport
+import Testing
+
+/// Files of one component whose sampling factors are not 1 x 1: a minimum coded unit of their scans is one block all the
+/// same (T.81 A.2.2).
+@Suite("JPEG of one component", .timeLimit(.minutes(10)))
+struct LoneComponentTests {
+    /// Every pair of factors: the horizontal one in the upper half of the byte.
+    private static let factors = (0x1...0x4).flatMap { across in (0x1...0x4).map { UInt8(across << 4 | $0) } }
+
+    private static let codings = [
+        "-quality 85", "-quality 90 -optimize -restart 1", "-restart 2B", "-quality 85 -progressive",
+        "-progressive -restart 3B",
+    ]
+
+    /// The grey file that `cjpeg` makes, whose frame header is sure to have these factors.
+    private func file(
+        _ picture: TestPicture, _ factors: UInt8, _ coding: String, in folder: TemporaryFolder
+    ) throws -> [UInt8] {
+        let options = "\(coding) -grayscale -sample \(factors >> 4)x\(factors & 15)"
+        let file = try #require(try JPEGTools.file(of: picture, options: options, in: folder))
+        let start = try #require(JPEGSurgery.frameHeader(of: file))
+        #expect(file[start + 9] == 1 && file[start + 11] == factors)
+        return file
+    }
+
+    @Test("the factors in the frame header change nothing", arguments: factors)
+    func ignored(factors: UInt8) throws {
+        var file = try Resources.bytes("JPEG/grey.jpg")
+        let expected = try ImageDecoders.standard.decode(file)
+        let start = try #require(JPEGSurgery.frameHeader(of: file))
+        file[start + 11] = factors
+        let bitmap = try ImageDecoders.standard.decode(file)
+        #expect(bitmap == expected && bitmap.isComplete)
+    }
+
+    @Test(
+        "every pair of factors gives djpeg's pixels, in every coding",
+        .enabled(if: JPEGTools.areInstalled, JPEGTools.absence), arguments: factors)
+    func everyPair(factors: UInt8) throws {
+        let folder = try TemporaryFolder()
+        for (width, height) in [(37, 35), (64, 16), (1, 9)] {
+            for coding in Self.codings {
+                let file = try file(TestPicture(width: width, height: height), factors, coding, in: folder)
+                let bitmap = try ImageDecoders.standard.decode(file)
+                let expected = try JPEGTools.decode(file, in: folder)
+                let (largest, mean) = try #require(bitmap.difference(to: expected))
+                let name = "\(String(factors, radix: 16)) \(width) x \(height) \(coding)"
+                #expect(bitmap.isComplete && largest <= 2 && mean <= 0.2, "\(name): \(largest), \(mean)")
+            }
+        }
+    }
+
+    @Test(
+        "so it is scaled, and in previews", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence),
+        arguments: factors)
+    func scaled(factors: UInt8) throws {
+        let folder = try TemporaryFolder()
+        for coding in ["-quality 85 -restart 1", "-quality 95 -progressive"] {
+            let file = try file(TestPicture(width: 100, height: 76), factors, coding, in: folder)
+            for denominator in [2, 4, 8] {
+                let expected = try JPEGTools.decode(file, scale: denominator, in: folder)
+                let bitmap = try ImageDecoders.standard.decode(file, fitting: expected.size)
+                let likeness = try #require(bitmap.signalToNoise(to: expected))
+                #expect(bitmap.isComplete && likeness >= 40, "\(coding) 1/\(denominator): \(likeness) dB")
+            }
+            var previews = JPEGPreviews()
+            for start in stride(from: 0, to: file.count, by: 100) {
+                _ = try previews.append(Array(file[start..<min(start + 100, file.count)]))
+            }
+            #expect(try previews.isComplete && previews.picture() == ImageDecoders.standard.decode(file))
+        }
+    }
+
+    @Test("one that is cut is not complete, whatever its factors", arguments: factors)
+    func cut(factors: UInt8) throws {
+        var file = try Resources.bytes("JPEG/grey.jpg")
+        let start = try #require(JPEGSurgery.frameHeader(of: file))
+        file[start + 11] = factors
+        let cuts = JPEGSurgery.cutInEachScan(file)
+        #expect(cuts.count == 1)
+        for cut in cuts { #expect(try !ImageDecoders.standard.decode(cut).isComplete) }
+    }
+}
