@@ -14,6 +14,23 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
+    /// Whether a descriptor leads to a terminal that the locale says shows no UTF-8 (`LC_ALL=C`). What goes anywhere else
+    /// is UTF-8 in any locale.
+    static func showsOnlyASCII(_ descriptor: Int32) -> Bool { !localeHasUTF8 && isatty(descriptor) == 1 }
+
+    private static let localeHasUTF8 = hasUTF8(ProcessInfo.processInfo.environment)
+
+    /// What the locale's variables say of the terminal's encoding: the first that is not empty (POSIX, section 8.2). Where
+    /// none is set, which says nothing, it is UTF-8, as nearly everywhere.
+    static func hasUTF8(_ environment: [String: String]) -> Bool {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"]
+        guard let locale = names.lazy.compactMap({ environment[$0] }).first(where: { !$0.isEmpty }) else {
+            return true
+        }
+        let encoding = locale.lowercased()
+        return encoding.contains("utf-8") || encoding.contains("utf8")
+    }
+
     /// Whether messages go to a person's terminal that can redraw a line.
     static var showsProgress: Bool {
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
