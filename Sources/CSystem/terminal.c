@@ -36,11 +36,26 @@ struct restoration {
 static struct restoration restorations[2];
 static _Atomic(struct restoration *) in_use;
 
-static const int deadly[] = {SIGTERM, SIGHUP,  SIGINT, SIGQUIT, SIGSEGV,
-                             SIGILL,  SIGTRAP, SIGABRT, SIGBUS, SIGFPE};
-enum { deadly_count = sizeof deadly / sizeof deadly[0] };
-static struct sigaction before[deadly_count];
-static bool is_installed[deadly_count];
+// By signal number.
+static struct sigaction before[NSIG];
+static bool is_installed[NSIG];
+
+// Whether a signal ends a process that does nothing about it (signal(7)). The C library keeps the first real-time
+// signals for itself.
+static bool is_deadly(int signal) {
+    switch (signal) {
+    case SIGKILL:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGCONT:
+    case SIGCHLD:
+    case SIGURG:
+    case SIGWINCH: return false;
+    default: return signal < __SIGRTMIN || signal >= SIGRTMIN;
+    }
+}
 
 // Only functions of the list in signal-safety(7) from here to the end of die.
 static void write_all(int descriptor, const char *bytes, size_t length) {
@@ -69,9 +84,9 @@ static void die(int signal) {
     int saved = errno;
     // All signals are blocked meanwhile, SIGTTOU too, so that this works in the background.
     restore();
-    for (int index = 0; index < deadly_count; index++) {
-        if (deadly[index] == signal) sigaction(signal, &before[index], NULL);
-    }
+    // SIGQUIT is no crash: the Swift runtime would ask on the terminal what to do about it.
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigaction(signal, signal == SIGQUIT ? &standard : &before[signal], NULL);
     // Blocked until the handler returns, and then as it would have been without us.
     raise(signal);
     errno = saved;
@@ -89,13 +104,13 @@ static void use_own_stack(void) {
 
 static void install(void) {
     use_own_stack();
-    for (int index = 0; index < deadly_count; index++) {
-        if (is_installed[index]) continue;
-        if (sigaction(deadly[index], NULL, &before[index]) != 0) continue;
-        if (before[index].sa_handler == SIG_IGN) continue;
+    for (int signal = 1; signal < NSIG; signal++) {
+        if (is_installed[signal] || !is_deadly(signal)) continue;
+        if (sigaction(signal, NULL, &before[signal]) != 0) continue;
+        if (before[signal].sa_handler == SIG_IGN) continue;
         struct sigaction action = {.sa_handler = die, .sa_flags = SA_ONSTACK};
         sigfillset(&action.sa_mask);
-        is_installed[index] = sigaction(deadly[index], &action, NULL) == 0;
+        is_installed[signal] = sigaction(signal, &action, NULL) == 0;
     }
 }
 
@@ -188,9 +203,9 @@ int csystem_terminal_guard(int terminal, const struct termios *original, const v
 
 void csystem_terminal_unguard(void) {
     atomic_store(&in_use, NULL);
-    for (int index = 0; index < deadly_count; index++) {
-        if (is_installed[index]) sigaction(deadly[index], &before[index], NULL);
-        is_installed[index] = false;
+    for (int signal = 1; signal < NSIG; signal++) {
+        if (is_installed[signal]) sigaction(signal, &before[signal], NULL);
+        is_installed[signal] = false;
     }
     for (int index = 0; index < reported_count; index++) end_reporting(reported[index]);
 }

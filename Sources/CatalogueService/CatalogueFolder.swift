@@ -45,7 +45,8 @@ final class CatalogueFolder: Sendable {
         return try OpenFile(owning: descriptor)
     }
 
-    /// The names of the catalogues and manifests at the top of the folder, sorted: what `/` tells.
+    /// The names of the catalogues and manifests at the top of the folder, sorted: what `/` tells where none of them is
+    /// the catalogue.
     func catalogueNames() -> [String] {
         let copy = unsafe csystem_open_entry(root, ".", O_RDONLY | O_DIRECTORY)
         guard copy >= 0 else { return [] }
@@ -69,6 +70,14 @@ final class CatalogueFolder: Sendable {
             names.append(text)
         }
         return names.sorted()
+    }
+
+    /// The name of the catalogue that the folder is served for, which `/` gives: `movies.json` or `movies.xml`, else its
+    /// only file of JSON or XML. Nil where there is none, or several.
+    func catalogueName() -> String? {
+        let names = catalogueNames().filter { $0.hasSuffix(".json") || $0.hasSuffix(".xml") }
+        let usual = ["movies.json", "movies.xml"].first(where: names.contains)
+        return usual ?? (names.count == 1 ? names[0] : nil)
     }
 
     private static func openEntry(of folder: Int32, _ name: [UInt8], _ flags: Int32) -> Int32 {

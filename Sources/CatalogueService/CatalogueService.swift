@@ -5,13 +5,33 @@ public final class CatalogueService: Sendable {
     public let port: UInt16
     private let server: Server
 
+    /// One request and its answer.
+    public struct Answer: Sendable, Hashable {
+        /// The request's method and target, as the client sent them: not safe for a terminal as they are.
+        public let method, target: String
+        /// The answer's status.
+        public let status: Int
+        /// The bytes of the answer's body; fewer may have been taken.
+        public let bytes: Int
+        /// From the decision on the answer to its last byte.
+        public let time: Duration
+    }
+
     /// Opens the folder, and listens; connections wait until `start()`. Throws what is wrong with the folder,
     /// the address or the port.
-    public init(folder: String, configuration: Configuration = Configuration()) throws(CatalogueServiceError)
-    {
-        server = try Server(folder: folder, configuration: configuration.bounded)
+    /// - Parameter report: is told of every answer to a request, on the thread of its connection; nil, the default, for
+    ///   nobody.
+    public init(
+        folder: String, configuration: Configuration = Configuration(),
+        report: (@Sendable (Answer) -> Void)? = nil
+    ) throws(CatalogueServiceError) {
+        server = try Server(folder: folder, configuration: configuration.bounded, report: report)
         port = server.listener.port
     }
+
+    /// The catalogue that `/` gives: `movies.json` or `movies.xml`, else the folder's only file of JSON or XML. Nil where
+    /// there is none, or several.
+    public var catalogueName: String? { server.folder.catalogueName() }
 
     // Nobody is left to stop it. The threads hold the server, not this object, and end by themselves.
     deinit { server.stop.raise() }

@@ -119,9 +119,11 @@ struct Connection {
         } catch {
             return send(.plain(error == .malformed ? .badRequest : .notFound), to: request)
         }
-        guard let name = path.names.last else { return send(.text(index()), to: request) }
+        var names = path.names
+        if names.isEmpty, let catalogue = server.folder.catalogueName() { names = [Array(catalogue.utf8)] }
+        guard let name = names.last else { return send(.text(index()), to: request) }
         do {
-            let file = try server.folder.open(path.names)
+            let file = try server.folder.open(names)
             let plan = ResponsePlan.serving(
                 file.metadata, mediaType: MediaType.of(name), to: request,
                 cacheSeconds: configuration.cacheSeconds,
@@ -144,6 +146,13 @@ struct Connection {
     /// Sends an answer; false when the connection is over.
     private func send(_ plan: ResponsePlan, file: Int32? = nil, to request: RequestHead) -> Bool {
         let keepAlive = request.wantsKeepAlive && !plan.closes && !server.stop.isRaised
+        let start = ContinuousClock.now
+        defer {
+            server.report?(
+                CatalogueService.Answer(
+                    method: request.method, target: request.target, status: plan.status.rawValue,
+                    bytes: request.method == "HEAD" ? 0 : plan.body.count, time: start.duration(to: .now)))
+        }
         let isSent = send(
             plan, file: file, isHead: request.method == "HEAD", keepAlive: keepAlive,
             minorVersion: request.minorVersion)

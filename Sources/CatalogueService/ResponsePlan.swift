@@ -8,6 +8,15 @@ struct ResponsePlan: Sendable {
         case file(Range<Int>)
         /// None, although the fields may tell of one: the answer to HEAD, and 304.
         case none
+
+        /// In bytes.
+        var count: Int {
+            switch self {
+            case .bytes(let bytes): bytes.count
+            case .file(let part): part.count
+            case .none: 0
+            }
+        }
     }
 
     var status: Status

@@ -8,13 +8,18 @@ final class Server: Sendable {
     let listener: Listener
     let stop: StopSignal
     let counters: ServiceCounters
+    let report: (@Sendable (CatalogueService.Answer) -> Void)?
     private let threads: ServiceThreads
     private let isStarted = Lock(false)
 
     /// How long accepting pauses when the system has no descriptor left.
     private static let exhaustionPause = Duration.milliseconds(100)
 
-    init(folder: String, configuration: CatalogueService.Configuration) throws(CatalogueServiceError) {
+    init(
+        folder: String, configuration: CatalogueService.Configuration,
+        report: (@Sendable (CatalogueService.Answer) -> Void)?
+    ) throws(CatalogueServiceError) {
+        self.report = report
         self.folder = try CatalogueFolder(path: folder)
         self.configuration = configuration
         stop = try StopSignal(grace: configuration.stopGrace)

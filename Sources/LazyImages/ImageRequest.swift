@@ -65,6 +65,8 @@ public struct ImageRequest: Sendable, Hashable {
     public var priority: Priority
     /// Whether the caches or the network answer. Default `.useProtocol`.
     public var cachePolicy = CachePolicy.useProtocol
+    /// Whether its host is asked although it is left alone after failures: a person asks for another try.
+    var insists = false
 
     /// The pixels that are wanted: the image is made to fit into them, never enlarged. Nil, the default, for its own size.
     public var targetSize: ImageSize? {

@@ -4,15 +4,18 @@ public struct Catalogue: Sendable, Hashable {
     public let name: String?
     /// The films in the order of the catalogue.
     public let movies: [Movie]
+    /// What is wrong with the films that were left out, in the order of the catalogue.
+    public let problems: [CatalogueError]
 
     /// Makes a catalogue of films; nothing is checked.
     public init(name: String?, movies: [Movie]) {
         self.name = name
         self.movies = movies
+        problems = []
     }
 
-    /// Reads a catalogue of at most 64 MiB of UTF-8; its content tells JSON from XML, never its name. One film
-    /// that is not right makes the whole refused, since a list that silently lacks films helps nobody.
+    /// Reads a catalogue of at most 64 MiB of UTF-8; its content tells JSON from XML, never its name. A film that is not
+    /// right is left out and becomes one of the `problems`.
     ///
     ///     {"name": "Silents", "movies": [{"id": "nosferatu", "title": "Nosferatu", "originalTitle": "…",
     ///       "year": 1922, "director": "F. W. Murnau", "country": "Germany", "minutes": 94,
@@ -22,28 +25,42 @@ public struct Catalogue: Sendable, Hashable {
     ///       <director>F. W. Murnau</director><genres><genre>Horror</genre></genres></movie></catalogue>
     ///
     /// In JSON a bare array of films does as well. Required are id, title, year and director; what else a film
-    /// has and is not named above is ignored. Throws what is wrong, and in XML on which line.
+    /// has and is not named above is ignored.
+    /// - Throws: what is wrong with the document, and in XML on which line; where no film of several is right, what is
+    ///   wrong with the first.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         let source = try CatalogueSource(try Document(parsing: bytes))
-        name = source.name
         var identifiers: Set<String> = []
         var movies: [Movie] = []
-        movies.reserveCapacity(source.movies.count)
-        for fields in source.movies {
-            let movie = try fields.movie()
-            guard identifiers.insert(movie.id).inserted else {
-                throw .duplicateIdentifier(id: movie.id, line: fields.line)
+        var problems: [CatalogueError] = []
+        try source.forEachFilm { film throws(CatalogueError) in
+            do throws(CatalogueError) {
+                let fields = try film.get()
+                let movie = try fields.movie()
+                guard identifiers.insert(movie.id).inserted else {
+                    throw .duplicateIdentifier(id: movie.id, line: fields.line)
+                }
+                movies.append(movie)
+            } catch {
+                problems.append(error)
             }
-            movies.append(movie)
         }
+        if movies.isEmpty, let first = problems.first { throw first }
+        name = source.name
         self.movies = movies
+        self.problems = problems
     }
 }
 
 /// The shape of a catalogue, its films not yet checked.
 struct CatalogueSource {
     let name: String?
-    let movies: [MovieFields]
+    private let films: Films
+
+    private enum Films {
+        case json(JSONEntries)
+        case xml([XMLElement])
+    }
 
     init(_ document: Document) throws(CatalogueError) {
         switch document {
@@ -58,16 +75,7 @@ struct CatalogueSource {
             throw .wrongShape(
                 expected: "an object with an array \"movies\", or an array of films", line: nil)
         }
-        var movies: [MovieFields] = []
-        movies.reserveCapacity(entries.count)
-        for entry in entries {
-            let position = movies.count + 1
-            guard case .object(let values) = entry else {
-                throw .wrongShape(expected: "an object for film \(position)", line: nil)
-            }
-            movies.append(MovieFields(position: position, line: nil, values: values))
-        }
-        self.movies = movies
+        films = .json(entries)
         name = root.name?.trimmed
     }
 
@@ -75,8 +83,31 @@ struct CatalogueSource {
         guard root.name == "catalogue" else {
             throw .wrongShape(expected: "<catalogue>, not <\(root.name)>", line: root.line)
         }
-        let elements = root.children.filter { $0.name == "movie" }
-        movies = elements.enumerated().map { MovieFields($0.element, position: $0.offset + 1) }
+        films = .xml(root.children.filter { $0.name == "movie" })
         name = root.attributes["name"]?.collapsed
+    }
+
+    /// Gives each film to `body`, in order, or why it is none.
+    /// - Throws: what makes the whole document unreadable, and what `body` throws.
+    func forEachFilm(
+        _ body: (Result<MovieFields, CatalogueError>) throws(CatalogueError) -> Void
+    ) throws(CatalogueError) {
+        var position = 0
+        switch films {
+        case .xml(let elements):
+            for element in elements {
+                position += 1
+                try body(.success(MovieFields(element, position: position)))
+            }
+        case .json(let entries):
+            try entries.forEach { entry throws(CatalogueError) in
+                position += 1
+                if case .object(let values) = entry {
+                    try body(.success(MovieFields(position: position, line: nil, values: values)))
+                } else {
+                    try body(.failure(.wrongShape(expected: "an object for film \(position)", line: nil)))
+                }
+            }
+        }
     }
 }

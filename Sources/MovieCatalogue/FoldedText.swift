@@ -14,6 +14,25 @@ enum FoldedText {
         return folded.collapsed
     }
 
+    /// Appends the folded text as UTF-8.
+    static func append(_ text: String, to bytes: inout [UInt8]) {
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            bytes.append(contentsOf: fold(text).utf8)
+            return
+        }
+        let start = bytes.count
+        var isSeparated = false
+        for byte in text.utf8 {
+            if byte.isWhitespace {
+                isSeparated = bytes.count > start
+                continue
+            }
+            if isSeparated { bytes.append(UInt8(ascii: " ")) }
+            isSeparated = false
+            bytes.append((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte)
+        }
+    }
+
     /// The folded title without a leading article, unless it is nothing else.
     static func sortKey(_ title: String) -> String {
         let folded = fold(title)
@@ -33,6 +52,8 @@ enum FoldedText {
         case "‘", "’", "ʼ": folded += "'"
         case "“", "”", "„", "«", "»": folded += "\""
         case "‐", "‑", "–", "—": folded += "-"
+        case _ where scalar.value >= 0xC0 && scalar.value < 0x250:
+            folded.unicodeScalars.append(latin[Int(scalar.value)] ?? scalar)
         default:
             switch scalar.properties.generalCategory {
             case .nonspacingMark, .format: break
@@ -40,6 +61,13 @@ enum FoldedText {
             default: folded.unicodeScalars.append(base(of: scalar) ?? scalar)
             }
         }
+    }
+
+    /// The plain letters of the letters that most accented text consists of, U+00C0 to U+024F, by their number: looking
+    /// up a name takes long. Nil for the others.
+    private static let latin: [Unicode.Scalar?] = (0..<0x250).map { value in
+        guard value >= 0xC0, let scalar = Unicode.Scalar(value) else { return nil }
+        return base(of: scalar)
     }
 
     /// The plain letter of a Latin letter with marks. Unicode's own name of the character tells it ("LATIN SMALL

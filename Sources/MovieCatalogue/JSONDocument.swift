@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// The JSON of a catalogue or a manifest. Each film or image is read apart, so that a bad one can be named, and
-/// never stops the rest.
-struct JSONDocument: Decodable {
+/// The JSON of a catalogue or a manifest. Its long arrays are decoded a piece at a time, and each film or image apart, so
+/// that a bad one can be named, and never stops the rest.
+struct JSONDocument {
     /// One film or image.
-    enum Entry {
+    enum Entry: Sendable {
         case text(String)
         /// An object, as far as films and images have its members. Null counts as absent.
-        case object([MovieFields.Field: MovieFields.Value])
+        case object(MovieFields.Values)
         case other
 
         var isFilm: Bool {
@@ -17,46 +17,122 @@ struct JSONDocument: Decodable {
 
     let name: String?
     /// The array `movies` of an object.
-    let movies: [Entry]?
+    let movies: JSONEntries?
     /// The array `images` of an object.
-    let images: [Entry]?
+    let images: JSONEntries?
     /// A document that is an array.
-    let elements: [Entry]?
-
-    private enum Member: CodingKey {
-        case name, movies, images
-    }
+    let elements: JSONEntries?
 
     init(
         parsing bytes: ArraySlice<UInt8>, maximumValues: Int = Document.maximumValues
     ) throws(CatalogueError) {
-        // A value follows the start, a comma or an opening bracket, so there are no more values than these.
-        let isBeforeValue = { (byte: UInt8) in
-            byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{")
-        }
-        guard bytes.count(where: isBeforeValue) < maximumValues else {
+        let keys = ["movies", "images"].map { Array("\"\($0)\"".utf8) }
+        guard let outline = JSONOutline(bytes.span, keys: keys) else { throw JSONFault.find(in: Data(bytes)) }
+        guard outline.values <= maximumValues else {
             throw .tooLarge(limit: maximumValues, unit: "values")
         }
-        let data = Data(bytes)
+        let rest: JSONRest
         do {
-            self = try JSONDecoder().decode(Self.self, from: data)
+            rest = try JSONDecoder().decode(
+                JSONRest.self, from: Self.rest(of: bytes, without: outline.arrays))
         } catch {
-            throw JSONFault.find(in: data)
+            throw JSONFault.find(in: Data(bytes))
         }
+        func entries(_ key: [UInt8]?, _ short: [Entry]?) -> JSONEntries? {
+            guard let short else { return nil }
+            let long = outline.arrays.first { array in
+                array.key.map { bytes[bytes.startIndex + $0.lowerBound..<bytes.startIndex + $0.upperBound] }
+                    .map(Array.init) == key
+            }
+            return JSONEntries(bytes: bytes, pieces: long?.pieces ?? [], short: short)
+        }
+        name = rest.name
+        movies = entries(keys[0], rest.movies)
+        images = entries(keys[1], rest.images)
+        elements = entries(nil, rest.elements)
+    }
+
+    /// The document with nothing in its long arrays.
+    private static func rest(of bytes: ArraySlice<UInt8>, without arrays: [JSONOutline.LongArray]) -> Data {
+        var rest = Data()
+        var start = bytes.startIndex
+        for array in arrays {
+            rest.append(contentsOf: bytes[start..<bytes.startIndex + array.content.lowerBound])
+            start = bytes.startIndex + array.content.upperBound
+        }
+        rest.append(contentsOf: bytes[start...])
+        return rest
+    }
+}
+
+/// The films or images of an array.
+struct JSONEntries: Sendable {
+    fileprivate let bytes: ArraySlice<UInt8>
+    /// Where the pieces stand, from the start of the bytes; none of an array that is not long.
+    fileprivate let pieces: [Range<Int>]
+    fileprivate let short: [JSONDocument.Entry]
+
+    /// Pieces that are decoded at once: enough for all processors, and few enough that what comes of them is small beside
+    /// the document.
+    private static let piecesAtATime = 16
+
+    /// Decodes the entries, a few pieces at a time, and gives each to `body`, in order.
+    /// - Throws: `.malformedJSON`, and what `body` throws.
+    func forEach(_ body: (JSONDocument.Entry) throws(CatalogueError) -> Void) throws(CatalogueError) {
+        for entry in short { try body(entry) }
+        var left = pieces.count
+        try Parallel.forEach(pieces.count, atATime: Self.piecesAtATime, decode) {
+            entries throws(CatalogueError) in
+            left -= 1
+            // A comma stands between two pieces. The decoder takes one at the end of an array too.
+            guard let entries, !entries.isEmpty || left == 0 else { throw JSONFault.find(in: Data(bytes)) }
+            for entry in entries { try body(entry) }
+        }
+    }
+
+    /// All of them.
+    func all() throws(CatalogueError) -> [JSONDocument.Entry] {
+        var all: [JSONDocument.Entry] = []
+        try forEach { entry throws(CatalogueError) in all.append(entry) }
+        return all
+    }
+
+    /// The entries of a piece; nil if it breaks the grammar.
+    @Sendable private func decode(_ number: Int) -> [JSONDocument.Entry]? {
+        let piece = pieces[number]
+        var data = Data(capacity: piece.count + 2)
+        data.append(UInt8(ascii: "["))
+        data.append(
+            contentsOf: bytes[bytes.startIndex + piece.lowerBound..<bytes.startIndex + piece.upperBound])
+        data.append(UInt8(ascii: "]"))
+        // What is wrong, and on which line, is found in the whole document.
+        return try? JSONDecoder().decode([JSONDocument.Entry].self, from: data)
+    }
+}
+
+/// A document without its long arrays.
+private struct JSONRest: Decodable {
+    let name: String?
+    let movies: [JSONDocument.Entry]?
+    let images: [JSONDocument.Entry]?
+    let elements: [JSONDocument.Entry]?
+
+    private enum Member: CodingKey {
+        case name, movies, images
     }
 
     init(from decoder: any Decoder) throws {
         // What is no object is to be an array, and what a member is not, it lacks: both are told apart by whoever
         // needs the member, so these errors say nothing more.
         guard let object = try? decoder.container(keyedBy: Member.self) else {
-            elements = try [Entry](from: decoder)
+            elements = try [JSONDocument.Entry](from: decoder)
             (name, movies, images) = (nil, nil, nil)
             return
         }
         elements = nil
         name = try? object.decode(String.self, forKey: .name)
-        movies = try? object.decode([Entry].self, forKey: .movies)
-        images = try? object.decode([Entry].self, forKey: .images)
+        movies = try? object.decode([JSONDocument.Entry].self, forKey: .movies)
+        images = try? object.decode([JSONDocument.Entry].self, forKey: .images)
     }
 }
 
@@ -64,8 +140,8 @@ extension JSONDocument.Entry: Decodable {
     init(from decoder: any Decoder) {
         // The errors say that the form is another one, which is what is asked here.
         if let object = try? decoder.container(keyedBy: MovieFields.Field.self) {
-            var values: [MovieFields.Field: MovieFields.Value] = [:]
-            for field in object.allKeys { values[field] = MovieFields.Value(field, of: object) }
+            var values = MovieFields.Values()
+            for field in MovieFields.Field.allCases { values[field] = MovieFields.Value(field, of: object) }
             self = .object(values)
         } else if let text = try? decoder.singleValueContainer().decode(String.self) {
             self = .text(text)
@@ -76,21 +152,26 @@ extension JSONDocument.Entry: Decodable {
 }
 
 extension MovieFields.Value {
-    /// Nil for null. Only the forms that the field may have are tried, since each failure costs an error.
+    /// Nil for null and where the field is absent. Only the forms that the field may have are tried, since each failure
+    /// costs an error.
     fileprivate init?(_ field: MovieFields.Field, of object: KeyedDecodingContainer<MovieFields.Field>) {
         // An error here says that the value has another form, and the checks of the film say that better.
-        if (try? object.decodeNil(forKey: field)) == true { return nil }
-        switch field {
-        case .year, .minutes, .score:
-            self = (try? object.decode(Double.self, forKey: field)).map(Self.number) ?? .other
-        case .genres:
-            self = (try? object.decode([String].self, forKey: field)).map(Self.texts) ?? .other
-        case .id:
+        do {
+            switch field {
+            case .year, .minutes, .score:
+                guard let number = try object.decodeIfPresent(Double.self, forKey: field) else { return nil }
+                self = .number(number)
+            case .genres:
+                guard let texts = try object.decodeIfPresent([String].self, forKey: field) else { return nil }
+                self = .texts(texts)
+            case .id, .title, .originalTitle, .director, .country, .overview, .poster, .url, .sha256:
+                guard let text = try object.decodeIfPresent(String.self, forKey: field) else { return nil }
+                self = .text(text)
+            }
+        } catch {
             self =
-                (try? object.decode(String.self, forKey: field)).map(Self.text)
-                ?? (try? object.decode(Double.self, forKey: field)).map(Self.number) ?? .other
-        case .title, .originalTitle, .director, .country, .overview, .poster, .url, .sha256:
-            self = (try? object.decode(String.self, forKey: field)).map(Self.text) ?? .other
+                field == .id
+                ? (try? object.decode(Double.self, forKey: field)).map(Self.number) ?? .other : .other
         }
     }
 }

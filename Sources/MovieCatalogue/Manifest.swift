@@ -51,13 +51,13 @@ public struct Manifest: Sendable, Hashable {
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         var reader = ManifestReader()
         switch try Document(parsing: bytes) {
-        case .xml(let root): reader.add(try CatalogueSource(root))
+        case .xml(let root): try reader.add(try CatalogueSource(root))
         case .lines(let start): try reader.addList(bytes, from: start)
         case .json(let root):
             if let images = try ManifestReader.images(of: root) {
                 for image in images { reader.add(image) }
             } else {
-                reader.add(try CatalogueSource(root))
+                try reader.add(try CatalogueSource(root))
             }
         }
         entries = reader.entries

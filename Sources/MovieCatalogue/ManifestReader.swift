@@ -10,7 +10,7 @@ struct ManifestReader {
 
     /// The entries of a JSON manifest, or nil if the document is a catalogue.
     static func images(of root: JSONDocument) throws(CatalogueError) -> [JSONDocument.Entry]? {
-        if let elements = root.elements {
+        if let elements = try root.elements?.all() {
             return !elements.isEmpty && elements.allSatisfy(\.isFilm) ? nil : elements
         }
         if root.movies != nil { return nil }
@@ -18,7 +18,7 @@ struct ManifestReader {
             throw .wrongShape(
                 expected: "an array of images, or an object with \"images\" or \"movies\"", line: nil)
         }
-        return images
+        return try images.all()
     }
 
     /// An entry of a JSON manifest: an address, or an object with `url` and perhaps `sha256`.
@@ -30,7 +30,7 @@ struct ManifestReader {
         }
     }
 
-    private mutating func add(_ image: [MovieFields.Field: MovieFields.Value]) {
+    private mutating func add(_ image: MovieFields.Values) {
         guard case .text(let address) = image[.url] else { return reportWithoutAddress() }
         switch image[.sha256] {
         case nil: add(address: address, checksum: nil, line: nil)
@@ -45,12 +45,17 @@ struct ManifestReader {
     }
 
     /// The posters of a catalogue. Only what concerns the poster must be right.
-    mutating func add(_ catalogue: CatalogueSource) {
-        for movie in catalogue.movies {
+    mutating func add(_ catalogue: CatalogueSource) throws(CatalogueError) {
+        try catalogue.forEachFilm { film throws(CatalogueError) in
+            let movie: MovieFields
+            switch film {
+            case .success(let fields): movie = fields
+            case .failure(let error):
+                return report(nil, "entry \(entries.count + problems.count + 1)", "\(error)")
+            }
             do {
                 guard let poster = try movie.text(.poster) else {
-                    report(movie.line, movie.label, "has no poster")
-                    continue
+                    return report(movie.line, movie.label, "has no poster")
                 }
                 add(address: poster, checksum: nil, line: movie.line)
             } catch {

@@ -5,9 +5,28 @@ struct MovieFields {
         case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
         /// What an image of a manifest has instead.
         case url, sha256
+
+        /// Its place among all fields.
+        fileprivate var slot: Int {
+            switch self {
+            case .id: 0
+            case .title: 1
+            case .originalTitle: 2
+            case .year: 3
+            case .director: 4
+            case .country: 5
+            case .minutes: 6
+            case .genres: 7
+            case .overview: 8
+            case .score: 9
+            case .poster: 10
+            case .url: 11
+            case .sha256: 12
+            }
+        }
     }
 
-    enum Value: Equatable {
+    enum Value: Equatable, Sendable {
         case text(String)
         case number(Double)
         case texts([String])
@@ -15,11 +34,22 @@ struct MovieFields {
         case other
     }
 
+    /// The values of one film by field: a small dictionary whose lookups cost nothing, since a catalogue may have a hundred
+    /// thousand films.
+    struct Values: Sendable {
+        private var slots = [Value?](repeating: nil, count: Field.allCases.count)
+
+        subscript(field: Field) -> Value? {
+            get { slots[field.slot] }
+            set { slots[field.slot] = newValue }
+        }
+    }
+
     /// Its place among the films, from 1.
     let position: Int
     /// The line it begins on, from 1, if that is known.
     let line: Int?
-    var values: [Field: Value] = [:]
+    var values = Values()
 
     /// How errors call it: its place, and its title or id where it has one.
     var label: String {
@@ -46,7 +76,9 @@ struct MovieFields {
     func text(_ field: Field) throws(CatalogueError) -> String? {
         switch values[field] {
         case nil: return nil
-        case .text(let text): return text.trimmed.isEmpty ? nil : text.trimmed
+        case .text(let text):
+            let trimmed = text.trimmed
+            return trimmed.isEmpty ? nil : trimmed
         case .number, .texts, .other: throw wrong(field, "text")
         }
     }
@@ -125,11 +157,15 @@ extension UInt8 {
 extension String {
     /// Without white space at either end.
     var trimmed: String {
+        // Nearly all texts have none there, and looking at two bytes tells it: what they begin is no white space either.
+        if let first = utf8.first, let last = utf8.last, Self.isInk(first), Self.isInk(last) { return self }
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })
         else { return "" }
         return String(self[first...last])
     }
+
+    private static func isInk(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
     /// With each run of ASCII white space as one space, and none at the ends.
     var collapsed: String {

@@ -36,6 +36,9 @@ struct Bench {
         marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB]
                                        the arrow key held in the browser through N films (10000): time and bytes a
                                        frame, loads, memory, and how soon pictures come
+        marquee-bench catalogue [--films N]
+                                       a catalogue of N films (100000): one listed, all as JSON, the browser's first
+                                       screen, a key of its filter; beside Python's parser
         marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
                                        entries that read wrong or are lost afterwards
 
@@ -63,6 +66,7 @@ struct Bench {
             case "draw": results = try await drawBenchmark(options)
             case "soak": results = try await soakBenchmark(options)
             case "scroll": results = try await scrollBenchmark(options)
+            case "catalogue": results = try await catalogueBenchmark(options)
             case "kill": results = try await killBenchmark(options)
             case "dedupe": results = try await dedupeBenchmark(options)
             default:
@@ -87,7 +91,7 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size",
+        "memory-size", "films",
     ]
     static let texts: Set<String> = ["cacert", "ppm", "size", "fit", "scale"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

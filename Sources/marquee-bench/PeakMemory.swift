@@ -26,13 +26,14 @@ enum PeakMemory {
         return (try kibibytes("VmHWM") - before) * 1024
     }
 
-    private static func kibibytes(_ field: String) throws -> Int {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    /// A line of a process's status (`VmHWM:     70000 kB`); by default of this one's.
+    static func kibibytes(_ field: String, of process: String = "self") throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         for line in status.split(separator: "\n") where line.hasPrefix(field + ":") {
             if let value = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) {
                 return value
             }
         }
-        throw BenchmarkFailure(description: "no \(field) in /proc/self/status")
+        throw BenchmarkFailure(description: "no \(field) in /proc/\(process)/status")
     }
 }

@@ -235,15 +235,9 @@ private struct HeldScroll {
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
-    /// A line of the browser's `/proc/PID/status` (`VmHWM:     70000 kB`), in bytes.
+    /// A line of the browser's status, in bytes.
     private func memory(_ name: String) throws -> Double {
-        let status = try String(contentsOfFile: "/proc/\(terminal.process)/status", encoding: .utf8)
-        let words = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }?.split(
-            whereSeparator: \.isWhitespace)
-        guard let kilobytes = words?.dropFirst().first.flatMap({ Double($0) }) else {
-            throw BenchmarkFailure(description: "the system does not tell the browser's memory")
-        }
-        return kilobytes * 1024
+        Double(try PeakMemory.kibibytes(name, of: "\(terminal.process)")) * 1024
     }
 
     private static func seconds(since start: ContinuousClock.Instant) -> Double {

@@ -25,7 +25,7 @@ struct Marquee {
             }
             let arguments = try Arguments(words, commands: commands.map { $0.specification })
             output = Output(isQuiet: arguments.has("quiet"), isVerbose: arguments.has("verbose"))
-            if let text = information(arguments, words) {
+            if let text = information(arguments) {
                 Output.write(text + "\n", to: STDOUT_FILENO)
                 return .done
             }
@@ -48,10 +48,11 @@ struct Marquee {
     }
 
     /// What `--help` and `--version` print; nil if neither was asked for.
-    private static func information(_ arguments: Arguments, _ words: [String]) -> String? {
+    private static func information(_ arguments: Arguments) -> String? {
         if arguments.has("version") { return "marquee \(version)" }
         guard arguments.has("help") else { return nil }
-        let isNamed = words.contains(arguments.command.name)
-        return isNamed ? Help.text(for: arguments.command) : Help.overview(commands.map { $0.specification })
+        return arguments.isCommandNamed
+            ? Help.text(for: arguments.command)
+            : Help.overview(commands.map { $0.specification })
     }
 }

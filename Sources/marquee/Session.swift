@@ -81,12 +81,22 @@ struct Session: Sendable {
         let work = output.progress.begin { JobProgress(label: name, total: 0) }
         defer { output.progress.end(work) }
         let (bytes, place) = try await source.read(with: self)
+        let catalogue: Catalogue
         do {
-            return OpenCatalogue(catalogue: try Catalogue(parsing: bytes), place: place)
+            catalogue = try Catalogue(parsing: bytes)
         } catch {
             throw Failure("\(source.name): \(error)")
         }
+        for problem in catalogue.problems.prefix(Self.problemsNamed) {
+            output.note("\(source.name): \(problem); it is left out")
+        }
+        let more = catalogue.problems.count - Self.problemsNamed
+        if more > 0 { output.note("\(source.name): \(more) more films are left out") }
+        return OpenCatalogue(catalogue: catalogue, place: place)
     }
+
+    /// Of so many films that are left out the reason is said.
+    private static let problemsNamed = 5
 
     /// The film that `text` names.
     /// - Throws: `Failure` with the candidates when there are several or none.

@@ -1,4 +1,7 @@
+import CatalogueService
 import FoundationEssentials
+import LazyImages
+import TestSupport
 import Testing
 
 /// All that uses sockets runs one after the other, so that one test's clients are not another's load.
@@ -92,14 +95,54 @@ extension OverSockets {
             #expect(try connection.get("/large.txt", "Range: bytes=-9").text == "habcdefgh")
         }
 
-        @Test("the folder itself tells what catalogues there are")
+        @Test("the folder itself tells what catalogues there are where none is the catalogue")
         func index() throws {
             let running = try RunningService([
-                "movies.json": "[]", "list.txt": "", ".secret.json": "", "a.jpg": "",
+                "a.json": "[]", "b.xml": "", "list.txt": "", ".secret.json": "", "a.jpg": "",
             ])
             let answer = try running.client().get("/")
-            #expect(answer.text == "A film catalogue.\nlist.txt\nmovies.json\n")
+            #expect(answer.text == "A film catalogue.\na.json\nb.xml\nlist.txt\n")
             #expect(answer.fields["content-type"] == "text/plain; charset=utf-8")
+            #expect(running.service.catalogueName == nil)
+        }
+
+        @Test("the folder itself gives the catalogue")
+        func catalogue() throws {
+            for (files, name) in [
+                (["movies.xml": "x", "movies.json": "[1]", "manifest.json": "m"], "movies.json"),
+                (["movies.xml": "<x/>", "list.txt": "l"], "movies.xml"),
+                (["films.json": "[2]"], "films.json"),
+            ] {
+                let running = try RunningService(files)
+                #expect(running.service.catalogueName == name)
+                let client = try running.client()
+                let answer = try client.get("/")
+                #expect(answer.text == files[name])
+                #expect(answer.fields["content-type"] == (try client.get("/" + name).fields["content-type"]))
+            }
+        }
+
+        @Test("every answer is reported, with what was asked and how many bytes it has")
+        func report() throws {
+            let folder = try TemporaryFolder()
+            try Data("0123456789".utf8).write(to: URL(filePath: folder.file("a.txt")))
+            let answers = Lock<[String]>([])
+            let service = try CatalogueService(folder: folder.path) { answer in
+                let text = "\(answer.method) \(answer.target) \(answer.status) \(answer.bytes)"
+                answers.withLock { $0.append(text) }
+            }
+            service.start()
+            do {
+                let client = try RawClient(port: service.port, owner: folder)
+                _ = try client.get("/a.txt")
+                _ = try client.get("/a.txt", "Range: bytes=0-3")
+                _ = try client.get("/none")
+            }
+            service.stop()
+            #expect(
+                answers.withLock { $0 } == [
+                    "GET /a.txt 200 10", "GET /a.txt 206 4", "GET /none 404 14",
+                ])
         }
 
         @Test("HTTP/1.0 is answered and closed, unless it asks to go on")

@@ -66,10 +66,35 @@ struct CatalogueTests {
                     movie: "film 1 (\"A\")", field: "year", expected: "a number from 1800 to 9999", line: 1))
     }
 
-    @Test("two films with one id are refused")
-    func duplicateIdentifier() {
+    @Test("of two films with one id the second is left out")
+    func duplicateIdentifier() throws {
         let film = #"{"id": "a", "title": "A", "year": 1920, "director": "B"}"#
-        #expect(readError("[\(film),\n\(film)]") == .duplicateIdentifier(id: "a", line: nil))
+        let catalogue = try Catalogue(parsing: Array("[\(film),\n\(film)]".utf8))
+        #expect(catalogue.movies.map(\.id) == ["a"])
+        #expect(catalogue.problems == [.duplicateIdentifier(id: "a", line: nil)])
+    }
+
+    @Test("a film that is not right is left out, and the others are there")
+    func leftOut() throws {
+        let good = ["a", "b", "c"].map { #"{"id": "\#($0)", "title": "A", "year": 1920, "director": "B"}"# }
+        let bad = #"{"id": "d", "year": 1920, "director": "B"}"#
+        let json = "[\(good[0]), \(bad), \(good[1]), 7, \(good[2])]"
+        let catalogue = try Catalogue(parsing: Array(json.utf8))
+        #expect(catalogue.movies.map(\.id) == ["a", "b", "c"])
+        #expect(
+            catalogue.problems == [
+                .missingField(movie: "film 2 (\"d\")", field: "title", line: nil),
+                .wrongShape(expected: "an object for film 4", line: nil),
+            ])
+        let xml = """
+            <catalogue>
+            <movie id='a'><title>A</title><year>1920</year><director>B</director></movie>
+            <movie id='b'><year>1920</year><director>B</director></movie>
+            </catalogue>
+            """
+        let fromXML = try Catalogue(parsing: Array(xml.utf8))
+        #expect(fromXML.movies.map(\.id) == ["a"])
+        #expect(fromXML.problems == [.missingField(movie: "film 2 (\"b\")", field: "title", line: 3)])
     }
 
     @Test("what is no catalogue is told apart from what is malformed")

@@ -45,4 +45,12 @@ struct FilmIndexTests {
         #expect(index.matches(" \t") == [0, 1, 2])
         #expect(FilmIndex([]).matches("") == [])
     }
+
+    @Test("a text is found in one film, not where two meet")
+    func boundaries() {
+        #expect(index.matches("1922hax") == [])
+        #expect(index.matches("2h") == [])
+        #expect(index.matches("murnau1927") == [])
+        #expect(index.matches("7") == [2])
+    }
 }

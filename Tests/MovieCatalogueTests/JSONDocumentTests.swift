@@ -9,7 +9,8 @@ struct JSONDocumentTests {
     }
 
     private func value(_ field: MovieFields.Field, _ written: String) throws -> MovieFields.Value? {
-        guard case .object(let values) = try read("[{\"\(field.rawValue)\": \(written)}]").elements?.first
+        guard
+            case .object(let values) = try read("[{\"\(field.rawValue)\": \(written)}]").elements?.all().first
         else { return nil }
         return values[field]
     }
@@ -53,7 +54,7 @@ struct JSONDocumentTests {
             ("", 1),
         ])
     func malformed(text: String, line: Int) {
-        let error = thrown { () throws(CatalogueError) in _ = try read(text) }
+        let error = thrown { () throws(CatalogueError) in _ = try read(text).elements?.all() }
         guard case .malformedJSON(_, line) = error else {
             Issue.record("\(text) gave \(String(describing: error))")
             return
@@ -71,8 +72,8 @@ struct JSONDocumentTests {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
-        _ = try read(nested(64))
-        #expect(throws: CatalogueError.self) { try read(nested(1000)) }
+        _ = try read(nested(64)).elements?.all()
+        #expect(throws: CatalogueError.self) { try read(nested(1000)).elements?.all() }
         #expect(throws: CatalogueError.self) { try read(String(repeating: "[", count: 1_000_000)) }
     }
 

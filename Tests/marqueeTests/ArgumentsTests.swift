@@ -45,6 +45,20 @@ struct ArgumentsTests {
         #expect(arguments.value("catalogue") == "show")
     }
 
+    @Test("a file in the command's place is the catalogue, and a command is never a file")
+    func catalogueFirst() throws {
+        for word in [
+            "films.json", "FILMS.XML", "./films", "/tmp/films", "../a.json", "https://h/movies.json",
+        ] {
+            let arguments = try read(word, "--top", "3")
+            #expect(arguments.command.name == "list" && !arguments.isCommandNamed, "\(word)")
+            #expect(arguments.value("catalogue") == word)
+            #expect(arguments.value("top") == "3")
+        }
+        #expect(try read("list").value("catalogue") == nil)
+        #expect(fault("films.json", "other.json").contains("does not take \"other.json\""))
+    }
+
     @Test("after two dashes everything is an operand")
     func dashes() throws {
         #expect(try read("fetch", "--", "--json", "-o").operands == ["--json", "-o"])

@@ -211,6 +211,92 @@ struct BrowserTests {
         private static let crashes = [SIGQUIT, SIGILL, SIGABRT, SIGSEGV, SIGTRAP, SIGBUS, SIGFPE]
     #endif
 
+    /// Signals that end a program and are no crash: of those with names, and of the real-time ones.
+    private static let others = [
+        SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR, SIGSTKFLT, SIGSYS, 34, 50, 64,
+    ]
+
+    @Test("every other signal that ends a program gives the terminal back too", arguments: others)
+    func otherSignals(signal: Int32) throws {
+        let terminal = try started()
+        terminal.send(signal)
+        #expect(terminal.waitForEnd() == .killed(signal: signal))
+        #expect(terminal.settings == terminal.settingsBefore)
+        #expect(terminal.screen.modes == [7, 25])
+    }
+
+    @Test("SIGQUIT ends it at once, without a question of the runtime's on the terminal")
+    func quit() throws {
+        let terminal = try started(environment: ["SWIFT_BACKTRACE": "enable=yes,interactive=yes"])
+        terminal.send(SIGQUIT)
+        #expect(terminal.waitForEnd() == .killed(signal: SIGQUIT))
+        #expect(terminal.settings == terminal.settingsBefore)
+        #expect(terminal.screen.row(containing: "backtrace") == nil)
+    }
+
+    @Test(
+        "where the locale has no UTF-8 nothing but ASCII is written, pictures included",
+        arguments: [
+            ["LC_ALL": "C"], ["LC_CTYPE": "POSIX", "LANG": "en_US.UTF-8"], ["LANG": "de_DE.ISO-8859-1"],
+        ])
+    func noUTF8(locale: [String: String]) throws {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), [],
+            environment: locale.merging(["XDG_CACHE_HOME": folder.path, "COLORTERM": "truecolor"]) { $1 })
+        try #require(terminal.waits { $0.row(containing: "1902 - Georges Melies - 8.6 *") == 2 })
+        #expect(
+            terminal.waits { $0.text(ofRow: 23).contains(" 0 loading ") && $0.row(containing: "+--") == nil })
+        terminal.type("j?")
+        #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil })
+        terminal.type(" q")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(terminal.output.allSatisfy { $0 < 0x80 })
+        for words in [
+            ["list"], ["list", "--json"], ["list", "--posters", "--top", "1"], ["help"], ["show", "xyzä"],
+        ] {
+            let other = try PseudoTerminal(
+                BuiltProgram.path("marquee"), words,
+                environment: locale.merging(["XDG_CACHE_HOME": folder.path]) { $1 })
+            #expect(other.waitForEnd() != nil)
+            #expect(!other.output.isEmpty && other.output.allSatisfy { $0 < 0x80 }, "\(words)")
+        }
+    }
+
+    @Test("a file in the command's place is browsed")
+    func file() throws {
+        let films = #"[{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D"}]"#
+        try Data(films.utf8).write(to: URL(filePath: folder.file("films")))
+        let terminal = try started(arguments: [folder.file("films")])
+        #expect(terminal.screen.text(ofRow: 0).contains(" 1/1 "))
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("r asks again at once for a poster that was not there a moment ago")
+    func retry() throws {
+        let missing = Gate()
+        let origin = try ScriptedOrigin { connection in
+            connection == 0
+                ? [
+                    .readHead,
+                    .send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+                ]
+                : [.wait(missing)] + .answering(SampleImages.png)
+        }
+        let films = """
+            [{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D", "poster": "\(origin.url())"}]
+            """
+        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
+        #expect(terminal.waits { $0.row(containing: "poster") != nil })
+        missing.open()
+        terminal.type("r")
+        #expect(terminal.waits(until: hasPoster))
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(origin.heads.count == 2)
+    }
+
     @Test("a crash gives the terminal back, and is one", arguments: crashes)
     func crash(signal: Int32) throws {
         let terminal = try started()

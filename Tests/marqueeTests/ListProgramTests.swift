@@ -108,4 +108,70 @@ struct ListProgramTests {
         #expect(origin.requests.count == 1)
         #expect(try await fixture.run("list").text.hasPrefix("○"))
     }
+
+    @Test("--top lists the best, unless --sort says otherwise")
+    func top() async throws {
+        let fixture = try Fixture()
+        func titles(_ words: String...) async throws -> [String] {
+            let outcome = try await Program.run(
+                ["list", "--plain"] + words, environment: fixture.environment)
+            return outcome.lines.compactMap { $0.split(separator: "\t").first.map(String.init) }
+        }
+        #expect(try await titles("--top", "2") == ["film-6", "film-5"])
+        #expect(try await titles("--top", "2", "--sort", "year") == ["film-1", "film-2"])
+        #expect(try await titles("--top", "99").count == 6)
+        let film = try JSON.array(try await fixture.run("list", "--top", "1", "--json").text)
+        #expect(film.map { $0["id"] as? String } == ["film-6"])
+    }
+
+    @Test("what is piped is not cut, however long a title is")
+    func uncut() async throws {
+        let title = String(repeating: "A very long title ", count: 12) + "that ends here"
+        let director = String(repeating: "Somebody and ", count: 12) + "one more"
+        let fixture = try Fixture(
+            films: """
+                [{"id":"a","title":"\(title)","year":1920,"director":"\(director)"},
+                 {"id":"b","title":"Short","year":1921,"director":"D"}]
+                """)
+        let listed = try await fixture.run("list")
+        #expect(listed.lines.first?.contains("  \(title)  \(director)") == true)
+        #expect(listed.lines.last?.hasPrefix("○        1921  Short  ") == true)
+    }
+
+    @Test("a film without a title is left out with a warning, and the rest is listed")
+    func leftOut() async throws {
+        let fixture = try Fixture(
+            films: """
+                [{"id":"a","title":"A","year":1920,"director":"D"},{"id":"b","year":1920,"director":"D"},
+                 {"id":"c","title":"C","year":1920,"director":"D"}]
+                """)
+        let listed = try await fixture.run("list")
+        #expect(listed.status == 0)
+        #expect(listed.lines.count == 2)
+        #expect(listed.errorLines.count == 1)
+        #expect(listed.errorText.contains("film 2 (\"b\") has no title"))
+        #expect(try await fixture.run("list", "--quiet").errors.isEmpty)
+        #expect(try await fixture.run("show", "c").status == 0)
+    }
+
+    @Test("a file in the command's place is the catalogue")
+    func file() async throws {
+        let fixture = try Fixture()
+        let file = fixture.folder.file("movies.json")
+        let listed = try await Program.run([file], environment: ["XDG_CACHE_HOME": fixture.home.path])
+        #expect(listed.status == 0)
+        #expect(listed.lines.count == 6)
+        let best = try await Program.run(
+            [file, "--top", "1", "--plain"], environment: ["XDG_CACHE_HOME": fixture.home.path])
+        #expect(best.lines.map { $0.hasPrefix("film-6\t") } == [true])
+        for (words, answer) in [
+            (["nowhere.json"], "nowhere.json: there is no such file"),
+            (["./nowhere"], "there is no such file"),
+            (["films.json", "--catalogue", "b.xml"], "are two catalogues; name one"),
+        ] {
+            let refused = try await Program.run(words)
+            #expect(refused.status == 2 && refused.errorLines.count == 1)
+            #expect(refused.errorText.contains(answer), "\(refused.errorText)")
+        }
+    }
 }

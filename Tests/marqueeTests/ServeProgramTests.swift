@@ -56,4 +56,32 @@ struct ServeProgramTests {
             #expect(refused.errorText.contains(answer), "\(refused.errorText)")
         }
     }
+
+    @Test("--catalogue takes the address that it prints, and --verbose prints a line a request")
+    func address() async throws {
+        let fixture = try Fixture()
+        let server = try Program(["serve", "-v", fixture.folder.path])
+        let address = try #require(await server.nextLine())
+        let listed = try await Program.run(["list", "--no-disk-cache", "--catalogue", address])
+        #expect(listed.lines.count == 6)
+        let environment = ["XDG_CACHE_HOME": fixture.home.path]
+        let fetched = try await Program.run(
+            ["fetch", "film-2", "--catalogue", address], environment: environment)
+        #expect(fetched.status == 0)
+        server.send(SIGTERM)
+        let lines = await server.outcome().errorLines
+        #expect(lines.count == 4)
+        #expect(lines[0].hasPrefix("marquee: GET / 200, "))
+        #expect(lines[2].hasPrefix("marquee: GET /posters/2.png 200, 70 bytes in "))
+    }
+
+    @Test("a folder without a catalogue is served, and the lack is said")
+    func noCatalogue() async throws {
+        let fixture = try Fixture()
+        let server = try Program(["serve", fixture.folder.file("posters")])
+        #expect(await server.nextLine() != nil)
+        server.send(SIGTERM)
+        let outcome = await server.outcome()
+        #expect(outcome.errorLines.first?.contains("has no movies.json or movies.xml") == true)
+    }
 }

@@ -138,4 +138,16 @@ struct SettingsTests {
         #expect(throws: UsageError.self) { try settings("--catalogue", "") }
         #expect(throws: UsageError.self) { try settings("--cache-dir", "") }
     }
+
+    @Test(
+        "the first variable of the locale that is not empty says whether a terminal shows UTF-8",
+        arguments: [
+            ([:], true), (["LANG": "C"], false), (["LANG": "en_GB.UTF-8"], true),
+            (["LC_ALL": "C.utf8"], true),
+            (["LC_ALL": "C", "LANG": "en_GB.UTF-8"], false), (["LC_ALL": "", "LC_CTYPE": "C.UTF-8"], true),
+            (["LC_CTYPE": "POSIX", "LANG": "C.UTF-8"], false),
+        ] as [([String: String], Bool)])
+    func locale(environment: [String: String], hasUTF8: Bool) {
+        #expect(Terminal.hasUTF8(environment) == hasUTF8)
+    }
 }

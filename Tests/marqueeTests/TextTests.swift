@@ -32,20 +32,64 @@ struct TextTests {
         ])
     func hosts(url: String, host: String) { #expect(CacheHost.name(ofURL: url) == host) }
 
-    @Test("every option of every command is in its help, and every command in the overview")
-    func help() {
-        let overview = Help.overview(commands.map { $0.specification })
-        for command in commands {
-            let specification = command.specification
-            let help = Help.text(for: specification)
+}
+
+@Suite("Help", .timeLimit(.minutes(10)))
+struct HelpTests {
+    private let specifications = commands.map { $0.specification }
+
+    /// Without regard to where lines are broken.
+    private func words(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    @Test("every command has a page with its options, and names the one of the common options")
+    func pages() throws {
+        let overview = Help.overview(specifications)
+        for specification in specifications {
+            let help = try Help.page(specification.name, specifications)
+            #expect(help == Help.text(for: specification))
             #expect(overview.contains("\n  \(specification.name) "))
-            for option in specification.options + CommandSpecification.global {
+            for option in specification.options {
                 #expect(help.contains("--\(option.name)"), "\(specification.name) --\(option.name)")
-                #expect(help.contains(option.help))
+                #expect(words(help).contains(words(option.help)))
             }
             #expect(help.contains("Examples\n"))
+            #expect(help.contains("marquee help options"))
+            #expect(!help.contains("--cache-dir"))
         }
-        for option in CommandSpecification.global { #expect(overview.contains("--\(option.name)")) }
+        let common = try Help.page("options", specifications)
+        for option in CommandSpecification.global {
+            #expect(common.contains("--\(option.name)"))
+            #expect(words(common).contains(words(option.help)))
+        }
+        for topic in Help.topics { #expect(overview.contains("marquee help \(topic.name)")) }
+    }
+
+    @Test("the first line says that plain marquee opens the browser, and examples follow")
+    func beginning() {
+        let lines = Help.overview(specifications).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.first?.hasPrefix("marquee opens the browser") == true)
+        #expect(lines.dropFirst().first == "" && lines.dropFirst(2).first == "Examples")
+    }
+
+    @Test("no line of any page is wider than 80 columns")
+    func width() throws {
+        let names = specifications.map(\.name) + Help.topics.map(\.name)
+        let pages = try names.map { try Help.page($0, specifications) } + [Help.overview(specifications)]
+        for line in pages.flatMap({ $0.split(separator: "\n") }) { #expect(line.count <= 80, "\(line)") }
+    }
+
+    @Test("marquee help prints the pages, and a mistyped one is answered with the nearest")
+    func command() async throws {
+        #expect(try await Program.run(["help"]).output == Program.run(["--help"]).output)
+        for name in ["list", "fetch", "help"] {
+            #expect(try await Program.run(["help", name]).output == Program.run([name, "--help"]).output)
+        }
+        #expect(try await Program.run(["help", "options"]).text.contains("--cache-dir DIR"))
+        let mistyped = try await Program.run(["help", "option"])
+        #expect(mistyped.status == 2)
+        #expect(mistyped.errorText.contains("there is no help on \"option\"; did you mean \"options\"?"))
     }
 }
 

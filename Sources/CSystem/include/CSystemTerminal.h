@@ -12,7 +12,7 @@
 /// Columns, rows, and the window's pixels (0 where the terminal does not tell): 0, or -1 and errno.
 int csystem_terminal_size(int terminal, unsigned short size[4]);
 
-/// From now on a deadly signal (SIGTERM, SIGHUP, SIGINT, SIGQUIT and crashes) first writes `leave` to
+/// From now on a deadly signal (every one that ends a program by default, crashes included) first writes `leave` to
 /// the terminal and sets its modes to `original`; then it does what it did before (the Swift runtime's
 /// backtrace is printed to the restored terminal). So does exit(). Signals that are ignored stay
 /// ignored. SIGTSTP, SIGCONT and SIGWINCH are reported (see csystem_terminal_signals) and do nothing

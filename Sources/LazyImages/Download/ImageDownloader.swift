@@ -165,7 +165,9 @@ public actor ImageDownloader: SingleFlight {
     private func startWaiting() {
         while let number = queue.next() {
             guard let hop = waiting.removeValue(forKey: number) else { continue }
-            if case .refused(let until) = hosts.admit(hop.place, now: configuration.timing.now()) {
+            let admission = hosts.admit(
+                hop.place, now: configuration.timing.now(), insists: hop.request.insists)
+            if case .refused(let until) = admission {
                 queue.release(host: hop.place)
                 land(hop.key, hop.flight, .failure(rest(of: hop, until: until)))
                 continue

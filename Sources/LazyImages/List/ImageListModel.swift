@@ -40,6 +40,9 @@ public actor ImageListModel<Loader: RowLoading> {
     private var held: [LoadKey: Held] = [:]
     private var pinned: Set<LoadKey> = []
     private var started = 0
+    /// Failed images that a person wants tried again. Their next load asks the network, whatever is remembered of the
+    /// failure.
+    private var insisted: Set<LoadKey> = []
     private let wantsPreviews: Bool
     private let relief = PressureReader()
 
@@ -131,11 +134,21 @@ public actor ImageListModel<Loader: RowLoading> {
         return list
     }
 
-    /// Tries a failed row again: at once if it is visible and the list rests.
-    public func retry(_ row: Int) { handle(.retry(row: row), touching: failedKeys()) }
+    /// Tries a failed row again: at once if it is visible and the list rests. The network is asked, even where it is
+    /// remembered that there is no such image, or where the host is left alone for a while because it failed.
+    public func retry(_ row: Int) {
+        let failed = failedKeys()
+        if let key = requests[row].map(LoadKey.init), failed.contains(key) { insisted.insert(key) }
+        handle(.retry(row: row), touching: failed)
+    }
 
-    /// Tries every failed row again, the visible ones at once and the others when they come back on the screen.
-    public func retryFailed() { handle(.retryAll, touching: failedKeys()) }
+    /// Tries every failed row again, the visible ones at once and the others when they come back on the screen. The
+    /// network is asked, as in `retry`.
+    public func retryFailed() {
+        let failed = failedKeys()
+        insisted.formUnion(failed)
+        handle(.retryAll, touching: failed)
+    }
 
     /// Memory runs short: stops loads of rows that are not visible, lets go of their images, and prefetches nothing for a
     /// while.
@@ -204,6 +217,10 @@ public actor ImageListModel<Loader: RowLoading> {
         let key = LoadKey(request)
         var urgent = request
         urgent.priority = request.priority(urgency)
+        if insisted.remove(key) != nil, request.cachePolicy != .cacheOnly {
+            urgent.cachePolicy = .reload
+            urgent.insists = true
+        }
         var load = Load(request: request)
         let ticket = load.ticket
         let (news, progress) = AsyncStream.makeStream(

@@ -8,11 +8,14 @@ struct CellWriter {
 
     private let depth: ColourDepth
     private let writesAttributes: Bool
+    /// Whether nothing but ASCII is written.
+    private let onlyASCII: Bool
     private var palette: Palette
     private var current = CellStyle()
 
-    init(depth: ColourDepth, writesAttributes: Bool) {
+    init(depth: ColourDepth, writesAttributes: Bool, onlyASCII: Bool = false) {
         self.depth = depth
+        self.onlyASCII = onlyASCII
         self.writesAttributes = writesAttributes
         palette = Palette(depth: depth)
     }
@@ -25,7 +28,12 @@ struct CellWriter {
         if cell.glyph == .continuation { return }
         let style = effective(cell)
         if style != current { change(to: style) }
-        if let number = cell.glyph.clusterIndex {
+        if onlyASCII, cell.glyph.raw >= 0x80 {
+            let character =
+                cell.glyph.clusterIndex.flatMap { grid.clusters[$0].first }
+                ?? Unicode.Scalar(cell.glyph.raw).map(Character.init) ?? " "
+            bytes.append(contentsOf: TerminalText.ascii(character).utf8)
+        } else if let number = cell.glyph.clusterIndex {
             bytes.append(contentsOf: grid.clusters[number].utf8)
         } else {
             append(scalar: cell.glyph.raw)

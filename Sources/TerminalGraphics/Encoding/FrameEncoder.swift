@@ -9,8 +9,10 @@ public struct FrameEncoder: Sendable {
     private var shown: CellGrid?
 
     /// An encoder for a terminal whose contents are unknown.
-    public init(depth: ColourDepth) {
-        pen = FramePen(depth: depth)
+    /// - Parameter onlyASCII: whether the terminal shows nothing but ASCII; `TerminalText.ascii` says what stands for the
+    ///   rest. Default: no.
+    public init(depth: ColourDepth, onlyASCII: Bool = false) {
+        pen = FramePen(depth: depth, onlyASCII: onlyASCII)
     }
 
     /// Forgets what is on the screen, so that the next frame draws all of it: after a resize, or
@@ -37,8 +39,8 @@ private struct FramePen {
     /// Where the cursor is, unless that is uncertain.
     private var cursor: CellPosition?
 
-    init(depth: ColourDepth) {
-        writer = CellWriter(depth: depth, writesAttributes: true)
+    init(depth: ColourDepth, onlyASCII: Bool) {
+        writer = CellWriter(depth: depth, writesAttributes: true, onlyASCII: onlyASCII)
     }
 
     mutating func drawAll(_ next: CellGrid) -> [UInt8] {

@@ -1,3 +1,4 @@
+import Glibc
 import ImageCodecs
 import LazyImages
 import MovieCatalogue
@@ -30,7 +31,11 @@ final class BrowserLoop {
         self.feeds = feeds
         state = BrowserState(subject.catalogue, size: CellSize(columns: 80, rows: 24))
         depth = subject.depth
-        encoder = FrameEncoder(depth: depth)
+        encoder = Self.encoder(depth)
+    }
+
+    private static func encoder(_ depth: ColourDepth) -> FrameEncoder {
+        FrameEncoder(depth: depth, onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO))
     }
 
     /// Runs until the person quits or the terminal is gone.
@@ -98,7 +103,7 @@ final class BrowserLoop {
             depth > .none
         else { return }
         depth = .trueColour
-        encoder = FrameEncoder(depth: depth)
+        encoder = Self.encoder(depth)
         for place in PosterFeed.Place.allCases {
             feeds[place].board.use(subject.graphics.canvas(depth: depth))
         }

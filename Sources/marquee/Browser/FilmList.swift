@@ -23,21 +23,22 @@ struct FilmList {
     }
 
     let catalogue: Catalogue
-    /// Made with the first filter: most sessions have none.
-    private lazy var index = FilmIndex(catalogue.movies)
+    /// Made before the first key of a filter, which would wait for it.
+    private let index: FilmIndex
     private(set) var order = Order.catalogue
     private(set) var filter = ""
     /// The shown films, by number.
     private(set) var rows: [Int]
     /// The selected row; 0 where nothing is shown.
     private(set) var selected = 0
-    /// Every film's place in the present order.
-    private var places: [Int]
+    /// All films in the present order, by number.
+    private var sorted: [Int]
 
     init(_ catalogue: Catalogue) {
         self.catalogue = catalogue
+        index = FilmIndex(catalogue.movies)
         rows = Array(catalogue.movies.indices)
-        places = rows
+        sorted = rows
     }
 
     /// The film in a row.
@@ -57,26 +58,23 @@ struct FilmList {
     mutating func setOrder(_ order: Order) {
         self.order = order
         switch order {
-        case .catalogue: places = Array(catalogue.movies.indices)
-        case .score: sort(by: .score)
-        case .year: sort(by: .year)
-        case .title: sort(by: .title)
+        case .catalogue: sorted = Array(catalogue.movies.indices)
+        case .score: sorted = catalogue.numbers(by: .score)
+        case .year: sorted = catalogue.numbers(by: .year)
+        case .title: sorted = catalogue.numbers(by: .title)
         }
         arrange()
     }
 
-    private mutating func sort(by sort: Catalogue.Sort) {
-        var numbers: [String: Int] = [:]
-        for (number, movie) in catalogue.movies.enumerated() { numbers[movie.id] = number }
-        for (place, movie) in catalogue.sorted(by: sort).enumerated() {
-            if let number = numbers[movie.id] { places[number] = place }
-        }
-    }
-
     private mutating func arrange() {
         let film = rows.indices.contains(selected) ? rows[selected] : nil
-        let matches = filter.isEmpty ? Array(catalogue.movies.indices) : index.matches(filter)
-        rows = matches.sorted { places[$0] < places[$1] }
+        if filter.isEmpty {
+            rows = sorted
+        } else {
+            var isShown = [Bool](repeating: false, count: sorted.count)
+            for film in index.matches(filter) { isShown[film] = true }
+            rows = sorted.filter { isShown[$0] }
+        }
         selected = film.flatMap { rows.firstIndex(of: $0) } ?? 0
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import MovieCatalogue
 
 /// The words of a command line, told apart. Options may stand anywhere, `--name=value` and `--name value` mean the same,
@@ -9,12 +10,19 @@ struct Arguments: Sendable {
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
 
-    /// Reads a command line. Without a command it is the one named first in `commands`.
+    /// Reads a command line. Without a command it is the one named first in `commands`; a file in the command's place is
+    /// the catalogue.
     init(_ words: [String], commands: [CommandSpecification]) throws(UsageError) {
         let chosen = try Self.command(in: words, of: commands)
         command = chosen.command
-        isCommandNamed = chosen.index != nil
+        isCommandNamed = chosen.index != nil && !chosen.isCatalogue
         try read(words, skipping: chosen.index)
+        if chosen.isCatalogue, let index = chosen.index {
+            if let other = value("catalogue") {
+                throw UsageError("\(words[index]) and --catalogue \(other) are two catalogues; name one")
+            }
+            values["catalogue"] = [words[index]]
+        }
         if !has("help"), !has("version") { try checkOperands() }
     }
 
@@ -74,20 +82,29 @@ struct Arguments: Sendable {
 
     private static func command(
         in words: [String], of commands: [CommandSpecification]
-    ) throws(UsageError) -> (command: CommandSpecification, index: Int?) {
+    ) throws(UsageError) -> (command: CommandSpecification, index: Int?, isCatalogue: Bool) {
         let valued = (commands.flatMap(\.options) + CommandSpecification.global).filter { $0.value != nil }
         var index = 0
         while index < words.count, words[index].hasPrefix("-"), words[index] != "-", words[index] != "--" {
             // An option before the command may have a value of its own, which is not the command.
             index += takesNext(words[index], valued) ? 2 : 1
         }
-        guard index < words.count, words[index] != "--" else { return (commands[0], nil) }
+        guard index < words.count, words[index] != "--" else { return (commands[0], nil, false) }
         let word = words[index]
-        if let command = commands.first(where: { $0.name == word }) { return (command, index) }
+        if let command = commands.first(where: { $0.name == word }) { return (command, index, false) }
+        if isCatalogue(word) { return (commands[0], index, true) }
         let nearest = Suggestions.nearest(to: word, among: commands.map(\.name), count: 1).first
         throw UsageError(
             "there is no command \"\(word)\""
                 + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; see marquee --help"))
+    }
+
+    /// Whether a word in the command's place is a file: it is written as a path, or is called as catalogues are, or there
+    /// is a file of that name.
+    private static func isCatalogue(_ word: String) -> Bool {
+        let name = word.lowercased()
+        return unsafe word.contains("/") || name.hasSuffix(".json") || name.hasSuffix(".xml")
+            || access(word, F_OK) == 0
     }
 
     /// Whether the value of the option `word` is the word after it: `--output DIR`, `-o DIR`, but not `-oDIR`.

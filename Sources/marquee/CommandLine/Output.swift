@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LazyImages
+import MovieCatalogue
 import TerminalGraphics
 
 /// Data to standard output, messages to standard error. Every text passes through `TerminalText` on its way, so that
@@ -54,10 +55,24 @@ struct Output: Sendable {
     }
 
     /// Several values for programs, as one JSON array with a line each.
-    func jsonArray(_ values: [some Encodable]) {
-        buffer.append(
-            values.isEmpty ? "[]\n" : "[\n" + values.map { Self.json($0) }.joined(separator: ",\n") + "\n]\n")
+    /// - Parameter value: makes a value by its number, from 0; on several threads at once.
+    func jsonArray(count: Int, _ value: @Sendable (Int) -> some Encodable) {
+        guard count > 0 else { return buffer.append("[]\n") }
+        let pieces = (count + Self.valuesAPiece - 1) / Self.valuesAPiece
+        var separator = "[\n"
+        Parallel.forEach(pieces, atATime: Self.piecesAtATime) { piece in
+            let first = piece * Self.valuesAPiece
+            return (first..<min(count, first + Self.valuesAPiece)).map { Self.json(value($0)) }
+                .joined(separator: ",\n")
+        } body: { text in
+            buffer.append(separator + text)
+            separator = ",\n"
+        }
+        buffer.append("\n]\n")
     }
+
+    /// How long arrays are divided among the processors.
+    private static let (valuesAPiece, piecesAtATime) = (256, 16)
 
     /// Hands everything so far to whoever reads.
     func flush() { buffer.flush() }
@@ -85,12 +100,16 @@ struct Output: Sendable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Our own values are strings, whole numbers and finite ones: there is nothing that cannot be encoded.
         let data = (try? encoder.encode(value)) ?? Data("null".utf8)
-        return TerminalText.harmless(json: String(decoding: data, as: UTF8.self))
+        return TerminalText.harmless(
+            json: String(decoding: data, as: UTF8.self), onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO))
     }
 
     /// Writes all of it. A closed pipe on standard output ends the program quietly: the reader has what it wanted.
     /// Data that cannot be written otherwise ends it with a word; a message that cannot is lost, and the work goes on.
-    static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
+    static func write(_ text: String, to descriptor: Int32) {
+        let shown = Terminal.showsOnlyASCII(descriptor) ? TerminalText.ascii(text) : text
+        write(Array(shown.utf8), to: descriptor)
+    }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]

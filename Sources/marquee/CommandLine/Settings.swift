@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LazyImages
 import TerminalGraphics
 
@@ -40,7 +41,9 @@ struct Settings: Sendable {
         colourDepth = ColourDepth.decided(
             by: try Self.choice("color", arguments) ?? ColourChoice.auto, environment: environment,
             isTerminal: Output.isTerminal)
-        graphics = try Self.choice("graphics", arguments) ?? .blocks
+        let graphics = try Self.choice("graphics", arguments) ?? GraphicsMode.blocks
+        self.graphics =
+            graphics == .blocks && Terminal.showsOnlyASCII(STDOUT_FILENO) ? .ascii : graphics
 
         downloads.userAgent = "Marquee/\(Marquee.version)"
         downloads.maximumBytes = try arguments.bytes("max-bytes") ?? downloads.maximumBytes

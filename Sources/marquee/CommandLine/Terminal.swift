@@ -14,7 +14,11 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    static let localeHasUTF8 = hasUTF8(ProcessInfo.processInfo.environment)
+    /// Whether a descriptor leads to a terminal that the locale says shows no UTF-8 (`LC_ALL=C`). What goes anywhere else
+    /// is UTF-8 in any locale.
+    static func showsOnlyASCII(_ descriptor: Int32) -> Bool { !localeHasUTF8 && isatty(descriptor) == 1 }
+
+    private static let localeHasUTF8 = hasUTF8(ProcessInfo.processInfo.environment)
 
     /// What the locale's variables say of the terminal's encoding: the first that is not empty (POSIX, section 8.2). Where
     /// none is set, which says nothing, it is UTF-8, as nearly everywhere.

@@ -1,38 +1,78 @@
-/// The help, made from the commands' own descriptions; examples first.
+import Glibc
+import MovieCatalogue
+import TerminalGraphics
+
+/// The help, made from the commands' own descriptions; no line is wider than `width`.
 enum Help {
-    /// `marquee --help`.
-    static func overview(_ specifications: [CommandSpecification]) -> String {
-        """
-        marquee 'COMMAND' [OPTION...]: films and their posters, fetched on demand, kept in a cache
-
-        Examples
-          marquee                      the films, and whether each poster is cached
-          marquee prewarm              fetch every poster ahead of time
-          marquee show metropolis      all about one film; fetches its poster on demand
-          marquee fetch URL -o DIR     fetch any image into a folder
-
-        Commands
-        \(lines(specifications.map { ($0.name + " " + $0.operands, $0.summary) }))
-
-        Options of every command
-        \(lines(CommandSpecification.global.map(line)))
-
-        marquee COMMAND --help tells more of one command.
-        Environment: MARQUEE_CATALOGUE, MARQUEE_CACHE_DIR, MARQUEE_CREDENTIALS, XDG_CACHE_HOME,
-        MARQUEE_LIBCURL.
-        Exit status: 0 all done, 1 some failed, 2 usage or nothing done, 130 interrupted.
-        """.replacing("'COMMAND'", with: "COMMAND")
+    /// A page of the help that belongs to no command.
+    struct Topic: Sendable {
+        /// What follows `marquee help`.
+        let name: String
+        let summary: String
+        let text: @Sendable () -> String
     }
 
-    /// `marquee COMMAND --help`.
-    static func text(for command: CommandSpecification) -> String {
-        var parts = ["marquee \(command.name) \(command.operands): \(command.summary)"]
-        if !command.examples.isEmpty {
-            parts.append("Examples\n" + lines(command.examples.map { ($0.command, $0.meaning) }))
+    /// Columns of every page.
+    static let width = 80
+
+    /// Every page that belongs to no command.
+    static let topics = [
+        Topic(name: "options", summary: "the options that every command takes") {
+            titled("Options of every command", CommandSpecification.global.map(line))
         }
-        if !command.options.isEmpty { parts.append("Options\n" + lines(command.options.map(line))) }
-        parts.append("Options of every command\n" + lines(CommandSpecification.global.map(line)))
+    ]
+
+    /// `marquee --help` and `marquee help`.
+    static func overview(_ specifications: [CommandSpecification]) -> String {
+        let commands = specifications.map {
+            ([$0.name, $0.operands].filter { !$0.isEmpty }.joined(separator: " "), $0.summary)
+        }
+        return [
+            "marquee opens the browser of films and their posters; in a pipe it lists them",
+            titled(
+                "Examples",
+                [
+                    ("marquee", "browse the sample catalogue; q quits, ? shows the keys"),
+                    ("marquee films.json", "browse the films of a file, JSON or XML"),
+                    ("marquee list --top 10", "the ten best"),
+                    ("marquee show metropolis", "all about one film, with its poster"),
+                    ("marquee fetch URL -o DIR", "fetch any image into a folder"),
+                    ("marquee prewarm", "fetch every poster ahead of time"),
+                ]),
+            titled("Usage", [("marquee [CATALOGUE]", ""), ("marquee COMMAND [OPTION...]", "")]),
+            titled("Commands", commands),
+            titled(
+                "More help",
+                [("marquee help COMMAND", "one command; marquee COMMAND --help does the same")]
+                    + topics.map { ("marquee help \($0.name)", $0.summary) }),
+            filled(
+                "Environment: MARQUEE_CATALOGUE, MARQUEE_CACHE_DIR, MARQUEE_CREDENTIALS, XDG_CACHE_HOME, "
+                    + "MARQUEE_LIBCURL."),
+            filled("Exit status: 0 all done, 1 some failed, 2 usage or nothing done, 130 interrupted."),
+        ].joined(separator: "\n\n")
+    }
+
+    /// `marquee COMMAND --help` and `marquee help COMMAND`.
+    static func text(for command: CommandSpecification) -> String {
+        let name = ["marquee", command.name, command.operands].filter { !$0.isEmpty }.joined(separator: " ")
+        var parts = [filled("\(name): \(command.summary)")]
+        if !command.examples.isEmpty {
+            parts.append(titled("Examples", command.examples.map { ($0.command, $0.meaning) }))
+        }
+        if !command.options.isEmpty { parts.append(titled("Options", command.options.map(line))) }
+        parts.append(filled("Options of every command, such as --catalogue and --json: marquee help options"))
         return parts.joined(separator: "\n\n")
+    }
+
+    /// `marquee help NAME`, of a command or a topic.
+    static func page(_ name: String, _ specifications: [CommandSpecification]) throws(UsageError) -> String {
+        if let command = specifications.first(where: { $0.name == name }) { return text(for: command) }
+        if let topic = topics.first(where: { $0.name == name }) { return topic.text() }
+        let names = specifications.map(\.name) + topics.map(\.name)
+        let nearest = Suggestions.nearest(to: name, among: names, count: 1).first
+        throw UsageError(
+            "there is no help on \"\(name)\""
+                + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; see marquee help"))
     }
 
     private static func line(_ option: Option) -> (String, String) {
@@ -40,12 +80,46 @@ enum Help {
         return (letter + "--" + option.name + (option.value.map { " " + $0 } ?? ""), option.help)
     }
 
+    /// A title and two columns.
+    private static func titled(_ title: String, _ pairs: [(String, String)]) -> String {
+        title + "\n" + lines(pairs)
+    }
+
+    private static func filled(_ text: String) -> String {
+        TerminalText.wrapped(text, toWidth: width).joined(separator: "\n")
+    }
+
+    /// Two columns; what is too long for the first has a line of its own.
     private static func lines(_ pairs: [(String, String)]) -> String {
-        let width = min(34, (pairs.map(\.0.count).max() ?? 0) + 2)
-        return pairs.map { left, right in
-            left.count < width
-                ? "  " + left + String(repeating: " ", count: width - left.count) + right
-                : "  " + left + "\n  " + String(repeating: " ", count: width) + right
+        let widest = 30
+        let left = min(widest, (pairs.map(\.0.count).max() ?? 0) + 2)
+        let indent = String(repeating: " ", count: 2 + left)
+        return pairs.flatMap { name, meaning in
+            let meanings = TerminalText.wrapped(meaning, toWidth: width - 2 - left).filter { !$0.isEmpty }
+            guard let first = meanings.first else { return ["  " + name] }
+            let rest = meanings.dropFirst().map { indent + $0 }
+            guard name.count < left else { return ["  " + name, indent + first] + rest }
+            return ["  " + name + String(repeating: " ", count: left - name.count) + first] + rest
         }.joined(separator: "\n")
+    }
+}
+
+/// `marquee help`: the pages of the help.
+enum HelpCommand: Command {
+    static let specification = CommandSpecification(
+        name: "help", operands: "[COMMAND|TOPIC]", operandCount: 0...1,
+        summary: "help on a command or a topic",
+        examples: [
+            ("marquee help fetch", "the options of one command"),
+            ("marquee help options", "the options that every command takes"),
+        ])
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let specifications = commands.map { $0.specification }
+        let page = try session.arguments.operands.first.map { name throws(UsageError) in
+            try Help.page(name, specifications)
+        }
+        Output.write((page ?? Help.overview(specifications)) + "\n", to: STDOUT_FILENO)
+        return .done
     }
 }

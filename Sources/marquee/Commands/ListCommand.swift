@@ -8,14 +8,15 @@ enum ListCommand: Command {
         name: "list", summary: "the films, and whether each poster is cached",
         examples: [
             ("marquee list --top 10", "the ten best"),
+            ("marquee list --top 10 --sort year", "the ten oldest"),
             ("marquee list --sort year", "in the order of their years"),
             ("marquee list --json | jq -r '.[].title'", "for programs"),
         ],
         options: [
-            Option(name: "top", value: "N", help: "only the first N"),
+            Option(name: "top", value: "N", help: "only the N best, or the first N of --sort"),
             Option(
                 name: "sort", value: "ORDER",
-                help: "score, year or title (default: the catalogue's own order)"),
+                help: "score, year or title (default: the catalogue's own order; with --top, score)"),
             Option(name: "posters", help: "with their posters, where there is a terminal or --color always"),
             Option(name: "plain", help: "a film a line, columns separated by tabs"),
         ])
@@ -28,18 +29,23 @@ enum ListCommand: Command {
             throw UsageError("--plain and --json exclude each other")
         }
         let open = try await session.catalogue()
-        let sorted = order.map { open.catalogue.sorted(by: $0) } ?? open.catalogue.movies
-        let rows = sorted.prefix(top ?? .max).map { row(for: $0, open: open, session) }
+        let movies = chosen(open.catalogue, top: top, order: order)
         if session.settings.wantsJSON {
-            session.output.jsonArray(rows)
+            session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
         } else if arguments.has("plain") {
-            for row in rows { session.output.line(fields: plain(row)) }
+            for row in rows(for: movies, open, session) { session.output.line(fields: plain(row)) }
         } else if arguments.has("posters"), let inline = InlinePoster(session.settings) {
-            return try await PosterList.print(Array(sorted.prefix(top ?? .max)), open, inline, session)
+            return try await PosterList.print(movies, open, inline, session)
         } else {
-            table(rows, session.output)
+            table(rows(for: movies, open, session), session.output)
         }
         return .done
+    }
+
+    /// The films that are listed: without another order, so many of them are the best.
+    private static func chosen(_ catalogue: Catalogue, top: Int?, order: Catalogue.Sort?) -> [Movie] {
+        if let top { return catalogue.first(top, by: order ?? .score) }
+        return order.map { catalogue.sorted(by: $0) } ?? catalogue.movies
     }
 
     private static func order(_ arguments: Arguments) throws(UsageError) -> Catalogue.Sort? {
@@ -49,6 +55,12 @@ enum ListCommand: Command {
             throw UsageError("--sort wants one of \(names), not \"\(text)\"")
         }
         return order
+    }
+
+    private static func rows(
+        for movies: [Movie], _ open: OpenCatalogue, _ session: Session
+    ) -> [FilmRecord<String>] {
+        movies.map { row(for: $0, open: open, session) }
     }
 
     private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> FilmRecord<String> {
@@ -68,19 +80,23 @@ enum ListCommand: Command {
     }
 
     private static func table(_ rows: [FilmRecord<String>], _ output: Output) {
-        let widths = columnWidths(rows, in: Terminal.width)
+        let width = Terminal.width
+        let widths = columnWidths(rows, in: width)
         for row in rows {
             let movie = row.movie
             let score = movie.score.map { $0.formatted(decimals: 1) } ?? ""
+            let title = TerminalText.visible(movie.title)
+            // A program, or a file, gets all of a title, whatever that does to the columns.
+            let isLong = width == nil && TerminalText.width(title) > widths.title
             let columns = [
                 row.isCached == true ? "●" : "○",
                 TerminalText.padded(score, toWidth: 4, alignment: .trailing),
                 TerminalText.padded("\(movie.year)", toWidth: 4, alignment: .trailing),
-                TerminalText.padded(TerminalText.visible(movie.title), toWidth: widths.title),
+                isLong ? title : TerminalText.padded(title, toWidth: widths.title),
                 TerminalText.truncated(TerminalText.visible(movie.director), toWidth: widths.director),
             ]
             let line = columns.joined(separator: "  ")
-            output.line(Terminal.width.map { TerminalText.truncated(line, toWidth: $0) } ?? line)
+            output.line(width.map { TerminalText.truncated(line, toWidth: $0) } ?? line)
         }
         // For a person's eyes; what is piped holds films and nothing else.
         if Output.isTerminal { output.line(summary(rows)) }

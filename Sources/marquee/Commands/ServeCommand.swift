@@ -10,7 +10,8 @@ enum ServeCommand: Command {
         summary: "serve a catalogue's folder over HTTP (default: the sample catalogue)",
         examples: [
             ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters come in"),
-            ("marquee list --catalogue http://127.0.0.1:8080/movies.json", "the films it serves"),
+            ("marquee --catalogue http://127.0.0.1:8080/", "the films it serves"),
+            ("marquee serve ~/films -v", "a folder of your own; a line a request"),
         ],
         options: [
             Option(name: "port", value: "N", help: "the port (default: one the system chooses)"),
@@ -35,16 +36,30 @@ enum ServeCommand: Command {
             }
             configuration.failureRate = rate
         }
-        let service = try CatalogueService(folder: try folder(session), configuration: configuration)
+        let folder = try folder(session)
+        let output = session.output
+        let service = try CatalogueService(folder: folder, configuration: configuration) { answer in
+            if output.isVerbose { output.detail(line(answer)) }
+        }
         service.start()
         let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
         session.output.line("http://\(host):\(service.port)/")
         session.output.flush()
+        if service.catalogueName == nil {
+            session.output.note(
+                "\(folder) has no movies.json or movies.xml; --catalogue takes the address and a file's name")
+        }
         await untilCancelled()
         await BlockingThreads(count: 1).run { service.stop() }
         let statistics = service.statistics
         session.output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped
+    }
+
+    /// `GET /posters/a.jpg 200, 42250 bytes in 0.4 ms`
+    private static func line(_ answer: CatalogueService.Answer) -> String {
+        let time = (answer.time / .milliseconds(1)).formatted(decimals: 1)
+        return "\(answer.method) \(answer.target) \(answer.status), \(answer.bytes) bytes in \(time) ms"
     }
 
     private static func folder(_ session: Session) throws(Failure) -> String {

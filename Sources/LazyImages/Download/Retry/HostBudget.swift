@@ -34,10 +34,14 @@ struct HostBudget {
     var hostCount: Int { hosts.count }
 
     /// Asks for one transfer. Where it is the probe of a host that rested, `succeeded`, `failed` or `gaveUp` must follow.
-    /// - Parameter now: on any clock that only goes forward.
-    mutating func admit(_ host: String, now: Duration) -> Admission {
+    /// - Parameters:
+    ///   - now: on any clock that only goes forward.
+    ///   - insists: whether it is made even while the host rests, as a probe before its time. Default: no.
+    mutating func admit(_ host: String, now: Duration, insists: Bool = false) -> Admission {
         guard !hosts.isEmpty, let until = hosts[host]?.restsUntil else { return .allowed }
-        if hosts[host]?.isProbed == true || now < until { return .refused(until: max(until, now)) }
+        if !insists, hosts[host]?.isProbed == true || now < until {
+            return .refused(until: max(until, now))
+        }
         hosts[host]?.isProbed = true
         return .allowed
     }

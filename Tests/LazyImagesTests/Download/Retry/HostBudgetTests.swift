@@ -73,4 +73,16 @@ struct HostBudgetTests {
         #expect(budget.admit("dead", now: .zero) != .allowed)
         #expect(budget.hostCount <= 1001)
     }
+
+    @Test("who insists is let through while the host rests, and the outcome counts as a probe's")
+    mutating func insisting() {
+        for _ in 0..<3 { budget.failed("a", now: .zero) }
+        #expect(budget.admit("a", now: .seconds(1), insists: true) == .allowed)
+        #expect(budget.admit("a", now: .seconds(1), insists: true) == .allowed)
+        budget.failed("a", now: .seconds(1))
+        #expect(budget.admit("a", now: .seconds(2)) == .refused(until: .seconds(5)))
+        #expect(budget.admit("a", now: .seconds(2), insists: true) == .allowed)
+        budget.succeeded("a")
+        #expect(budget.admit("a", now: .seconds(2)) == .allowed)
+    }
 }

@@ -1,0 +1,27 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Work that is divided among the processors.
+package enum Parallel {
+    /// The results of `make` for the numbers from 0 to `count` - 1, in their order. Returns when all are there; the
+    /// calling thread takes its part of the work.
+    package static func map<Value: Sendable>(_ count: Int, _ make: @Sendable (Int) -> Value) -> [Value] {
+        if count == 1 { return [make(0)] }
+        let values = Mutex<[Value?]>(Array(repeating: nil, count: count))
+        DispatchQueue.concurrentPerform(iterations: count) { number in
+            let value = make(number)
+            values.withLock { $0[number] = value }
+        }
+        return values.withLock { $0.compactMap(\.self) }
+    }
+
+    /// As above, so many at a time: each round's results go to `body`, in order, before the next round begins.
+    package static func forEach<Value: Sendable, Failure: Error>(
+        _ count: Int, atATime round: Int, _ make: @Sendable (Int) -> Value,
+        body: (Value) throws(Failure) -> Void
+    ) throws(Failure) {
+        for start in stride(from: 0, to: count, by: round) {
+            for value in map(min(round, count - start), { make(start + $0) }) { try body(value) }
+        }
+    }
+}

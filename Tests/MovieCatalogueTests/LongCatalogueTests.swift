@@ -1,0 +1,76 @@
+import Testing
+
+@testable import MovieCatalogue
+
+/// Catalogues so long that they are decoded a piece at a time.
+@Suite("Long catalogues", .timeLimit(.minutes(10)))
+struct LongCatalogueTests {
+    private static let count = 4000
+
+    /// Films of some 200 bytes, with what could be taken for structure in texts and in members that nobody knows.
+    private static func films(_ count: Int = count) -> [String] {
+        (0..<count).map { number in
+            #"""
+            {"id": "\#(number)", "cast": [{"name": "[}, \"]\\"}, [], {}], "title": "Film, [\#(number)] {\\",
+             "year": \#(1900 + number % 100), "director": "D \"d\" D", "note": null, "overview": "]}, \"movies\": ["}
+            """#
+        }
+    }
+
+    private static let document = #"{"name": "Long", "movies": ["# + films().joined(separator: ",\n") + "]}"
+
+    @Test("every film is there, in order, whatever its texts look like")
+    func whole() throws {
+        let bytes = Array(Self.document.utf8)
+        #expect(bytes.count > 3 * JSONOutline.pieceBytes)
+        for text in [Self.document, "[" + Self.films().joined(separator: " , ") + "]"] {
+            let catalogue = try Catalogue(parsing: Array(text.utf8))
+            #expect(catalogue.problems == [])
+            #expect(catalogue.movies.map(\.id) == (0..<Self.count).map { "\($0)" })
+            #expect(catalogue.movies.allSatisfy { $0.title == "Film, [\($0.id)] {\\" })
+            #expect(catalogue.movies.allSatisfy { $0.overview == "]}, \"movies\": [" })
+        }
+        #expect(try Manifest(parsing: bytes).problems.count == Self.count)
+    }
+
+    @Test("what breaks the grammar in any piece, or between two, is refused with its line")
+    func malformed() {
+        var films = Self.films()
+        films[3000] = #"{"id": "x" "title": "y"}"#
+        for (text, line) in [
+            ("[\n" + films.joined(separator: ",\n") + "]", 6002),
+            ("[" + Self.films().joined(separator: ",\n") + "] x", 8000),
+            ("[" + Self.films().joined(separator: ",\n") + "}", 8000),
+            ("[" + Self.films().joined(separator: ",\n"), 8000),
+        ] {
+            guard case .malformedJSON(_, let found?) = readError(text) else {
+                Issue.record("\(text.suffix(20)) was not refused")
+                continue
+            }
+            #expect(abs(found - line) <= 1, "\(text.suffix(20))")
+        }
+        // Two commas where one piece ends: the next one begins with nothing.
+        let doubled = Self.films().joined(separator: ",,")
+        #expect(readError("[" + doubled + "]") != nil)
+    }
+
+    @Test("of two members of one name the first counts, and a key may be written with escapes")
+    func members() throws {
+        let film = #"{"id": "a", "title": "A", "year": 1920, "director": "B"}"#
+        for (text, ids) in [
+            (#"{"movies": [\#(film)], "movies": []}"#, ["a"]), (#"{"movies": [], "movies": [\#(film)]}"#, []),
+            (#"{"m\u006fvies": [\#(film)]}"#, ["a"]),
+            (#"{"x": {"movies": [1]}, "movies": [\#(film)]}"#, ["a"]),
+        ] {
+            #expect(try Catalogue(parsing: Array(text.utf8)).movies.map(\.id) == ids, "\(text)")
+        }
+        #expect(readError(#"{"movies": 1, "movies": [\#(film)]}"#) != nil)
+    }
+
+    @Test("a catalogue of many small pieces of white space is no catalogue of nothing")
+    func blankPieces() {
+        let blank = String(repeating: " ", count: JSONOutline.pieceBytes)
+        #expect(readError("[" + blank + "," + blank + "]") != nil)
+        #expect((try? Catalogue(parsing: Array(("[" + blank + "]").utf8)))?.movies == [])
+    }
+}
