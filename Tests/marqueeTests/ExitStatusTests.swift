@@ -13,7 +13,10 @@ struct ExitStatusTests {
         #expect(try await fixture.run("fetch", bad, good).status == 1)
         #expect(try await fixture.run("fetch", bad).status == 2)
         #expect(try await fixture.run("fetch", bad, "nosuch", "ftp://h/x").status == 2)
-        #expect(try await fixture.run("fetch", "--include", "http://127.0.0.1:1/x").status == 2)
+        let closed = try ClosedPort()
+        #expect(
+            try await fixture.run("fetch", "--include", "http://127.0.0.1:\(closed.port)/x").status == 2)
+        withExtendedLifetime(closed) {}
         let out = fixture.home.file("out")
         try FileManager.default.createDirectory(atPath: out + "/1.png/x", withIntermediateDirectories: true)
         #expect(try await fixture.run("fetch", good, "-o", out).status == 2)

@@ -26,7 +26,7 @@ struct FetchFilesTests {
         let program = try Program(
             [
                 "fetch", slow.url("/a/p.png").absoluteString, fast.url("/b/p.png").absoluteString,
-                "--any-content", "--json", "-o", out,
+                "--any-content", "--json", "--timeout", "600", "-o", out,
             ], environment: fixture.environment)
         let first = try JSON.object(try #require(await program.nextLine()))
         #expect(first["file"] as? String == out + "/p-2.png")

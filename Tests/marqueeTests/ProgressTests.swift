@@ -26,7 +26,8 @@ struct ProgressTests {
 
     private func started(_ arguments: [String]) throws -> PseudoTerminal {
         try PseudoTerminal(
-            BuiltProgram.path("marquee"), arguments, environment: ["XDG_CACHE_HOME": folder.path])
+            BuiltProgram.path("marquee"), arguments + ["--timeout", "600"],
+            environment: ["XDG_CACHE_HOME": folder.path])
     }
 
     private func shows(_ texts: String..., on terminal: PseudoTerminal) -> Bool {
