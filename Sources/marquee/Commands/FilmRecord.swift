@@ -2,10 +2,10 @@ import MovieCatalogue
 
 /// A film as `list --json` and `show --json` give it: all that the catalogue says, and what is known of its poster.
 /// `JSONHelp` has its members.
-struct FilmRecord<Poster: Encodable>: Encodable {
+struct FilmRecord: Encodable {
     let movie: Movie
-    /// Nil leaves the poster's address as the catalogue has it.
-    let poster: Poster?
+    /// The poster's whole address; nil leaves it as the catalogue has it.
+    let poster: String?
     /// Whether the poster is in the cache, where that was looked up.
     var isCached: Bool?
     /// What became of the poster, where it was fetched.

@@ -59,11 +59,11 @@ enum ListCommand: Command {
 
     private static func rows(
         for movies: [Movie], _ open: OpenCatalogue, _ session: Session
-    ) -> [FilmRecord<String>] {
+    ) -> [FilmRecord] {
         movies.map { row(for: $0, open: open, session) }
     }
 
-    private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> FilmRecord<String> {
+    private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> FilmRecord {
         // A poster whose address is none is not cached; `show` says why.
         let request = movie.poster.flatMap { try? session.request(for: $0, at: open.place) }
         return FilmRecord(
@@ -71,7 +71,7 @@ enum ListCommand: Command {
             isCached: request.map { session.hasCached($0) } ?? false)
     }
 
-    private static func plain(_ row: FilmRecord<String>) -> [String] {
+    private static func plain(_ row: FilmRecord) -> [String] {
         let movie = row.movie
         return [
             movie.id, movie.title, "\(movie.year)", movie.director, movie.score?.formatted(decimals: 1) ?? "",
@@ -79,7 +79,7 @@ enum ListCommand: Command {
         ]
     }
 
-    private static func table(_ rows: [FilmRecord<String>], _ output: Output) {
+    private static func table(_ rows: [FilmRecord], _ output: Output) {
         let width = Terminal.width
         let widths = columnWidths(rows, in: width)
         for row in rows {
@@ -104,7 +104,7 @@ enum ListCommand: Command {
 
     /// Room for titles and directors: what they need where there is no terminal or a wide one, else what it has, and
     /// three fifths of that for the titles.
-    static func columnWidths(_ rows: [FilmRecord<String>], in width: Int?) -> (title: Int, director: Int) {
+    static func columnWidths(_ rows: [FilmRecord], in width: Int?) -> (title: Int, director: Int) {
         let title = min(44, rows.map { TerminalText.width(TerminalText.visible($0.movie.title)) }.max() ?? 0)
         guard let width else { return (title, .max) }
         let room = max(0, width - columnsBeforeTitle - 2)
@@ -117,7 +117,7 @@ enum ListCommand: Command {
     /// `●  8.6  1902  `
     private static let columnsBeforeTitle = 15
 
-    private static func summary(_ rows: [FilmRecord<String>]) -> String {
+    private static func summary(_ rows: [FilmRecord]) -> String {
         let films = rows.count == 1 ? "1 film" : "\(rows.count) films"
         let posters = rows.filter { $0.movie.poster != nil }
         let cached = posters.count { $0.isCached == true }
