@@ -80,12 +80,12 @@ struct JSONEntries: Sendable {
     /// - Throws: `.malformedJSON`, and what `body` throws.
     func forEach(_ body: (JSONDocument.Entry) throws(CatalogueError) -> Void) throws(CatalogueError) {
         for entry in short { try body(entry) }
+        var left = pieces.count
         try Parallel.forEach(pieces.count, atATime: Self.piecesAtATime, decode) {
             entries throws(CatalogueError) in
-            // Only of an array without any can a piece have none: a comma stands between two.
-            guard let entries, !entries.isEmpty || pieces.count == 1 else {
-                throw JSONFault.find(in: Data(bytes))
-            }
+            left -= 1
+            // A comma stands between two pieces. The decoder takes one at the end of an array too.
+            guard let entries, !entries.isEmpty || left == 0 else { throw JSONFault.find(in: Data(bytes)) }
             for entry in entries { try body(entry) }
         }
     }

@@ -39,7 +39,6 @@ struct LongCatalogueTests {
         films[3000] = #"{"id": "x" "title": "y"}"#
         for (text, line) in [
             ("[\n" + films.joined(separator: ",\n") + "]", 6002),
-            ("[" + Self.films().joined(separator: ",\n") + ",]", 8000),
             ("[" + Self.films().joined(separator: ",\n") + "] x", 8000),
             ("[" + Self.films().joined(separator: ",\n") + "}", 8000),
             ("[" + Self.films().joined(separator: ",\n"), 8000),
