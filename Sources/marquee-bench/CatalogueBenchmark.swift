@@ -148,7 +148,7 @@ private struct CatalogueWriter {
         var members = [
             #""id": "film-\#(number)""#, #""title": "\#(title())""#, #""year": \#(below(130) + 1895)"#,
             #""director": "\#(one(of: Self.names))""#, #""genres": ["\#(one(of: Self.genres))", "Silent"]"#,
-            #""overview": "\#(text(44)). She says \"\#(text(4))\" – \#(text(8)).""#,
+            #""overview": "\#(text(31)). She says \"\#(text(4))\" – \#(text(8)).""#,
         ]
         if below(3) == 0 { members.append(#""originalTitle": "\#(one(of: Self.accented)) \#(text(2))""#) }
         if below(10) > 0 { members.append(#""poster": "posters/\#(number).jpg""#) }

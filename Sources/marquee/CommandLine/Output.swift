@@ -62,7 +62,8 @@ struct Output: Sendable {
         var separator = "[\n"
         Parallel.forEach(pieces, atATime: Self.piecesAtATime) { piece in
             let first = piece * Self.valuesAPiece
-            return (first..<min(count, first + Self.valuesAPiece)).map { Self.json(value($0)) }
+            let encoder = Self.encoder()
+            return (first..<min(count, first + Self.valuesAPiece)).map { Self.json(value($0), encoder) }
                 .joined(separator: ",\n")
         } body: { text in
             buffer.append(separator + text)
@@ -95,9 +96,13 @@ struct Output: Sendable {
         progress.hidden { Self.write(TerminalText.visible(text) + "\n", to: STDERR_FILENO) }
     }
 
-    private static func json(_ value: some Encodable) -> String {
+    private static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    private static func json(_ value: some Encodable, _ encoder: JSONEncoder = encoder()) -> String {
         // Our own values are strings, whole numbers and finite ones: there is nothing that cannot be encoded.
         let data = (try? encoder.encode(value)) ?? Data("null".utf8)
         return TerminalText.harmless(

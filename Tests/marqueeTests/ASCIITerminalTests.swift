@@ -1,0 +1,38 @@
+import TestSupport
+import Testing
+
+/// The program in a terminal whose locale has no UTF-8.
+@Suite("A terminal without UTF-8", .serialized, .ownThread, .timeLimit(.minutes(10)))
+struct ASCIITerminalTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(
+        "where the locale has no UTF-8 nothing but ASCII is written, pictures included",
+        arguments: [
+            ["LC_ALL": "C"], ["LC_CTYPE": "POSIX", "LANG": "en_US.UTF-8"], ["LANG": "de_DE.ISO-8859-1"],
+        ])
+    func noUTF8(locale: [String: String]) throws {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), [],
+            environment: locale.merging(["XDG_CACHE_HOME": folder.path, "COLORTERM": "truecolor"]) { $1 })
+        try #require(terminal.waits { $0.row(containing: "1902 - Georges Melies - 8.6 *") == 2 })
+        #expect(
+            terminal.waits { $0.text(ofRow: 23).contains(" 0 loading ") && $0.row(containing: "+--") == nil })
+        terminal.type("j?")
+        #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil })
+        terminal.type(" q")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(terminal.output.allSatisfy { $0 < 0x80 })
+        for words in [
+            ["list"], ["list", "--json"], ["list", "--posters", "--top", "1"], ["help"], ["show", "xyzä"],
+        ] {
+            let other = try PseudoTerminal(
+                BuiltProgram.path("marquee"), words,
+                environment: locale.merging(["XDG_CACHE_HOME": folder.path]) { $1 })
+            #expect(other.waitForEnd() != nil)
+            #expect(!other.output.isEmpty && other.output.allSatisfy { $0 < 0x80 }, "\(words)")
+        }
+    }
+}
