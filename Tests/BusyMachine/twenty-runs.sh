@@ -34,8 +34,9 @@ load=()
 # Ends what makes the machine busy. Each is a session of its own: a build's compilers are in other process groups.
 stop_load() {
     local session
-    for session in ${load[@]+"${load[@]}"}; do pkill -KILL --session "$session"; done
-    for session in ${load[@]+"${load[@]}"}; do wait "$session" 2>/dev/null; done
+    for session in ${load[@]+"${load[@]}"}; do
+        while pkill -KILL --session "$session"; do sleep 0.1; done
+    done
     load=()
 }
 finish() {
@@ -52,6 +53,8 @@ trap 'exit 143' TERM
 start() {
     setsid bash -c "while kill -0 $$; do $1; done" "$logs" >/dev/null 2>&1 </dev/null &
     load+=($!)
+    # The shell says nothing when it is killed.
+    disown $!
 }
 
 # run_tests KIND LOG: its status is that of swift test.
@@ -68,8 +71,8 @@ run_tests() {
 
 # failed_tests LOG: the names of those that failed, on one line.
 failed_tests() {
-    sed -nE 's/^.*✘ (Test|Suite) (.*) (recorded an issue|failed after).*$/\2/p' "$1" |
-        sed -E 's/ (with [0-9]+ test cases?|recorded an issue.*)$//' | sort -u | paste -sd ';' | sed 's/;/; /g'
+    sed -nE 's/^.*✘ (Test|Suite) (".*") .*(recorded an issue|failed after).*$/\2/p' "$1" |
+        sed -E 's/" (with|recorded) .*/"/' | sort -u | paste -sd ';' | sed 's/;/; /g'
 }
 
 swift build --build-tests >"$logs/build" 2>&1 || {

@@ -86,7 +86,9 @@ struct BrowserTests {
         func isShown(_ screen: VirtualScreen) -> Bool {
             hasPoster(screen) && (screen.row(containing: "7 minutes") != nil) == !keys.isEmpty
         }
-        #expect(terminal.waits { isShown($0) && $0.text(ofRow: 23).contains(" 1 loading ") })
+        #expect(
+            terminal.waits { isShown($0) && $0.text(ofRow: 23).contains(" 1 loading ") },
+            "\(origin.connections.count) connections: \(terminal.screen.rows)")
         rest.open()
         #expect(terminal.waits { isShown($0) && $0.text(ofRow: 23).contains(" 0 loading ") })
         terminal.type("q")
