@@ -3,7 +3,7 @@ public struct ImageDecoders: Sendable {
     /// The decoders, the preferred first.
     public let decoders: [any ImageDecoding]
 
-    /// Makes a list; the first decoder that reads a format gets it.
+    /// Makes a list; the first decoder that recognises a file gets it.
     public init(_ decoders: [any ImageDecoding]) {
         self.decoders = decoders
     }
@@ -22,6 +22,37 @@ public struct ImageDecoders: Sendable {
         return types
     }
 
+    /// The format of the file that begins with `bytes`: a decoder's, else one that `ImageFormat` names though nothing here
+    /// decodes it; nil for others.
+    public func format(of bytes: Span<UInt8>) -> ImageFormat? {
+        for decoder in decoders {
+            if let format = decoder.format(of: bytes) { return format }
+        }
+        return ImageFormat(detecting: bytes)
+    }
+
+    /// What the header of a file says, without decoding: of every format that `format(of:)` tells.
+    ///
+    /// Throws `unrecognised` for bytes of no known format, `truncated` when they end before the size, and `corrupt`.
+    public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
+        guard let decoder = decoder(of: bytes) else { return try ImageHeader(parsing: bytes) }
+        return try decoder.header(of: bytes)
+    }
+
+    /// Checks that a file is all there, without decoding it: as far as its decoder, else `ImageHeader.checkComplete(_:)`,
+    /// can tell.
+    ///
+    /// Throws `truncated` when something is missing, and `corrupt`.
+    public func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+        guard let decoder = decoder(of: bytes) else { return try ImageHeader.checkComplete(bytes) }
+        try decoder.checkComplete(bytes)
+    }
+
+    private func decoder(of bytes: Span<UInt8>) -> (any ImageDecoding)? {
+        for decoder in decoders where decoder.format(of: bytes) != nil { return decoder }
+        return nil
+    }
+
     /// Decodes a file by its first bytes. With a `target` the picture is made to fit into it, never enlarged.
     ///
     /// Throws `unrecognised` for bytes of no known format, `unsupported` with the format's name when no decoder
@@ -29,11 +60,26 @@ public struct ImageDecoders: Sendable {
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
-        guard let format = ImageFormat(detecting: bytes) else { throw .unrecognised }
-        guard let decoder = decoders.first(where: { $0.formats.contains(format) }) else {
-            throw .unsupported(feature: format.displayName)
+        if let decoder = decoder(of: bytes) {
+            return try decoder.decode(bytes, fitting: target, limits: limits)
         }
-        return try decoder.decode(bytes, fitting: target, limits: limits)
+        guard let format = ImageFormat(detecting: bytes) else { throw .unrecognised }
+        throw .unsupported(feature: format.displayName)
+    }
+}
+
+extension ImageDecoders {
+    /// The format of a file given as an array; as `format(of:)` with a span.
+    public func format(of bytes: [UInt8]) -> ImageFormat? { format(of: bytes.span) }
+
+    /// Reads the header of a file given as an array; as `header(of:)` with a span.
+    public func header(of bytes: [UInt8]) throws(ImageDecodingError) -> ImageHeader {
+        try header(of: bytes.span)
+    }
+
+    /// Checks a file given as an array; as `checkComplete(_:)` with a span.
+    public func checkComplete(_ bytes: [UInt8]) throws(ImageDecodingError) {
+        try checkComplete(bytes.span)
     }
 
     /// Decodes a file given as an array; as `decode(_:fitting:limits:)` with a span.

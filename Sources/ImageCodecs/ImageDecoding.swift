@@ -1,4 +1,8 @@
-/// A decoder of one or more formats: the seam through which a program adds its own.
+/// A decoder of one or more formats: the seam through which a program adds its own. What it names in `formats` is asked for
+/// of servers, what it recognises is taken for an image, cached and decoded here.
+///
+/// A decoder of formats that `ImageFormat` names needs `formats` and `decode` alone. One of another format has to recognise
+/// it and to read its header.
 ///
 /// Decoders keep no state. They are called from any thread, may take milliseconds, and must neither trap nor run
 /// without bound on any bytes.
@@ -6,8 +10,20 @@ public protocol ImageDecoding: Sendable {
     /// The formats that are decoded here.
     var formats: Set<ImageFormat> { get }
 
-    /// What the header says, without decoding.
+    /// The format of the file that begins with `bytes`; nil if it is none of `formats`. Called for every file until a decoder
+    /// recognises it: it should look at the first bytes only.
+    func format(of bytes: Span<UInt8>) -> ImageFormat?
+
+    /// What the header says, without decoding. Called for files that are recognised here.
+    ///
+    /// Throws `truncated` when the bytes end before the size, and `corrupt`.
     func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader
+
+    /// Checks that a file that is recognised here is all there, without decoding it: a download is checked so before it is
+    /// cached.
+    ///
+    /// Throws `truncated` when something is missing, and `corrupt`.
+    func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError)
 
     /// Decodes a whole file. With a `target` the picture is made to fit into it, never enlarged; without one it
     /// keeps its size. Exif orientation is applied, and the target counts for the picture as shown.
@@ -17,8 +33,19 @@ public protocol ImageDecoding: Sendable {
 }
 
 extension ImageDecoding {
-    /// Reads the header with `ImageHeader(parsing:)`, which knows every format of `ImageFormat`.
+    /// The format by `ImageFormat(detecting:)`, if it is one of `formats`.
+    public func format(of bytes: Span<UInt8>) -> ImageFormat? {
+        guard let format = ImageFormat(detecting: bytes), formats.contains(format) else { return nil }
+        return format
+    }
+
+    /// Reads the header with `ImageHeader(parsing:)`, which knows the formats that `ImageFormat` names.
     public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
         try ImageHeader(parsing: bytes)
+    }
+
+    /// Checks with `ImageHeader.checkComplete(_:)`, which lets every format pass that it does not know.
+    public func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+        try ImageHeader.checkComplete(bytes)
     }
 }

@@ -1,21 +1,51 @@
-/// The formats told apart by their first bytes; a file's name or media type is never asked.
-public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
-    /// ISO 10918-1, in any wrapping (JFIF, Exif, none).
-    case jpeg
-    /// Portable Network Graphics, ISO 15948.
-    case png
-    /// GIF87a and GIF89a.
-    case gif
-    /// WebP, lossy or not, in its RIFF container.
-    case webp
-    /// AV1 still pictures and sequences.
-    case avif
-    /// Windows bitmaps, from OS/2's header on.
-    case bmp
-    /// Scalable Vector Graphics as plain XML.
-    case svg
+/// A format of image files. Formats are told apart by the first bytes; a file's name or media type is never asked.
+///
+/// A program adds a format with an `ImageDecoding` of its own that recognises it:
+///
+///     extension ImageFormat {
+///         static let ppm = ImageFormat("ppm", mediaType: "image/x-portable-pixmap")
+///     }
+public struct ImageFormat: Sendable, Hashable, CustomStringConvertible {
+    /// The format's name in lower case, such as `jpeg`.
+    public let name: String
+    /// The media type a server would announce, such as `image/jpeg`. It is asked for where the format is decoded.
+    public let mediaType: String
+    /// The usual ending of a file's name, without the dot, such as `jpg`.
+    public let fileExtension: String
 
-    /// The format these bytes begin with, or nil. The beginning of a file is enough: 1 KiB shows every format.
+    /// A format of this name and media type.
+    /// - Parameter fileExtension: without the dot. Default: the name.
+    public init(_ name: String, mediaType: String, fileExtension: String? = nil) {
+        self.name = name
+        self.mediaType = mediaType
+        self.fileExtension = fileExtension ?? name
+    }
+
+    /// ISO 10918-1, in any wrapping (JFIF, Exif, none).
+    public static let jpeg = ImageFormat("jpeg", mediaType: "image/jpeg", fileExtension: "jpg")
+    /// Portable Network Graphics, ISO 15948.
+    public static let png = ImageFormat("png", mediaType: "image/png")
+    /// GIF87a and GIF89a.
+    public static let gif = ImageFormat("gif", mediaType: "image/gif")
+    /// WebP, lossy or not, in its RIFF container.
+    public static let webp = ImageFormat("webp", mediaType: "image/webp")
+    /// AV1 still pictures and sequences.
+    public static let avif = ImageFormat("avif", mediaType: "image/avif")
+    /// Windows bitmaps, from OS/2's header on.
+    public static let bmp = ImageFormat("bmp", mediaType: "image/bmp")
+    /// Scalable Vector Graphics as plain XML.
+    public static let svg = ImageFormat("svg", mediaType: "image/svg+xml")
+
+    /// The format's name.
+    public var description: String { name }
+
+    /// The format's name as people write it, for messages.
+    package var displayName: String { self == .webp ? "WebP" : name.uppercased() }
+}
+
+extension ImageFormat {
+    /// The format these bytes begin with, or nil: one of those that this type names. The beginning of a file is enough:
+    /// 1 KiB shows every format. `ImageDecoders.format(of:)` tells a program's own formats too.
     public init?(detecting bytes: Span<UInt8>) {
         if bytes.hasBytes([0xFF, 0xD8, 0xFF]) {
             self = .jpeg
@@ -35,20 +65,6 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
             return nil
         }
     }
-
-    /// The media type a server would announce, such as `image/jpeg`.
-    public var mediaType: String {
-        switch self {
-        case .svg: "image/svg+xml"
-        case .jpeg, .png, .gif, .webp, .avif, .bmp: "image/\(rawValue)"
-        }
-    }
-
-    /// The usual ending of a file's name, without the dot, such as `jpg`.
-    public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
-
-    /// The format's name as people write it, for messages.
-    package var displayName: String { self == .webp ? "WebP" : rawValue.uppercased() }
 }
 
 enum PNGSignature {

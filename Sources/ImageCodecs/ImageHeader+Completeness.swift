@@ -9,7 +9,7 @@ extension ImageHeader {
         case .jpeg: try checkCompleteJPEG(bytes)
         case .png: try checkCompletePNG(bytes)
         case .webp: try checkCompleteWebP(bytes)
-        case .gif, .avif, .bmp, .svg, nil: break
+        default: break
         }
     }
 

@@ -12,7 +12,8 @@ public struct ImageHeader: Sendable, Hashable {
         self.size = size
     }
 
-    /// Reads the header of a file, or of its beginning if that holds the header.
+    /// Reads the header of a file in one of the formats that `ImageFormat` names, or of its beginning if that holds the
+    /// header. `ImageDecoders.header(of:)` reads those of a program's own formats too.
     ///
     /// Throws `unrecognised` for bytes of no known format, `truncated` when they end before the size, and
     /// `corrupt` for a size that is nought or nowhere.
@@ -26,7 +27,7 @@ public struct ImageHeader: Sendable, Hashable {
             case .gif: try Self.sizeOfGIF(bytes)
             case .webp: try Self.sizeOfWebP(bytes)
             case .bmp: try Self.sizeOfBMP(bytes)
-            case .avif, .svg: nil
+            default: nil
             }
     }
 

@@ -183,7 +183,7 @@ public actor FileLoader: LoadFlight {
             return LoadedFile(file: none, source: .disk)
         }
         // Losing the reason is right: an entry that is no whole image is a miss, and the network says what it is.
-        let header = try? entry.body.wholeImageHeader()
+        let header = try? entry.body.wholeImageHeader(by: limits.decoders)
         guard header != nil || limits.acceptsAnyContent, request.accepts(entry.body) else { return nil }
         let file = CachedFile(
             bytes: entry.body, header: header, status: response.status, url: url, response: response)
@@ -211,7 +211,8 @@ public actor FileLoader: LoadFlight {
         let bytes = ImageBytes(try outcome.get())
         try request.check(bytes)
         let checked = try DownloadedImage(
-            checking: bytes, url: request.url, acceptsAnyContent: limits.acceptsAnyContent)
+            checking: bytes, by: limits.decoders, url: request.url,
+            acceptsAnyContent: limits.acceptsAnyContent)
         let file = CachedFile(bytes: bytes, header: checked.header, status: nil, url: request.url)
         remember(file, for: request)
         return LoadedFile(file: file, source: .local)

@@ -33,7 +33,7 @@ public actor ImageLoader: LoadFlight {
     ///   - memory: the memory tier. Default: up to `MemoryLimit.standard` bytes of pixels.
     ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
     ///   - configuration: limits of the downloads.
-    ///   - decoders: what is decoded, and by what. Default: JPEG and PNG.
+    ///   - decoders: what is asked for, recognised and decoded, and by what. Default: the configuration's, JPEG and PNG.
     ///   - decodingLimits: how large images may be.
     ///   - transport: the network. Default: libcurl.
     ///   - pressure: as in the other initialiser.
@@ -41,16 +41,16 @@ public actor ImageLoader: LoadFlight {
         memory: MemoryCache<CachedImage> = MemoryCache(),
         disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        decoders: ImageDecoders = .standard, decodingLimits: DecodingLimits = .standard,
+        decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
         transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system
     ) {
         // Without a disk tier files stay in memory for a while, so that another size needs no other download.
         let fileMemory = disk == nil ? MemoryCache<CachedFile>(limit: Self.fileMemoryLimit) : nil
+        var configuration = configuration
+        if let decoders { configuration.decoders = decoders }
         let files = FileLoader(
             memory: fileMemory, disk: disk, configuration: configuration, transport: transport)
-        self.init(
-            memory: memory, files: files, decoders: decoders, decodingLimits: decodingLimits,
-            pressure: pressure)
+        self.init(memory: memory, files: files, decodingLimits: decodingLimits, pressure: pressure)
     }
 
     /// A loader of which nothing touches the disk, for a private session.
@@ -70,17 +70,18 @@ public actor ImageLoader: LoadFlight {
 
     /// A loader over a loader of files that others may use too.
     /// - Parameters:
+    ///   - decoders: what decodes the files. Default: those that the loader of files recognises them by.
     ///   - pressure: how short memory is. A warning halves the memory tiers; when it is critical they keep only what is
     ///     pinned, downloads of a lower priority than `.normal` end, and nothing is decoded until that has passed.
     ///     Default: the system's; nil for a loader that does not care.
     public init(
         memory: MemoryCache<CachedImage> = MemoryCache(), files: FileLoader,
-        decoders: ImageDecoders = .standard, decodingLimits: DecodingLimits = .standard,
+        decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
         pressure: MemoryPressure? = .system
     ) {
         self.memory = memory
         self.files = files
-        self.decoders = decoders
+        self.decoders = decoders ?? files.limits.decoders
         self.decodingLimits = decodingLimits
         self.pressure = pressure
         relief.read(pressure) { level in await Self.relieve(level, memory, files) }
@@ -181,7 +182,7 @@ public actor ImageLoader: LoadFlight {
                     guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
                     // Known already, unless any content is accepted.
                     let header =
-                        if let header = file.header { header } else { try ImageHeader(parsing: bytes) }
+                        if let header = file.header { header } else { try decoders.header(of: bytes) }
                     return .success(
                         CachedImage(
                             bitmap: bitmap, header: header, url: file.url, response: file.file.response))

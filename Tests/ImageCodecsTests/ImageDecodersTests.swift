@@ -14,6 +14,33 @@ struct ImageDecodersTests {
         }
     }
 
+    /// A format of a program's own: one black pixel, whatever follows the first byte.
+    private struct OneDot: ImageDecoding {
+        static let dot = ImageFormat("dot", mediaType: "image/x-dot")
+        static let size = ImageSize(width: 1, height: 1)
+
+        var formats: Set<ImageFormat> { [Self.dot] }
+        var beginning: UInt8 = 1
+
+        func format(of bytes: Span<UInt8>) -> ImageFormat? {
+            bytes.count > 0 && bytes[0] == beginning ? Self.dot : nil
+        }
+
+        func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
+            ImageHeader(format: Self.dot, size: Self.size)
+        }
+
+        func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+            throw .truncated(offset: bytes.count)
+        }
+
+        func decode(
+            _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+        ) throws(ImageDecodingError) -> Bitmap {
+            Bitmap(width: 1, height: 1, pixels: [0, 0, 0, 255])
+        }
+    }
+
     private let gif = Array("GIF89a\u{01}\0\u{01}\0".utf8)
 
     @Test("a format nobody reads is named in the error")
@@ -30,6 +57,38 @@ struct ImageDecodersTests {
         let decoders = ImageDecoders(ImageDecoders.standard.decoders + [RedGIF()])
         #expect(try decoders.decode(gif).pixels == [255, 0, 0, 255])
         #expect(decoders.mediaTypes == ["image/jpeg", "image/png", "image/gif"])
+    }
+
+    @Test("a decoder may recognise a format that is known nowhere else")
+    func unknownFormat() throws {
+        let decoders = ImageDecoders(ImageDecoders.standard.decoders + [OneDot()])
+        let file: [UInt8] = [1, 2, 3]
+        #expect(decodingError(file) == .unrecognised)
+        #expect(decoders.format(of: file) == OneDot.dot)
+        #expect(try decoders.header(of: file) == ImageHeader(format: OneDot.dot, size: OneDot.size))
+        #expect(try decoders.decode(file).size == OneDot.size)
+        #expect(throws: ImageDecodingError.truncated(offset: 3)) { try decoders.checkComplete(file) }
+        #expect(decoders.mediaTypes == ["image/jpeg", "image/png", "image/x-dot"])
+    }
+
+    @Test("a format that no decoder reads is still recognised, with its size")
+    func knownFormat() throws {
+        let decoders = ImageDecoders([OneDot()])
+        #expect(decoders.format(of: gif) == .gif)
+        #expect(try decoders.header(of: gif).size == ImageSize(width: 1, height: 1))
+        #expect(decoders.format(of: PNGWriter.signature) == .png)
+        #expect(throws: ImageDecodingError.unsupported(feature: "GIF")) { try decoders.decode(gif) }
+        #expect(decoders.format(of: []) == nil)
+        #expect(throws: ImageDecodingError.unrecognised) { try decoders.header(of: [9, 9]) }
+    }
+
+    @Test("of two decoders that recognise a file the first gets it, in place of the library's too")
+    func order() throws {
+        let file = JPEGWriter.grey
+        #expect(ImageDecoders.standard.format(of: file) == .jpeg)
+        let decoders = ImageDecoders([OneDot(beginning: 0xFF)] + ImageDecoders.standard.decoders)
+        #expect(decoders.format(of: file) == OneDot.dot)
+        #expect(try decoders.decode(file).size == OneDot.size)
     }
 
     @Test("errors read as what follows a file's name")

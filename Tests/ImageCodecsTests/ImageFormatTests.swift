@@ -47,5 +47,6 @@ struct ImageFormatTests {
         #expect(ImageFormat.svg.mediaType == "image/svg+xml")
         #expect(ImageFormat.jpeg.fileExtension == "jpg")
         #expect(ImageFormat.webp.fileExtension == "webp")
+        #expect("\(ImageFormat.png)" == "png")
     }
 }

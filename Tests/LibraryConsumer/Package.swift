@@ -8,6 +8,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "LibraryConsumer",
-            dependencies: [.product(name: "LazyImages", package: "marquee")])
+            dependencies: [
+                .product(name: "LazyImages", package: "marquee"),
+                .product(name: "ImageCodecs", package: "marquee"),
+            ])
     ]
 )

@@ -27,17 +27,21 @@ public struct DownloadedImage: Sendable {
     }
 
     /// An image that was read and not fetched.
-    init(checking bytes: ImageBytes, url: URL, acceptsAnyContent: Bool) throws(ImageLoadingError) {
+    init(
+        checking bytes: ImageBytes, by decoders: ImageDecoders, url: URL, acceptsAnyContent: Bool
+    ) throws(ImageLoadingError) {
         self.init(head: ResponseHead(status: 200), url: url)
-        try take(bytes, acceptsAnyContent: acceptsAnyContent)
+        try take(bytes, checkedBy: decoders, acceptsAnyContent: acceptsAnyContent)
     }
 
     /// Takes the body. Checks that it is an image, by what it is and not by what the server calls it, and a whole one.
     /// - Throws: `.notAnImage`, `.truncated`.
-    mutating func take(_ bytes: ImageBytes, acceptsAnyContent: Bool) throws(ImageLoadingError) {
+    mutating func take(
+        _ bytes: ImageBytes, checkedBy decoders: ImageDecoders, acceptsAnyContent: Bool
+    ) throws(ImageLoadingError) {
         self.bytes = bytes
         do {
-            header = try bytes.wholeImageHeader()
+            header = try bytes.wholeImageHeader(by: decoders)
         } catch {
             if acceptsAnyContent { return }
             switch error {
@@ -52,12 +56,12 @@ public struct DownloadedImage: Sendable {
 }
 
 extension ImageBytes {
-    /// What the header of an image says that is all there.
-    func wholeImageHeader() throws(ImageDecodingError) -> ImageHeader {
+    /// What the header of an image says that is all there, in a format that is decoded or known.
+    func wholeImageHeader(by decoders: ImageDecoders) throws(ImageDecodingError) -> ImageHeader {
         let result: Result<ImageHeader, ImageDecodingError> = withBytes { bytes in
             do throws(ImageDecodingError) {
-                let header = try ImageHeader(parsing: bytes)
-                try ImageHeader.checkComplete(bytes)
+                let header = try decoders.header(of: bytes)
+                try decoders.checkComplete(bytes)
                 return .success(header)
             } catch {
                 return .failure(error)

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import ImageCodecs
+public import ImageCodecs
 
 /// Fetches images: one transfer per URL (and per differing fields of the request) however many callers wait for it.
 /// Each caller has its own progress and may leave without harming the others; the last to leave cancels the transfer,
@@ -39,6 +39,9 @@ public actor ImageDownloader: SingleFlight {
         /// Answers what servers ask of whom they let in; nil, the default, answers nothing. A caller's own `Authorization`
         /// goes before it.
         public var authenticator: (any Authenticator)?
+        /// The formats that are asked for and recognised, and what decodes them. Formats that `ImageFormat` names are taken for
+        /// images even if nothing here decodes them. Default: JPEG and PNG.
+        public var decoders = ImageDecoders.standard
         /// Whether what is not an image is taken too. Default false.
         public var acceptsAnyContent = false
         /// Whether an answer of any status, empty or not, is taken as it is and not as an error: for a program that shows
@@ -86,11 +89,15 @@ public actor ImageDownloader: SingleFlight {
             PartialStore(path: $0, limit: configuration.partialLimit)
         }
         ownFields = [
-            "Accept": configuration.acceptsAnyContent
-                ? "*/*" : "image/jpeg, image/png, image/*;q=0.5, */*;q=0.1",
+            "Accept": configuration.acceptsAnyContent ? "*/*" : Self.accept(configuration.decoders),
             "Accept-Encoding": "identity",
             "User-Agent": configuration.userAgent,
         ]
+    }
+
+    /// What is decoded, ahead of other images, ahead of anything (RFC 9110 section 12.5.1).
+    private static func accept(_ decoders: ImageDecoders) -> String {
+        (decoders.mediaTypes + ["image/*;q=0.5", "*/*;q=0.1"]).joined(separator: ", ")
     }
 
     /// Fetches what `request` names, or joins the transfer that does so already. Cancelling the calling task makes only
@@ -360,7 +367,7 @@ public actor ImageDownloader: SingleFlight {
         if answer.head.status == 200 || configuration.acceptsAnyStatus {
             // Only a 200 claims to be the picture.
             try answer.take(
-                body.finish(),
+                body.finish(), checkedBy: configuration.decoders,
                 acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)
         }
         answer.offset = body.offset

@@ -29,7 +29,7 @@ struct FetchRecord: Encodable, Sendable {
         outcome = image.source.rawValue
         status = image.status
         bytes = image.bytes.count
-        format = image.header?.format.rawValue
+        format = image.header?.format.name
         width = image.header?.size?.width
         height = image.header?.size?.height
         milliseconds = timing.own.milliseconds

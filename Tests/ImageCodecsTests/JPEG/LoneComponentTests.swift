@@ -11,7 +11,7 @@ struct LoneComponentTests {
     private static let factors = (0x1...0x4).flatMap { across in (0x1...0x4).map { UInt8(across << 4 | $0) } }
 
     private static let codings = [
-        "-quality 85", "-quality 90 -optimize -restart 1", "-restart 2B", "-quality 85 -progressive",
+        "-quality 85", "-quality 90 -optimize -restart 1", "-quality 85 -progressive",
         "-progressive -restart 3B",
     ]
 
@@ -41,7 +41,7 @@ struct LoneComponentTests {
         .enabled(if: JPEGTools.areInstalled, JPEGTools.absence), arguments: factors)
     func everyPair(factors: UInt8) throws {
         let folder = try TemporaryFolder()
-        for (width, height) in [(37, 35), (64, 16), (1, 9)] {
+        for (width, height) in [(37, 35), (1, 9)] {
             for coding in Self.codings {
                 let file = try file(TestPicture(width: width, height: height), factors, coding, in: folder)
                 let bitmap = try ImageDecoders.standard.decode(file)

@@ -36,7 +36,7 @@ struct SeparateScansTests {
         """,
     ]
     private static let samplings = [
-        "1x1", "2x2", "2x1", "1x2", "4x1", "1x4", "4x2", "2x2,2x1,1x1", "3x1,1x1,3x1", "1x1,2x2,1x1",
+        "1x1", "2x2", "2x1", "1x2", "1x4", "4x2", "2x2,2x1,1x1", "3x1,1x1,3x1",
     ]
 
     private func files(
@@ -45,7 +45,7 @@ struct SeparateScansTests {
         var files: [(name: String, bytes: [UInt8])] = []
         for script in Self.sequential + Self.progressive {
             try Data(script.utf8).write(to: URL(filePath: folder.file("scans")))
-            for restarts in ["", "-restart 1", "-restart 3B"] {
+            for restarts in ["", "-restart 1"] {
                 let options = "-scans \(folder.file("scans")) -sample \(sampling) \(restarts)"
                 let bytes = try #require(try JPEGTools.file(of: picture, options: options, in: folder))
                 files.append(("\(sampling) \(restarts) \(script)", bytes))
@@ -57,7 +57,7 @@ struct SeparateScansTests {
     @Test("every sampling gives djpeg's pixels", arguments: samplings)
     func everySampling(sampling: String) throws {
         let folder = try TemporaryFolder()
-        for (width, height) in [(37, 35), (16, 9), (3, 41)] {
+        for (width, height) in [(37, 35), (3, 41)] {
             for file in try files(TestPicture(width: width, height: height), sampling, in: folder) {
                 let bitmap = try ImageDecoders.standard.decode(file.bytes)
                 let expected = try JPEGTools.decode(file.bytes, in: folder)
@@ -69,7 +69,7 @@ struct SeparateScansTests {
         }
     }
 
-    @Test("so it is scaled, and in previews", arguments: ["1x1", "2x2", "2x1", "1x2"])
+    @Test("so it is scaled, and in previews", arguments: ["2x2", "1x2"])
     func scaled(sampling: String) throws {
         let folder = try TemporaryFolder()
         for file in try files(TestPicture(width: 100, height: 76), sampling, in: folder) {

@@ -63,7 +63,7 @@ struct DownloadedImageTests {
     {
         let head = ResponseHead(status: 200, fields: ["Content-Type": type])
         var image = DownloadedImage(head: head, url: try #require(URL(string: address)))
-        try image.take(ImageBytes(bytes), acceptsAnyContent: any)
+        try image.take(ImageBytes(bytes), checkedBy: .standard, acceptsAnyContent: any)
         return image
     }
 }

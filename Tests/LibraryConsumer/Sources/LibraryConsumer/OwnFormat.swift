@@ -1,0 +1,67 @@
+import ImageCodecs
+import LazyImages
+import Synchronization
+
+/// Gives the library a decoder and prints what that changes: the format is asked for, recognised, decoded, cached and
+/// listed.
+enum OwnFormat {
+    static func load(_ request: ImageRequest, cachedIn folder: String) async throws {
+        let decoders = ImageDecoders(ImageDecoders.standard.decoders + [PPMDecoder()])
+        let transport = RecordingTransport()
+        let loader = ImageLoader(
+            disk: DiskCache(folder: folder), decoders: decoders, transport: transport)
+        let image = try await loader.image(for: request)
+        print("Accept: \(transport.accepted)")
+        print("\(image.source): \(text(image)), \(image.bitmap.pixels.prefix(4))")
+        await loader.flush()
+
+        // Another loader, as in the next process, which asks no network.
+        let later = ImageLoader(disk: DiskCache(folder: folder), decoders: decoders)
+        var cached = request
+        cached.cachePolicy = .cacheOnly
+        let found = try await later.image(for: cached)
+        print("\(found.source): \(text(found)), \(found.bitmap.pixels.prefix(4))")
+
+        print("list: \(try await listed(cached, by: later))")
+        do {
+            let without = ImageLoader(disk: nil)
+            print("without the decoder: \(text(try await without.image(for: request)))")
+        } catch {
+            print("without the decoder: \(error.code)")
+        }
+    }
+
+    /// What the only row of a list comes to show.
+    private static func listed(_ request: ImageRequest, by loader: ImageLoader) async throws -> String {
+        let model = ImageListModel(loader: loader, rows: [request])
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<1)
+        while let update = await updates.next() {
+            switch update.state {
+            case .loaded(let image): return text(image)
+            case .failed(let reason, _): throw reason
+            case .placeholder, .loading: continue
+            }
+        }
+        return "nothing"
+    }
+
+    private static func text(_ image: LoadedImage) -> String {
+        "\(image.header.format) \(image.bitmap.width) x \(image.bitmap.height)"
+    }
+}
+
+/// The library's own transport, and what the server was asked for.
+final class RecordingTransport: Transport {
+    private let transport = CurlTransport()
+    private let fields = Mutex<[String]>([])
+
+    var accepted: String { fields.withLock { $0.joined(separator: "; ") } }
+
+    func perform(
+        _ request: TransportRequest, into receiver: any BodyReceiver
+    ) async throws(ImageLoadingError) -> ResponseHead {
+        fields.withLock { $0.append(request.fields["Accept"] ?? "") }
+        return try await transport.perform(request, into: receiver)
+    }
+}
