@@ -185,11 +185,10 @@ public actor FileLoader: LoadFlight {
     private nonisolated func readLocal(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile
     {
         let limit = limits.maximumBytes
-        let outcome = await threads.run { () -> Result<[UInt8], ImageLoadingError> in
-            do throws(ImageLoadingError) {
-                return .success(try LocalContent.read(request.url, limit: limit))
-            } catch {
-                return .failure(error)
+        let outcome: Result<[UInt8], ImageLoadingError>
+        do {
+            outcome = try await threads.run {
+                Result { () throws(ImageLoadingError) in try LocalContent.read(request.url, limit: limit) }
             }
         }
         let bytes = ImageBytes(try outcome.get())

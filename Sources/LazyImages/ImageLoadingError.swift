@@ -51,6 +51,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case storageFailed(url: String, reason: String)
     /// There is no transport: libcurl is missing, for example.
     case transportUnavailable(reason: String)
+    /// The system has no thread, descriptor or memory to give that the load needs. There will be again when others end.
+    case resourcesShort(url: String, reason: String)
     /// Memory is about to run out: what nobody looks at is not loaded, and nothing is decoded, until that has passed.
     case memoryShort(url: String)
     /// A local file that cannot be read.
@@ -83,6 +85,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
         case .notCached: "not-cached"
         case .storageFailed: "storage-failed"
         case .transportUnavailable: "transport-unavailable"
+        case .resourcesShort: "resources-short"
         case .memoryShort: "memory-short"
         case .unreadableFile: "unreadable-file"
         }
@@ -132,6 +135,7 @@ extension ImageLoadingError: CustomStringConvertible {
         case .storageFailed(let url, let reason): "\(url): no room for the download: \(reason)"
         case .transportUnavailable(let reason): reason
         case .memoryShort(let url): "\(url): memory is about to run out; try again later"
+        case .resourcesShort(let url, let reason): "\(url): \(reason); try again later"
         case .unreadableFile(let path, let reason): "\(path): cannot be read: \(reason)"
         }
     }

@@ -134,3 +134,8 @@ struct Failure: Error, CustomStringConvertible {
         self.code = code
     }
 }
+
+    /// The system has none of something that `work` needs.
+    init(_ shortage: ResourceShortage, doing work: String) {
+        self.init("\(work): \(shortage); try again later", code: "resources-short")
+    }

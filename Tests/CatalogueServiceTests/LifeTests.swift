@@ -108,12 +108,12 @@ extension OverSockets {
         func twice() throws {
             let folder = try TemporaryFolder()
             let service = try CatalogueService(folder: folder.path)
-            service.start()
-            service.start()
+            try service.start()
+            try service.start()
             #expect(try RawClient(port: service.port).get("/").status == 200)
             service.stop()
             service.stop()
-            service.start()
+            try service.start()
             #expect(throws: RawClient.Failure.self) { try RawClient(port: service.port) }
             let never = try CatalogueService(folder: folder.path)
             never.stop()
@@ -125,7 +125,7 @@ extension OverSockets {
             let folder = try TemporaryFolder()
             func startAndLetGo() throws -> UInt16 {
                 let service = try CatalogueService(folder: folder.path)
-                service.start()
+                try service.start()
                 #expect(try RawClient(port: service.port).get("/").status == 200)
                 return service.port
             }

@@ -22,6 +22,10 @@ private final class OneThread: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        threads.enqueue { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        do {
+            try threads.enqueue { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        } catch {
+            fatalError("a test has no thread of its own: \(error)")
+        }
     }
 }

@@ -96,3 +96,10 @@ package struct FileFault: Error, Sendable {
         return "cannot \(kind.rawValue) \(name.isEmpty ? "a file" : name): \(reason)"
     }
 }
+
+extension FileFault {
+    /// The cache has no thread to work on.
+    init(_ shortage: ResourceShortage) {
+        self.init(kind: .thread, name: "the cache", code: shortage.code)
+    }
+}

@@ -28,7 +28,7 @@ extension DiskCache {
 
     /// Reads every entry in full and removes what is wrong. Other processes may go on meanwhile.
     public func verify() async -> ScanReport {
-        await writer.run { [self] in
+        await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.read(entry, maximum: limit) {
                 case .entry: report.keep(entry)
@@ -45,7 +45,7 @@ extension DiskCache {
     /// Shows every entry to `visit`, in no order, by the headers of the files; returns the sums.
     @discardableResult
     public func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
-        await writer.run { [self] in
+        await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.label(of: entry) {
                 case .key(let text):
@@ -64,7 +64,7 @@ extension DiskCache {
     public func removeAll(
         where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
     ) async -> ScanReport {
-        await writer.run { [self] in
+        await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.label(of: entry) {
                 case .key(let text) where !isUnwanted(EntrySummary(keyText: text, bytes: entry.size)):
@@ -82,7 +82,7 @@ extension DiskCache {
     @discardableResult
     public func removeAll() async -> ScanReport {
         state.withLock { $0.staging.discardAll() }
-        return await writer.run { [self] in
+        return await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
             }
@@ -92,7 +92,7 @@ extension DiskCache {
     /// Removes the least recently used entries until at most `bytes` are left, whatever the limit; returns how many.
     @discardableResult
     public func trim(to bytes: Int) async -> Int {
-        await writer.run { [self] in
+        await run(on: writer, orElse: 0) { [self] in
             guard let folder = currentFolder(), let usage = folder.usage else { return 0 }
             defer { usage.fold() }
             do throws(FileFault) {

@@ -11,6 +11,7 @@ package struct FileCalls: Sendable {
         case setTimes = "set the times of"
         case makeFolder = "make the folder"
         case remove
+        case thread = "start a thread for"
     }
 
     /// What a test puts in the place of a call: a failure, or half of what was asked of a read or write.

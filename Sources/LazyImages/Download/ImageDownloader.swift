@@ -211,7 +211,8 @@ public actor ImageDownloader: SingleFlight {
         switch outcome {
         case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)):
             hosts.failed(host, now: configuration.timing.now())
-        case .failure(.cancelled): hosts.gaveUp(host)
+        // Neither says anything of the host.
+        case .failure(.cancelled), .failure(.resourcesShort): hosts.gaveUp(host)
         default: hosts.succeeded(host)
         }
     }

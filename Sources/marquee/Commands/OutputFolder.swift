@@ -26,13 +26,18 @@ final class OutputFolder: Sendable {
     /// Writes the image's bytes under `name`, or under the last part of its address.
     func write(_ image: LoadedFile, name: String?) async throws(Failure) {
         let file = path + "/" + claimName(for: image, name: name)
-        let failure = await threads.run { () -> Failure? in
-            do {
-                try Data(image.bytes.array).write(to: URL(filePath: file), options: .atomic)
-                return nil
-            } catch {
-                return Failure("\(file): cannot be written; is there room, and may you write there?")
+        let failure: Failure?
+        do {
+            failure = try await threads.run { () -> Failure? in
+                do {
+                    try Data(image.bytes.array).write(to: URL(filePath: file), options: .atomic)
+                    return nil
+                } catch {
+                    return Failure("\(file): cannot be written; is there room, and may you write there?")
+                }
             }
+        } catch {
+            throw Failure(error, doing: file)
         }
         if let failure { throw failure }
     }

@@ -36,12 +36,12 @@ enum ServeCommand: Command {
             configuration.failureRate = rate
         }
         let service = try CatalogueService(folder: try folder(session), configuration: configuration)
-        service.start()
+        try service.start()
         let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
         session.output.line("http://\(host):\(service.port)/")
         session.output.flush()
         await untilCancelled()
-        await BlockingThreads(count: 1).run { service.stop() }
+        await BlockingThreads.runInAnyCase { service.stop() }
         let statistics = service.statistics
         session.output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped
