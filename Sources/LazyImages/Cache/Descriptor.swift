@@ -90,6 +90,9 @@ package struct FileFault: Error, Sendable {
     /// Whether something was not there.
     var isAbsence: Bool { code == ENOENT }
 
+    /// Whether somebody else has it locked.
+    var isContention: Bool { kind == .lock && code == EWOULDBLOCK }
+
     /// One line for people: what was tried, on what, and why it failed.
     package var explanation: String {
         let reason = detail ?? (unsafe strerror(code).map { unsafe String(cString: $0) }) ?? "error \(code)"

@@ -48,6 +48,8 @@ public actor ImageDownloader: SingleFlight {
         public var retry = RetryPolicy()
         /// What retries go by.
         package var timing = RetryTiming.system
+        /// The calls of the system for the files of bodies.
+        package var fileCalls = FileCalls()
         /// Sent as `User-Agent`.
         public var userAgent = "Marquee"
 
@@ -69,6 +71,8 @@ public actor ImageDownloader: SingleFlight {
     private let configuration: Configuration
     private let budget: BodyBudget
     private let partials: PartialStore?
+    /// Where bodies wait for the disk.
+    private let threads = BlockingThreads(count: 2, name: "LazyImages.body")
     private let broker: AuthenticationBroker?
     private var hosts: HostBudget
     /// Sent with every request, unless the caller's own replace them.
@@ -83,7 +87,7 @@ public actor ImageDownloader: SingleFlight {
         hosts = HostBudget(configuration.retry)
         broker = configuration.authenticator.map { AuthenticationBroker($0) }
         partials = configuration.partialFolder.map {
-            PartialStore(path: $0, limit: configuration.partialLimit)
+            PartialStore(path: $0, limit: configuration.partialLimit, calls: configuration.fileCalls)
         }
         ownFields = [
             "Accept": configuration.acceptsAnyContent
@@ -133,6 +137,9 @@ public actor ImageDownloader: SingleFlight {
         ticket.priority = priority
         heedPriority(of: ticket)
     }
+
+    /// What went wrong with the parts of broken bodies; nothing where none are kept.
+    public nonisolated var partialCounters: PartialCounters { partials?.counters ?? PartialCounters() }
 
     /// How many transfers there are, those that wait for a place included.
     public var transferCount: Int { flights.count }
@@ -322,7 +329,9 @@ public actor ImageDownloader: SingleFlight {
         }
         let body = BodyBuffer(
             url: hop.url, maximumBytes: configuration.maximumBytes, budget: budget,
-            spillFolder: configuration.temporaryFolder, progress: hop.flight.progress, parts: parts,
+            spillFolder: configuration.temporaryFolder, progress: hop.flight.progress,
+            parts: parts,
+            earlier: await earlierPart(parts, from: hop.url), calls: configuration.fileCalls,
             keepsAnyStatus: configuration.acceptsAnyStatus)
         var fields = hop.fields(ownFields)
         if let conditions = body.conditions { fields.replace(with: conditions) }
@@ -337,9 +346,9 @@ public actor ImageDownloader: SingleFlight {
         } catch {
             // Who leaves may be scrolling past a thousand pictures.
             if case .cancelled = error {
-                body.breakOff(keepsSmall: false)
+                await body.breakOff(keepsSmall: false, on: threads)
             } else {
-                body.breakOff(keepsSmall: true)
+                await body.breakOff(keepsSmall: true, on: threads)
             }
             throw error
         }
@@ -354,7 +363,7 @@ public actor ImageDownloader: SingleFlight {
         if answer.head.status == 200 || configuration.acceptsAnyStatus {
             // Only a 200 claims to be the picture.
             try answer.take(
-                body.finish(),
+                await body.finish(on: threads),
                 acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)
         }
         answer.offset = body.offset
