@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("marquee fetch", .timeLimit(.minutes(10)))
@@ -98,6 +99,21 @@ struct FetchProgramTests {
         #expect(records.contains { $0["outcome"] as? String == "disk" })
         #expect(records.contains { ($0["error"] as? [String: String])?["code"] == "not-cached" })
         #expect(fixture.posterRequests(catalogueReads: 1) == 1)
+    }
+
+    @Test("--max-time ends a transfer that goes on and on, which is not begun again")
+    func maxTime() async throws {
+        let fixture = try Fixture()
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\n\r\n"),
+            .forever([.sendBytes([UInt8](repeating: 7, count: 10))]),
+        ])
+        let fetched = try await fixture.run(
+            "fetch", origin.url("/a.png").absoluteString, "--max-time", "0.3", "--max-bytes", "100G")
+        #expect(fetched.status == 1)
+        #expect(
+            fetched.errorText.contains("did not end within 0.3 s; try again, or allow more with --max-time"))
+        #expect(origin.connections.count == 1)
     }
 
     @Test("a body larger than --max-bytes is refused and not kept")

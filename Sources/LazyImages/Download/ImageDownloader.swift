@@ -265,6 +265,7 @@ public actor ImageDownloader: SingleFlight {
             retryAfter = RetryAfter.seconds(answer.head.fields, now: answer.received)
         default: return false
         }
+        guard hop.spent < configuration.timeouts.total else { return false }
         let timing = configuration.timing
         let pause = configuration.retry.pause(
             afterTries: hop.tries, retryAfter: retryAfter, random: timing.random())
@@ -292,12 +293,13 @@ public actor ImageDownloader: SingleFlight {
     private nonisolated func fly(_ hop: Hop) async {
         let outcome: Result<Arrival, ImageLoadingError>
         var metrics: TransferMetrics?
+        let start = configuration.timing.now()
         do {
             outcome = .success(try await answerChallenges(hop, &metrics))
         } catch {
             outcome = .failure(error)
         }
-        await finish(hop, outcome, metrics)
+        await finish(hop.spending(configuration.timing.now() - start), outcome, metrics)
     }
 
     /// Fetches, and says who asks where the server wants to know: what its origin took before at once, and otherwise what
@@ -321,6 +323,18 @@ public actor ImageDownloader: SingleFlight {
         return arrival
     }
 
+    /// What an earlier transfer left that this one can go on with.
+    private nonisolated func earlierPart(_ parts: BodyBuffer.Parts?, from url: URL) async -> PartialFile? {
+        guard let parts, parts.store.mayHavePart(of: parts.key) else { return nil }
+        // Losing the error is right: without a thread to look with, the transfer begins anew.
+        return (try? await threads.run { parts.store.part(of: parts.key, from: url) }) ?? nil
+    }
+
+    /// All the time for a download has run out, over one transfer or several.
+    private nonisolated func tookTooLong(_ hop: Hop) -> ImageLoadingError {
+        .timedOut(url: hop.url.displayText, phase: .total, seconds: configuration.timeouts.total.seconds)
+    }
+
     private nonisolated func fetch(
         _ hop: Hop, _ authorization: Authorization?, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> Arrival {
@@ -338,6 +352,8 @@ public actor ImageDownloader: SingleFlight {
         if let authorization { fields["Authorization"] = authorization.field }
         defer { metrics = body.metrics }
         var request = TransportRequest(url: hop.url, fields: fields, timeouts: configuration.timeouts)
+        request.timeouts.total -= hop.spent
+        guard request.timeouts.total > .zero else { throw tookTooLong(hop) }
         request.security = configuration.security.transportSecurity(for: hop.url)
         let start = FileTime.coarseNow
         let head: ResponseHead
@@ -350,6 +366,7 @@ public actor ImageDownloader: SingleFlight {
             } else {
                 await body.breakOff(keepsSmall: true, on: threads)
             }
+            if case .timedOut(_, .total, _) = error { throw tookTooLong(hop) }
             throw error
         }
         if body.mustAskAnew { return .uselessPart }
