@@ -73,7 +73,7 @@ enum FetchCommand: Command {
         } catch {
             // What a cache answers that may not ask (RFC 9111 section 5.2.1.7).
             if case .notCached = error { session.output.answer(ResponseHead(status: 504), ImageBytes([])) }
-            session.output.failure(error.description)
+            session.output.failure(error.advised)
             status = .someFailed
         }
         await opened.close()
