@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -23,16 +22,10 @@ int csystem_open(const char *path, int flags, mode_t mode) {
 }
 
 int csystem_open_unnamed(const char *folder) {
-    int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (descriptor >= 0) return descriptor;
-    // File systems without O_TMPFILE say so in different ways: make a file there and take its name away at once.
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s/marquee-XXXXXX", folder);
-    if (length < 0 || (size_t)length >= sizeof path) return -1;
-    descriptor = mkostemp(path, O_CLOEXEC);
-    if (descriptor >= 0) unlink(path);
-    return descriptor;
+    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
+
+int csystem_open_temporary(char *path) { return mkostemp(path, O_CLOEXEC); }
 
 int csystem_open_untouched(int folder, const char *path) {
     return openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOATIME);

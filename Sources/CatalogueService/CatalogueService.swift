@@ -1,3 +1,5 @@
+import LazyImages
+
 /// A small HTTP/1.1 server for one folder: a catalogue and its posters. Each connection has a thread of its own;
 /// nothing runs on Swift's cooperative pool, and nothing outside the folder can be reached.
 public final class CatalogueService: Sendable {
@@ -21,11 +23,20 @@ public final class CatalogueService: Sendable {
     /// the address or the port.
     /// - Parameter report: is told of every answer to a request, on the thread of its connection; nil, the default, for
     ///   nobody.
-    public init(
+    public convenience init(
         folder: String, configuration: Configuration = Configuration(),
         report: (@Sendable (Answer) -> Void)? = nil
     ) throws(CatalogueServiceError) {
-        server = try Server(folder: folder, configuration: configuration.bounded, report: report)
+        try self.init(folder: folder, configuration: configuration, report: report, startThread: nil)
+    }
+
+    /// As above, with threads from elsewhere.
+    init(
+        folder: String, configuration: Configuration = Configuration(),
+        report: (@Sendable (Answer) -> Void)? = nil, startThread: BlockingThreads.Starter?
+    ) throws(CatalogueServiceError) {
+        server = try Server(
+            folder: folder, configuration: configuration.bounded, report: report, startThread: startThread)
         port = server.listener.port
     }
 
@@ -37,7 +48,10 @@ public final class CatalogueService: Sendable {
     deinit { server.stop.raise() }
 
     /// Serves, on threads of its own, and returns at once. Once stopped, a service does not start again.
-    public func start() { server.start() }
+    ///
+    /// Throws when the system gives no thread; a later call may succeed. A connection that there is no thread for waits
+    /// until there is one.
+    public func start() throws(CatalogueServiceError) { try server.start() }
 
     /// Stops: accepts nothing more, ends idle connections at once, lets running answers finish within a second,
     /// and returns when the last thread has ended. Blocks, so not for the cooperative pool; may be called twice.

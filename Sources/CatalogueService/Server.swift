@@ -12,26 +12,32 @@ final class Server: Sendable {
     private let threads: ServiceThreads
     private let isStarted = Lock(false)
 
-    /// How long accepting pauses when the system has no descriptor left.
+    /// How long accepting pauses when the system has no descriptor or thread left.
     private static let exhaustionPause = Duration.milliseconds(100)
 
     init(
         folder: String, configuration: CatalogueService.Configuration,
-        report: (@Sendable (CatalogueService.Answer) -> Void)?
+        report: (@Sendable (CatalogueService.Answer) -> Void)?, startThread: BlockingThreads.Starter?
     ) throws(CatalogueServiceError) {
         self.report = report
         self.folder = try CatalogueFolder(path: folder)
         self.configuration = configuration
         stop = try StopSignal(grace: configuration.stopGrace)
-        threads = try ServiceThreads()
+        threads =
+            if let startThread { try ServiceThreads(startThread: startThread) } else { try ServiceThreads() }
         counters = ServiceCounters(seed: configuration.failureSeed)
         listener = try Listener(address: configuration.address, port: configuration.port)
     }
 
-    func start() {
+    func start() throws(CatalogueServiceError) {
         // The thread is counted before the lock is let go, so that a stop at this moment waits for it.
-        isStarted.withLock { isStarted in
-            if !isStarted { threads.start { [self] in acceptUntilStopped() } }
+        try isStarted.withLock { isStarted throws(CatalogueServiceError) in
+            guard !isStarted else { return }
+            do throws(ResourceShortage) {
+                try threads.start { [self] in acceptUntilStopped() }
+            } catch {
+                throw .system(call: "pthread_create", errno: error.code)
+            }
             isStarted = true
         }
     }
@@ -66,13 +72,24 @@ final class Server: Sendable {
             close(socket)
             return
         }
-        threads.start { [self] in
-            // In this order, so that whoever sees no connection any more finds its descriptor free.
-            defer { counters.leave(admission) }
-            ClientSocket.serving(socket, stop: stop, counters: counters) { client in
-                var connection = Connection(client: client, server: self)
-                if case .turnAway = admission { connection.turnAway() } else { connection.run() }
+        // Where there is no thread the connection waits for one, and so do those after it.
+        while !stop.isRaised {
+            do {
+                return try threads.start { [self] in serve(socket, admission) }
+            } catch {
+                stop.pause(until: .now + Self.exhaustionPause)
             }
+        }
+        close(socket)
+        counters.leave(admission)
+    }
+
+    private func serve(_ socket: Int32, _ admission: ServiceCounters.Admission) {
+        // In this order, so that whoever sees no connection any more finds its descriptor free.
+        defer { counters.leave(admission) }
+        ClientSocket.serving(socket, stop: stop, counters: counters) { client in
+            var connection = Connection(client: client, server: self)
+            if case .turnAway = admission { connection.turnAway() } else { connection.run() }
         }
     }
 }

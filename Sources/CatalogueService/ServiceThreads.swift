@@ -6,21 +6,38 @@ final class ServiceThreads: Sendable {
     private let running = Lock(0)
     private let allEnded: Event
 
-    init() throws(CatalogueServiceError) { allEnded = try Event() }
+    private let startThread: BlockingThreads.Starter
+
+    /// - Parameter startThread: starts a thread. Default: the system.
+    init(
+        startThread: @escaping BlockingThreads.Starter = { name, body throws(ResourceShortage) in
+            try BlockingThreads.startThread(name: name, body)
+        }
+    ) throws(CatalogueServiceError) {
+        allEnded = try Event()
+        self.startThread = startThread
+    }
 
     /// Runs `body` on a thread of its own. The first thread must outlive the start of every other, since the
     /// count coming to zero is taken for the end.
-    func start(_ body: @escaping @Sendable () -> Void) {
+    /// - Throws: when the system gives no thread. `body` is not run then.
+    func start(_ body: @escaping @Sendable () -> Void) throws(ResourceShortage) {
         running.withLock { $0 += 1 }
-        BlockingThreads.startThread { [self] in
-            Self.blockSignals()
-            body()
-            if running.withLock({ count in
-                count -= 1
-                return count == 0
-            }) {
-                allEnded.set()
+        do {
+            try startThread("LazyImages") { [self] in
+                Self.blockSignals()
+                body()
+                if running.withLock({ count in
+                    count -= 1
+                    return count == 0
+                }) {
+                    allEnded.set()
+                }
             }
+        } catch {
+            // A thread that was not the first has not ended the rest, and one that was the first may be tried again.
+            running.withLock { $0 -= 1 }
+            throw error
         }
     }
 

@@ -3,40 +3,76 @@ import Glibc
 
 /// A few threads of our own for calls that block (files, name service), so that none of them ever holds a thread
 /// of Swift's cooperative pool. Jobs start in the order they were given. The threads end when the object goes.
+///
+/// A thread starts with the first job that no other is free for. Where the system gives none, those that run do its
+/// work; where none runs, the job is refused, and the next one tries to start a thread again.
 package final class BlockingThreads: Sendable {
-    private let queue = Queue()
+    /// Starts a thread of a name that runs a body; tests put a system without threads in its place.
+    package typealias Starter =
+        @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(ResourceShortage) -> Void
 
-    /// Starts `count` threads of this name; each costs only its stack until it is used.
-    package init(count: Int, name: String = "LazyImages") {
-        for _ in 0..<count { Self.startThread(name: name) { [queue] in queue.runUntilClosed() } }
+    private let queue: Queue
+
+    /// - Parameters:
+    ///   - count: the most threads there are at once; none is started yet.
+    ///   - name: what each of them is called.
+    ///   - start: starts a thread. Default: the system.
+    package init(
+        count: Int, name: String = "LazyImages",
+        start: @escaping Starter = { name, body throws(ResourceShortage) in
+            try BlockingThreads.startThread(name: name, body)
+        }
+    ) {
+        queue = Queue(mostThreads: count, name: name, start: start)
     }
 
     deinit { queue.close() }
 
     /// Runs `work` on one of the threads, now or as soon as one is free, and does not wait for it.
-    package func enqueue(_ work: @escaping @Sendable () -> Void) {
-        queue.append(work)
+    /// - Throws: when there is no thread and none can be started. `work` is not run then.
+    package func enqueue(_ work: @escaping @Sendable () -> Void) throws(ResourceShortage) {
+        try queue.append(work)
     }
 
     /// Runs `work` on one of the threads and returns what it returns. Not interrupted by cancellation: work that
     /// has begun ends, so that no caller can leave half a file operation behind.
-    package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    /// - Throws: when there is no thread and none can be started. `work` is not run then.
+    package func run<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value
+    ) async throws(ResourceShortage) -> Value {
         let order = ResumeOrder()
         defer { order.mark() }
-        return await withCheckedContinuation { continuation in
-            enqueue {
-                let value = work()
-                order.mark()
-                continuation.resume(returning: value)
+        let outcome = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Value, ResourceShortage>, Never>) in
+            do throws(ResourceShortage) {
+                try enqueue {
+                    let value = work()
+                    order.mark()
+                    continuation.resume(returning: .success(value))
+                }
+            } catch {
+                continuation.resume(returning: .failure(error))
             }
+        }
+        return try outcome.get()
+    }
+
+    /// Runs `work` on a thread started for it, or, where there is none, on the caller's: for what must be done before a
+    /// program ends.
+    package static func runInAnyCase(_ work: @escaping @Sendable () -> Void) async {
+        do {
+            try await BlockingThreads(count: 1).run(work)
+        } catch {
+            work()
         }
     }
 
     /// Starts a detached thread of the operating system that runs `body` and ends with it.
     /// - Parameter name: what `ps -L`, `perf` and debuggers show; Linux takes 15 bytes of it.
+    /// - Throws: when the system gives no thread. `body` is not run then.
     package static func startThread(
         name: String = "LazyImages", _ body: @escaping @Sendable () -> Void
-    ) {
+    ) throws(ResourceShortage) {
         final class Body {
             let run: @Sendable () -> Void
             init(_ run: @escaping @Sendable () -> Void) { self.run = run }
@@ -51,28 +87,39 @@ package final class BlockingThreads: Sendable {
             unsafe name.withCString { unsafe csystem_name_thread($0) }
             body()
         }
-        let context = unsafe Unmanaged.passRetained(Body(named)).toOpaque()
+        let context = unsafe Unmanaged.passRetained(Body(named))
         let failure = unsafe pthread_create(
             &thread, &attributes,
             { context in
                 guard let context = unsafe context else { return nil }
                 unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
                 return nil
-            }, context)
-        // Only a machine that cannot give one more thread comes here; the library cannot work on it.
-        precondition(failure == 0, "the system gave no thread (errno \(failure))")
+            }, context.toOpaque())
+        guard failure == 0 else {
+            unsafe context.release()
+            throw ResourceShortage(missing: .thread, code: failure)
+        }
     }
 }
 
-/// The jobs that wait. Proof for `@unchecked`: every access to `jobs`, `next` and `isClosed` holds `mutex`.
+/// The jobs that wait, and the threads that do them. Proof for `@unchecked`: every access to a variable holds `mutex`.
 @safe private final class Queue: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var jobs: [(@Sendable () -> Void)?] = []
     private var next = 0
     private var isClosed = false
+    private var threads = 0
+    /// Threads that wait for a job.
+    private var idle = 0
+    private let mostThreads: Int
+    private let name: String
+    private let start: BlockingThreads.Starter
 
-    init() {
+    init(mostThreads: Int, name: String, start: @escaping BlockingThreads.Starter) {
+        self.mostThreads = max(1, mostThreads)
+        self.name = name
+        self.start = start
         unsafe pthread_mutex_init(mutex, nil)
         unsafe pthread_cond_init(changed, nil)
     }
@@ -84,11 +131,24 @@ package final class BlockingThreads: Sendable {
         unsafe mutex.deallocate()
     }
 
-    func append(_ job: @escaping @Sendable () -> Void) {
+    /// Appends a job, and starts a thread if more jobs wait than threads. The lock is held meanwhile: were it not, two
+    /// callers could each count on the thread that the other fails to start.
+    func append(_ job: @escaping @Sendable () -> Void) throws(ResourceShortage) {
         unsafe pthread_mutex_lock(mutex)
+        defer {
+            unsafe pthread_mutex_unlock(mutex)
+            unsafe pthread_cond_signal(changed)
+        }
+        if jobs.count - next >= idle, threads < mostThreads {
+            do throws(ResourceShortage) {
+                try start(name) { [self] in runUntilClosed() }
+                threads += 1
+            } catch {
+                // Where there are others, they do its work.
+                if threads == 0 { throw error }
+            }
+        }
         jobs.append(job)
-        unsafe pthread_mutex_unlock(mutex)
-        unsafe pthread_cond_signal(changed)
     }
 
     func close() {
@@ -99,7 +159,7 @@ package final class BlockingThreads: Sendable {
     }
 
     /// Runs jobs until the queue is closed and empty: what was enqueued is done even then.
-    func runUntilClosed() {
+    private func runUntilClosed() {
         while let job = take() { job() }
     }
 
@@ -108,7 +168,9 @@ package final class BlockingThreads: Sendable {
         defer { unsafe pthread_mutex_unlock(mutex) }
         while next == jobs.count {
             if isClosed { return nil }
+            idle += 1
             unsafe pthread_cond_wait(changed, mutex)
+            idle -= 1
         }
         let job = jobs[next].take()
         next += 1

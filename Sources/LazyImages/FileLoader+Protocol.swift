@@ -81,7 +81,8 @@ extension FileLoader {
         if isTaken { try request.check(answer.bytes) }
         let response = response(answer.head, answer, order)
         let file = CachedFile(
-            bytes: answer.bytes, header: answer.header, status: status, url: answer.url, response: response)
+            bytes: answer.bytes, header: answer.header, status: status, url: answer.url,
+            requestedURL: request.url, response: response)
         // Of what is no picture only this is remembered, that there is none.
         if isTaken || status == 404 || status == 410 {
             if Storability.allows(answer.head, directives: request.directives, isWhole: !request.isPartial) {
@@ -109,7 +110,7 @@ extension FileLoader {
         let response = response(head, answer, order)
         let file = CachedFile(
             bytes: stored.bytes, header: stored.header, status: old.status, url: answer.url,
-            response: response)
+            requestedURL: request.url, response: response)
         if Storability.allows(head, directives: request.directives) {
             remember(file, for: request)
             await disk?.store(
@@ -165,7 +166,8 @@ extension FileLoader {
         else { return given }
         // The caller has it already (RFC 9111 section 4.3.2).
         let none = CachedFile(
-            bytes: ImageBytes([]), header: nil, status: 304, url: given.url, response: given.file.response)
+            bytes: ImageBytes([]), header: nil, status: 304, url: given.url,
+            requestedURL: request.url, response: given.file.response)
         var unchanged = LoadedFile(file: none, source: given.source)
         unchanged.head = ResponseHead(status: 304, fields: head.fields)
         return unchanged

@@ -87,9 +87,11 @@ public actor FileLoader: LoadFlight {
             memory: memory, disk: nil, configuration: configuration.withoutDisk, transport: transport)
     }
 
-    /// What the memory tier has, at once and however old.
+    /// What the memory tier has, at once and however old. Counts a hit, but no miss: the load that follows counts that.
     public nonisolated func cachedFile(for request: ImageRequest) -> LoadedFile? {
-        guard let file = memory?.value(for: request.key), file.isPresent else { return nil }
+        guard let file = memory?.value(for: request.key, countsMiss: false), file.isPresent else {
+            return nil
+        }
         return LoadedFile(file: file, source: .memory)
     }
 
@@ -103,20 +105,21 @@ public actor FileLoader: LoadFlight {
         for request: ImageRequest, ticket: LoadTicket = LoadTicket(),
         progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedFile {
-        if !limits.acceptsAnyStatus, let file = cachedFile(for: request), isSmallEnough(file),
-            request.accepts(file.bytes), request.accepts(file.file.response, now: clock.seconds)
-        {
-            progress?.finish()
-            return file
-        }
-        return try await load(request, ticket, progress.map(ProgressListener.init))
+        try await file(for: request, ticket: ticket, listener: progress.map(ProgressListener.init))
     }
 
     /// As above, for a loader that passes the progress on.
     nonisolated func file(
-        for request: ImageRequest, ticket: LoadTicket, listener: ProgressListener
+        for request: ImageRequest, ticket: LoadTicket, listener: ProgressListener?
     ) async throws(ImageLoadingError) -> LoadedFile {
-        try await load(request, ticket, listener)
+        // The load's one look into memory that counts: those that follow are made again.
+        if let file = memory?.value(for: request.key), file.isPresent, !limits.acceptsAnyStatus,
+            isSmallEnough(file), request.accepts(file.bytes), request.accepts(file.response, now: clock.seconds)
+        {
+            listener?.finish()
+            return LoadedFile(file: file, source: .memory)
+        }
+        return try await load(request, ticket, listener)
     }
 
     /// Gives the caller behind `ticket` another priority. Does nothing once the caller has its answer.
@@ -140,13 +143,13 @@ public actor FileLoader: LoadFlight {
         _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedFile {
         let file = try await anyFile(for: request, flight)
-        guard isSmallEnough(file) else {
+        guard isSmallEnough(file.file) else {
             throw .tooLarge(url: request.url.displayText, limit: limits.maximumBytes)
         }
         return file
     }
 
-    private nonisolated func isSmallEnough(_ file: LoadedFile) -> Bool {
+    private nonisolated func isSmallEnough(_ file: CachedFile) -> Bool {
         file.bytes.count <= limits.maximumBytes
     }
 
@@ -169,7 +172,7 @@ public actor FileLoader: LoadFlight {
 
     /// What a tier has for the request, if it is what the request wants.
     private nonisolated func stored(for request: ImageRequest) async -> LoadedFile? {
-        if let file = memory?.value(for: request.key), request.accepts(file.bytes) || !file.isPresent {
+        if let file = memory?.valueAgain(for: request.key), request.accepts(file.bytes) || !file.isPresent {
             return LoadedFile(file: file, source: .memory)
         }
         guard let disk, let entry = await disk.entry(for: request.storageKey),
@@ -179,21 +182,25 @@ public actor FileLoader: LoadFlight {
         else { return nil }
         guard response.status == 200 else {
             let none = CachedFile(
-                bytes: entry.body, header: nil, status: response.status, url: url, response: response)
+                bytes: entry.body, header: nil, status: response.status, url: url,
+                requestedURL: request.url, response: response)
             return LoadedFile(file: none, source: .disk)
         }
         // Losing the reason is right: an entry that is no whole image is a miss, and the network says what it is.
         let header = try? entry.body.wholeImageHeader(by: limits.decoders)
         guard header != nil || limits.acceptsAnyContent, request.accepts(entry.body) else { return nil }
         let file = CachedFile(
-            bytes: entry.body, header: header, status: response.status, url: url, response: response)
+            bytes: entry.body, header: header, status: response.status, url: url,
+            requestedURL: request.url, response: response)
         remember(file, for: request)
         return LoadedFile(file: file, source: .disk)
     }
 
     private nonisolated func local(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
-        if request.cachePolicy != .reload, let file = cachedFile(for: request), request.accepts(file.bytes) {
-            return file
+        if request.cachePolicy != .reload, let file = memory?.valueAgain(for: request.key), file.isPresent,
+            request.accepts(file.bytes)
+        {
+            return LoadedFile(file: file, source: .memory)
         }
         return try await readLocal(request)
     }
@@ -201,19 +208,21 @@ public actor FileLoader: LoadFlight {
     private nonisolated func readLocal(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile
     {
         let limit = limits.maximumBytes
-        let outcome = await threads.run { () -> Result<[UInt8], ImageLoadingError> in
-            do throws(ImageLoadingError) {
-                return .success(try LocalContent.read(request.url, limit: limit))
-            } catch {
-                return .failure(error)
+        let outcome: Result<[UInt8], ImageLoadingError>
+        do {
+            outcome = try await threads.run {
+                Result { () throws(ImageLoadingError) in try LocalContent.read(request.url, limit: limit) }
             }
+        } catch {
+            throw ImageLoadingError(error, url: request.url.displayText)
         }
         let bytes = ImageBytes(try outcome.get())
         try request.check(bytes)
         let checked = try DownloadedImage(
             checking: bytes, by: limits.decoders, url: request.url,
             acceptsAnyContent: limits.acceptsAnyContent)
-        let file = CachedFile(bytes: bytes, header: checked.header, status: nil, url: request.url)
+        let file = CachedFile(
+            bytes: bytes, header: checked.header, status: nil, url: request.url, requestedURL: request.url)
         remember(file, for: request)
         return LoadedFile(file: file, source: .local)
     }

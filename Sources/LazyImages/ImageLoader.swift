@@ -99,8 +99,9 @@ public actor ImageLoader: LoadFlight {
     }
 
     /// What the memory tier has, at once and however old: for what shows pictures, `image(for:)` sees to their freshness.
+    /// Counts a hit, but no miss: the load that follows counts that.
     public nonisolated func cachedImage(for request: ImageRequest) -> LoadedImage? {
-        memory.value(for: request.imageKey).map { LoadedImage(image: $0, source: .memory) }
+        memory.value(for: request.imageKey, countsMiss: false).map { LoadedImage(image: $0, source: .memory) }
     }
 
     /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
@@ -117,9 +118,11 @@ public actor ImageLoader: LoadFlight {
         previews: AsyncStream<ImagePreview>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedImage {
         let listener = ProgressListener(progress, previews)
-        if let image = usableImage(for: request) {
+        if request.allowsMemory, let image = memory.value(for: request.imageKey),
+            isUsable(image, for: request)
+        {
             listener?.finish()
-            return image
+            return LoadedImage(image: image, source: .memory)
         }
         return try await load(request, ticket, listener)
     }
@@ -146,7 +149,11 @@ public actor ImageLoader: LoadFlight {
         _ request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedImage {
         // A flight may have ended between the caller's own look and this one.
-        if let image = usableImage(for: request) { return image }
+        if request.allowsMemory, let image = memory.valueAgain(for: request.imageKey),
+            isUsable(image, for: request)
+        {
+            return LoadedImage(image: image, source: .memory)
+        }
         let previews = PreviewMaker(
             fitting: request.targetSize, limits: decodingLimits, on: threads, for: flight.progress,
             under: pressure)
@@ -156,15 +163,13 @@ public actor ImageLoader: LoadFlight {
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let image = try await decode(file, for: request)
         memory.store(image, for: request.imageKey, cost: image.bitmap.cost)
-        return LoadedImage(image: image, source: file.source)
+        // Only what was there decoded is from memory.
+        return LoadedImage(image: image, source: file.source == .memory ? .decoded : file.source)
     }
 
-    /// What the memory tier has, if the request may be answered with it.
-    private nonisolated func usableImage(for request: ImageRequest) -> LoadedImage? {
-        guard request.allowsMemory, let image = cachedImage(for: request),
-            request.accepts(image.image.response, now: files.clock.seconds)
-        else { return nil }
-        return image
+    /// Whether the request may be answered with what the memory tier has.
+    private nonisolated func isUsable(_ image: CachedImage, for request: ImageRequest) -> Bool {
+        request.accepts(image.response, now: files.clock.seconds)
     }
 
     /// Decodes on a thread that may take its time. A file that is found to be damaged does not stay in the disk tier.
@@ -172,24 +177,30 @@ public actor ImageLoader: LoadFlight {
         _ file: LoadedFile, for request: ImageRequest
     ) async throws(ImageLoadingError) -> CachedImage {
         if pressure?.level == .critical { throw .memoryShort(url: request.url.displayText) }
-        let outcome = await threads.run {
-            [decoders, decodingLimits] () -> Result<CachedImage, ImageDecodingError> in
-            file.bytes.withBytes { bytes in
-                do throws(ImageDecodingError) {
-                    let bitmap = try decoders.decode(
-                        bytes, fitting: request.targetSize, limits: decodingLimits)
-                    // Half a picture is none: it must not be kept as the image.
-                    guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
-                    // Known already, unless any content is accepted.
-                    let header =
-                        if let header = file.header { header } else { try decoders.header(of: bytes) }
-                    return .success(
-                        CachedImage(
-                            bitmap: bitmap, header: header, url: file.url, response: file.file.response))
-                } catch {
-                    return .failure(error)
+        let outcome: Result<CachedImage, ImageDecodingError>
+        do {
+            outcome = try await threads.run {
+                [decoders, decodingLimits] () -> Result<CachedImage, ImageDecodingError> in
+                file.bytes.withBytes { bytes in
+                    do throws(ImageDecodingError) {
+                        let bitmap = try decoders.decode(
+                            bytes, fitting: request.targetSize, limits: decodingLimits)
+                        // Half a picture is none: it must not be kept as the image.
+                        guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
+                        // Known already, unless any content is accepted.
+                        let header =
+                            if let header = file.header { header } else { try decoders.header(of: bytes) }
+                        return .success(
+                            CachedImage(
+                                bitmap: bitmap, header: header, url: file.url, requestedURL: request.url,
+                                response: file.file.response))
+                    } catch {
+                        return .failure(error)
+                    }
                 }
             }
+        } catch {
+            throw ImageLoadingError(error, url: request.url.displayText)
         }
         switch outcome {
         case .success(let image): return image

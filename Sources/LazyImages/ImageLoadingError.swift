@@ -1,7 +1,7 @@
 public import ImageCodecs
 
 /// Everything that can go wrong between a request and its image. Each case names the URL (without credentials) and
-/// what a user needs in order to act; `code` is stable for programs, `description` is one line for people.
+/// what a program needs in order to say what can be done; `code` is stable for programs, `description` is one line for people.
 public enum ImageLoadingError: Error, Sendable, Hashable {
     /// The caller's task was cancelled, or the caller left. Never a reason to retry or to fall back.
     case cancelled(url: String)
@@ -51,6 +51,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case storageFailed(url: String, reason: String)
     /// There is no transport: libcurl is missing, for example.
     case transportUnavailable(reason: String)
+    /// The system has no thread, descriptor or memory to give that the load needs. There will be again when others end.
+    case resourcesShort(url: String, reason: String)
     /// Memory is about to run out: what nobody looks at is not loaded, and nothing is decoded, until that has passed.
     case memoryShort(url: String)
     /// A local file that cannot be read.
@@ -83,6 +85,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
         case .notCached: "not-cached"
         case .storageFailed: "storage-failed"
         case .transportUnavailable: "transport-unavailable"
+        case .resourcesShort: "resources-short"
         case .memoryShort: "memory-short"
         case .unreadableFile: "unreadable-file"
         }
@@ -90,7 +93,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
 }
 
 extension ImageLoadingError: CustomStringConvertible {
-    /// What happened to which URL, and what to do where there is something to do: one line, lower case, no full stop.
+    /// What happened to which URL: one line, lower case, no full stop. What a program's user can do about it, by which
+    /// option, the program adds.
     /// May hold text from outside (a URL, a Location): whoever shows it on a terminal makes that text harmless.
     public var description: String {
         switch self {
@@ -99,7 +103,7 @@ extension ImageLoadingError: CustomStringConvertible {
         case .unsupportedScheme(let url, let scheme):
             "\(url): the scheme \(scheme) is not read; use https, http, file or data"
         case .insecureConnection(let url, let host):
-            "\(url): plain http to \(host) is refused; use https, or allow it with --insecure-http \(host)"
+            "\(url): plain http to \(host) is refused"
         case .hostNotFound(let url, let host):
             "\(url): no host is named \(host); check the address and the network"
         case .connectionFailed(let url, let reason): "\(url): no connection: \(reason)"
@@ -107,7 +111,7 @@ extension ImageLoadingError: CustomStringConvertible {
             "\(url): the connection was lost after \(received) bytes: \(reason); try again"
         case .secureConnectionFailed(let url, let reason): "\(url): no secure connection: \(reason)"
         case .timedOut(let url, let phase, let seconds):
-            "\(url): \(phase.explanation) within \(Self.text(seconds)) s; try again, or allow more with --timeout"
+            "\(url): \(phase.explanation) within \(Self.text(seconds)) s"
         case .malformedResponse(let url, let reason): "\(url): the server's answer is not usable: \(reason)"
         case .httpStatus(let url, let status):
             "\(url): the server answered \(status)\(Self.meaning(ofStatus: status))"
@@ -123,7 +127,7 @@ extension ImageLoadingError: CustomStringConvertible {
             "\(url): cut short: \(received) of \(expected) bytes arrived"
         case .truncated(let url, let received, nil):
             "\(url): cut short: the image does not end within its \(received) bytes"
-        case .tooLarge(let url, let limit): "\(url): larger than \(limit) bytes; allow more with --max-bytes"
+        case .tooLarge(let url, let limit): "\(url): larger than \(limit) bytes"
         case .notAnImage(let url, let reason): "\(url): not an image: \(reason)"
         case .undecodable(let url, let reason): "\(url): cannot be shown: \(reason)"
         case .checksumMismatch(let url, let expected, let found):
@@ -131,6 +135,7 @@ extension ImageLoadingError: CustomStringConvertible {
         case .notCached(let url): "\(url): not in the cache, and the network is not to be asked"
         case .storageFailed(let url, let reason): "\(url): no room for the download: \(reason)"
         case .transportUnavailable(let reason): reason
+        case .resourcesShort(let url, let reason): "\(url): \(reason); try again later"
         case .memoryShort(let url): "\(url): memory is about to run out; try again later"
         case .unreadableFile(let path, let reason): "\(path): cannot be read: \(reason)"
         }
@@ -143,8 +148,7 @@ extension ImageLoadingError: CustomStringConvertible {
 
     private static func meaning(ofStatus status: Int) -> String {
         switch status {
-        case 401:
-            " (it wants credentials; give them with MARQUEE_CREDENTIALS='HOST USER:PASSWORD', or with --header)"
+        case 401: " (it wants credentials)"
         case 403: " (forbidden)"
         case 404: " (not found)"
         case 410: " (gone)"

@@ -11,14 +11,20 @@ public final class CachedFile: Sendable {
     public let status: Int?
     /// Where it came from, after redirects.
     public let url: URL
+    /// What was asked for, before redirects.
+    public let requestedURL: URL
     /// What is known of the answer that brought it; nil for `file:` and `data:`, which do not grow old.
     let response: StoredResponse?
 
-    init(bytes: ImageBytes, header: ImageHeader?, status: Int?, url: URL, response: StoredResponse? = nil) {
+    init(
+        bytes: ImageBytes, header: ImageHeader?, status: Int?, url: URL, requestedURL: URL? = nil,
+        response: StoredResponse? = nil
+    ) {
         self.bytes = bytes
         self.header = header
         self.status = status
         self.url = url
+        self.requestedURL = requestedURL ?? url
         self.response = response
     }
 
@@ -38,6 +44,9 @@ public struct LoadedFile: Sendable {
         case stale
         /// The network, but for the part that an earlier transfer had brought.
         case resumed
+        /// For images only: a file that memory keeps was decoded anew, because another size was wanted or a checksum asked
+        /// for.
+        case decoded
     }
 
     /// What the load brought.

@@ -9,13 +9,19 @@ public final class CachedImage: Sendable {
     public let header: ImageHeader
     /// Where its file came from, after redirects.
     public let url: URL
+    /// What was asked for, before redirects.
+    public let requestedURL: URL
     /// What is known of the answer that brought its file; nil for `file:` and `data:`, which do not grow old.
     let response: StoredResponse?
 
-    init(bitmap: Bitmap, header: ImageHeader, url: URL, response: StoredResponse? = nil) {
+    init(
+        bitmap: Bitmap, header: ImageHeader, url: URL, requestedURL: URL? = nil,
+        response: StoredResponse? = nil
+    ) {
         self.bitmap = bitmap
         self.header = header
         self.url = url
+        self.requestedURL = requestedURL ?? url
         self.response = response
     }
 }
@@ -24,7 +30,8 @@ public final class CachedImage: Sendable {
 public struct LoadedImage: Sendable {
     /// What the load brought.
     public let image: CachedImage
-    /// Where it was found; `.memory` means that it was there decoded.
+    /// Where it was found. `.memory` means that it was there decoded; what was decoded anew from a file in memory is
+    /// `.decoded`.
     public let source: LoadedFile.Source
 
     /// The pixels, at about the size that was wanted.

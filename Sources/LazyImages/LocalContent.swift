@@ -22,7 +22,10 @@ enum LocalContent {
         }
         let path = url.path(percentEncoded: false)
         let descriptor = unsafe csystem_open(path, O_RDONLY | O_NONBLOCK, 0)
-        guard descriptor >= 0 else { throw .unreadableFile(path: path, reason: SystemError.text(errno)) }
+        guard descriptor >= 0 else {
+            if let shortage = ResourceShortage(code: errno) { throw .init(shortage, url: url.displayText) }
+            throw .unreadableFile(path: path, reason: SystemError.text(errno))
+        }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {

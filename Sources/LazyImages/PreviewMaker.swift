@@ -72,7 +72,13 @@ final class PreviewMaker: Sendable {
             state.isAtWork = true
             return true
         }
-        if begins { threads.enqueue { self.work() } }
+        guard begins else { return }
+        do {
+            try threads.enqueue { self.work() }
+        } catch {
+            // Losing the error is right: without a thread there is no preview, and more bytes try again.
+            state.withLock { $0.isAtWork = false }
+        }
     }
 
     /// Makes a preview, and another if enough has come meanwhile.

@@ -11,7 +11,7 @@ func dedupeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     var configuration = CatalogueService.Configuration()
     configuration.latency = .milliseconds(100)
     let origin = try CatalogueService(folder: folder.path, configuration: configuration)
-    origin.start()
+    try origin.start()
     defer { origin.stop() }
 
     var requests: [Double] = []

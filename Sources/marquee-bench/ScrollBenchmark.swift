@@ -28,7 +28,7 @@ func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let scratch = try ScratchFolder()
     let folder = try FilmFolder(films: rows, in: scratch)
     let service = try CatalogueService(folder: folder.path)
-    service.start()
+    try service.start()
     defer { service.stop() }
     let cache = try scratch.new("cache")
     var runs: [HeldScroll] = []

@@ -11,7 +11,7 @@ func soakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let poster = Data(onePixel) + Data(count: 60_000 - onePixel.count)
     try poster.write(to: URL(fileURLWithPath: scratch.path + "/poster.png"))
     let origin = try CatalogueService(folder: scratch.path)
-    origin.start()
+    try origin.start()
     defer { origin.stop() }
 
     // The system's library opens a timer for each clock when it is first waited by, and keeps it.

@@ -25,8 +25,10 @@ final class EmbeddedOrigin: Transport {
         do {
             network = try started()
         } catch {
-            throw .connectionFailed(
-                url: request.url.displayText, reason: "the sample catalogue's own server: \(error)")
+            let (url, reason) = (request.url.displayText, "the sample catalogue's own server: \(error)")
+            // What the system refuses a server on this machine is a descriptor, a thread or memory.
+            if case CatalogueServiceError.system = error { throw .resourcesShort(url: url, reason: reason) }
+            throw .connectionFailed(url: url, reason: reason)
         }
         return try await network.perform(request, into: receiver)
     }
@@ -36,7 +38,7 @@ final class EmbeddedOrigin: Transport {
             if let running { return running.network }
             let service = try CatalogueService(
                 folder: folder, configuration: CatalogueService.Configuration())
-            service.start()
+            try service.start()
             var configuration = configuration
             configuration.connectTo["\(CatalogueSource.sampleHost):80"] = "127.0.0.1:\(service.port)"
             let network = CurlTransport(configuration: configuration)
@@ -48,6 +50,6 @@ final class EmbeddedOrigin: Transport {
     /// Stops it, if it was started; waits for its threads.
     func stop() async {
         guard let service = running.withLock({ $0?.service }) else { return }
-        await BlockingThreads(count: 1).run { service.stop() }
+        await BlockingThreads.runInAnyCase { service.stop() }
     }
 }

@@ -42,7 +42,7 @@ struct Marquee {
             }
             return try await command.run(session)
         } catch {
-            if !Task.isCancelled { output.failure("\(error)") }
+            if !Task.isCancelled { output.failure(ImageLoadingError.advised(error)) }
             return .nothingDone
         }
     }

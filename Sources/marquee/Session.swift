@@ -43,7 +43,7 @@ struct Session: Sendable {
                 FileLoader.ephemeral(configuration: configuration, transport: network)
             }
         let log = output.isVerbose ? TransferLog.follow(loader.downloader.activity, output) : nil
-        return OpenLoader(loader: loader, origin: origin, log: log)
+        return OpenLoader(loader: loader, origin: origin, log: log, output: output)
     }
 
     /// The request for what `text` names at `place`, or anywhere. The user's own fields go along unless the address leads
@@ -124,10 +124,15 @@ struct OpenLoader: Sendable {
     let loader: FileLoader
     let origin: EmbeddedOrigin?
     let log: Task<Void, Never>?
+    let output: Output
 
-    /// Waits until everything is on disk and stops the origin.
+    /// Waits until everything is on disk and stops the origin. Says what stands in the way of resuming, if anything does.
     func close() async {
         await loader.flush()
+        // Where the whole cache folder does not work, that is said already.
+        if loader.disk?.counters.lastFault == nil, let fault = loader.downloader.partialCounters.lastFault {
+            output.failure("downloads that break cannot be resumed: \(fault)")
+        }
         log?.cancel()
         await log?.value
         await origin?.stop()
@@ -149,5 +154,10 @@ struct Failure: Error, CustomStringConvertible {
     init(_ description: String, code: String = "failure") {
         self.description = description
         self.code = code
+    }
+
+    /// The system has none of something that `work` needs.
+    init(_ shortage: ResourceShortage, doing work: String) {
+        self.init("\(work): \(shortage); try again later", code: "resources-short")
     }
 }

@@ -40,7 +40,7 @@ extension OverSockets {
             let links = try TemporaryFolder()
             _ = unsafe symlink(running.folder.path, links.file("catalogue"))
             let service = try CatalogueService(folder: links.file("catalogue"))
-            service.start()
+            try service.start()
             defer { service.stop() }
             #expect(try RawClient(port: service.port).get("/movies.json").status == 200)
         }

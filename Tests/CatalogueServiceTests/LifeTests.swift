@@ -109,13 +109,13 @@ extension OverSockets {
         func twice() throws {
             let folder = try TemporaryFolder()
             let service = try CatalogueService(folder: folder.path)
-            service.start()
-            service.start()
+            try service.start()
+            try service.start()
             #expect(try RawClient(port: service.port).get("/").status == 200)
             let listening = try #require(ListeningSocket(port: service.port))
             service.stop()
             service.stop()
-            service.start()
+            try service.start()
             #expect(!listening.isOpen)
             // Whoever listens there now, it is not this service.
             _ = try? RawClient(port: service.port)
@@ -131,7 +131,7 @@ extension OverSockets {
             let folder = try TemporaryFolder()
             func startAndLetGo() throws -> ListeningSocket {
                 let service = try CatalogueService(folder: folder.path)
-                service.start()
+                try service.start()
                 #expect(try RawClient(port: service.port).get("/").status == 200)
                 return try #require(ListeningSocket(port: service.port))
             }

@@ -23,7 +23,7 @@ final class RunningService {
         var configuration = CatalogueService.Configuration()
         configure(&configuration)
         service = try CatalogueService(folder: folder.path, configuration: configuration)
-        service.start()
+        try service.start()
     }
 
     deinit { service.stop() }

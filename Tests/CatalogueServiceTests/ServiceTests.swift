@@ -131,7 +131,7 @@ extension OverSockets {
                 let text = "\(answer.method) \(answer.target) \(answer.status) \(answer.bytes)"
                 answers.withLock { $0.append(text) }
             }
-            service.start()
+            try service.start()
             do {
                 let client = try RawClient(port: service.port, owner: folder)
                 _ = try client.get("/a.txt")

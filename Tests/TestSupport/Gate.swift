@@ -1,15 +1,28 @@
+import Glibc
 import LazyImages
 
 /// A door that is shut until somebody opens it, and stays open from then on. Threads wait for its descriptor with
 /// `poll`, beside their sockets.
 public final class Gate: Sendable {
-    private let wake = WakeDescriptor()
+    private let wake: WakeDescriptor
 
     /// A shut gate.
-    public init() {}
+    public init() {
+        do {
+            wake = try WakeDescriptor()
+        } catch {
+            fatalError("a test has no descriptor for its gate: \(error)")
+        }
+    }
 
     /// Opens it, for good.
     public func open() { wake.signal() }
+
+    /// Blocks the calling thread until the gate is open.
+    public func wait() {
+        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while unsafe poll(&waited, 1, -1) < 1 {}
+    }
 
     /// Readable once the gate is open.
     package var descriptor: Int32 { wake.descriptor }

@@ -11,6 +11,10 @@ public final class OneThread: TaskExecutor {
     /// Runs a job after those that came before.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        threads.enqueue { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        do {
+            try threads.enqueue { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        } catch {
+            fatalError("a test has no thread of its own: \(error)")
+        }
     }
 }

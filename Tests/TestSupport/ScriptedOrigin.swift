@@ -34,10 +34,14 @@ public final class ScriptedOrigin: Sendable {
     public init(_ script: @escaping @Sendable (_ connection: Int) -> [Step]) throws {
         let state = try OriginState()
         self.state = state
-        BlockingThreads.startThread {
+        try BlockingThreads.startThread {
             while let socket = state.accept() {
                 let steps = script(state.noteConnection())
-                BlockingThreads.startThread { ScriptedConnection(socket, of: state).play(steps) }
+                do {
+                    try BlockingThreads.startThread { ScriptedConnection(socket, of: state).play(steps) }
+                } catch {
+                    fatalError("a test has no thread for its origin: \(error)")
+                }
             }
         }
     }

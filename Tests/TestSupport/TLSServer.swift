@@ -24,7 +24,7 @@ import LazyImages
         serving file: [UInt8], host: String = "localhost", options: String = ""
     ) async throws -> TLSServer {
         // Making a key takes a while.
-        let started = await BlockingThreads(count: 1).run {
+        let started = try await BlockingThreads(count: 1).run {
             Result { try TLSServer(serving: file, host: host, options: options) }
         }
         return try started.get()

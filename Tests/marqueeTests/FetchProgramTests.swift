@@ -104,6 +104,21 @@ struct FetchProgramTests {
         #expect(fixture.posterRequests(catalogueReads: 1) == 1)
     }
 
+    @Test("--max-time ends a transfer that goes on and on, which is not begun again")
+    func maxTime() async throws {
+        let fixture = try Fixture()
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\n\r\n"),
+            .forever([.sendBytes([UInt8](repeating: 7, count: 10))]),
+        ])
+        let fetched = try await fixture.run(
+            "fetch", origin.url("/a.png").absoluteString, "--max-time", "0.3", "--max-bytes", "100G")
+        #expect(fetched.status == 1)
+        #expect(
+            fetched.errorText.contains("did not end within 0.3 s; try again, or allow more with --max-time"))
+        #expect(origin.connections.count == 1)
+    }
+
     @Test("a body larger than --max-bytes is refused and not kept")
     func tooLarge() async throws {
         let fixture = try Fixture()

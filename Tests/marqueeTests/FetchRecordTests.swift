@@ -26,6 +26,27 @@ struct FetchRecordTests {
         #expect(error["message"]?.contains("404") == true)
     }
 
+    @Test("the library names no option of the program; the program adds what to do, on the same line")
+    func advice() throws {
+        let advice: [(ImageLoadingError, String)] = [
+            (.insecureConnection(url: "u", host: "h"), "--insecure-http h"),
+            (.timedOut(url: "u", phase: .stall, seconds: 1), "--timeout"),
+            (.timedOut(url: "u", phase: .total, seconds: 1), "--max-time"),
+            (.tooLarge(url: "u", limit: 1), "--max-bytes"),
+            (.httpStatus(url: "u", status: 401), "MARQUEE_CREDENTIALS"),
+        ]
+        for (error, option) in advice {
+            #expect(!error.description.contains("--") && !error.description.contains("MARQUEE"))
+            #expect(error.advised.hasPrefix(error.description + "; ") && error.advised.contains(option))
+            #expect(!error.advised.contains("\n"))
+            let record = FetchRecord(error, of: "u", duration: .zero)
+            #expect(record.error?.message == error.advised)
+        }
+        let plain = ImageLoadingError.notAnImage(url: "u", reason: "it is text")
+        #expect(plain.advised == plain.description)
+        #expect(ImageLoadingError.advised(Failure("no film")) == "no film")
+    }
+
     @Test("an image has all its fields, and a checksum only where it is asked for")
     func image() async throws {
         let loader = FileLoader(disk: nil)

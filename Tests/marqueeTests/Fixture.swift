@@ -35,7 +35,7 @@ final class Fixture: Sendable {
         var configuration = CatalogueService.Configuration()
         configure(&configuration)
         service = try CatalogueService(folder: folder.path, configuration: configuration)
-        service.start()
+        try service.start()
     }
 
     deinit { service.stop() }

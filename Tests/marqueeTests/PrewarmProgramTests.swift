@@ -138,7 +138,7 @@ struct PrewarmProgramTests {
         let fixture = try Fixture(posters: 12)
         let failing = try CatalogueService(
             folder: fixture.folder.path, configuration: Self.failing())
-        failing.start()
+        try failing.start()
         defer { failing.stop() }
         let list = (1...12).map { "http://127.0.0.1:\(failing.port)/posters/\($0).png" }
         let prewarmed = try await fixture.run("prewarm", "-", input: list.joined(separator: "\n"))

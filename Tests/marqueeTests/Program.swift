@@ -68,7 +68,7 @@ final class Program: Sendable {
         self.taken = taken
         self.outcomes = outcomes
         let streams = (input: pipes[0].writing, output: pipes[1].reading, errors: pipes[2].reading)
-        BlockingThreads.startThread { [process] in
+        try BlockingThreads.startThread { [process] in
             var conversation = Conversation(streams, input: input, keepsInput: keepsInput)
             conversation.hold(until: process.killed, taken: { wasTaken.finish() }, line: { line.yield($0) })
             wasTaken.finish()

@@ -48,6 +48,17 @@ struct SettingsTests {
         #expect(try settings().cacheLimit == DiskCache.defaultLimit)
     }
 
+    @Test("--timeout is for standing still, --max-time for all of a transfer")
+    func timeouts() throws {
+        #expect(try settings().downloads.timeouts == Timeouts())
+        let still = try settings("--timeout", "3").downloads.timeouts
+        #expect(still.stall == .seconds(3) && still.connect == .seconds(3) && still.total == .seconds(300))
+        #expect(try settings("--timeout", "600").downloads.timeouts.total == .seconds(600))
+        let both = try settings("--timeout", "3", "--max-time", "2.5").downloads.timeouts
+        #expect(both.firstByte == .seconds(3) && both.total == .seconds(2.5))
+        #expect(throws: UsageError.self) { try settings("--max-time", "0") }
+    }
+
     @Test("header fields are read, and refused where they would break a header")
     func fields() throws {
         let read = try settings("--header", "Authorization: Bearer x:y", "--header", "Accept-Language:de")

@@ -21,8 +21,13 @@ int csystem_accept(int listening, struct sockaddr *address, socklen_t *length);
 /// open with O_CLOEXEC added to the flags: a descriptor, or -1 and errno.
 int csystem_open(const char *path, int flags, mode_t mode);
 
-/// A file in `folder` that has no name, open for reading and writing with O_CLOEXEC: a descriptor, or -1 and errno.
+/// A file in `folder` that has no name, open for reading and writing with O_CLOEXEC: a descriptor, or -1 and errno. Not
+/// every file system can make one.
 int csystem_open_unnamed(const char *folder);
+
+/// A new file, open for reading and writing with O_CLOEXEC: a descriptor, or -1 and errno. The path ends with XXXXXX, in
+/// the place of which its name is written.
+int csystem_open_temporary(char *path);
 
 /// openat for reading that waits for nothing (O_NONBLOCK), follows no link in the last part of the path and leaves
 /// the access time alone (O_NOATIME): a descriptor, or -1 and errno.

@@ -90,9 +90,19 @@ package struct FileFault: Error, Sendable {
     /// Whether something was not there.
     var isAbsence: Bool { code == ENOENT }
 
+    /// Whether somebody else has it locked.
+    var isContention: Bool { kind == .lock && code == EWOULDBLOCK }
+
     /// One line for people: what was tried, on what, and why it failed.
     package var explanation: String {
         let reason = detail ?? (unsafe strerror(code).map { unsafe String(cString: $0) }) ?? "error \(code)"
         return "cannot \(kind.rawValue) \(name.isEmpty ? "a file" : name): \(reason)"
+    }
+}
+
+extension FileFault {
+    /// The cache has no thread to work on.
+    init(_ shortage: ResourceShortage) {
+        self.init(kind: .thread, name: "the cache", code: shortage.code)
     }
 }

@@ -11,7 +11,7 @@ extension DiskCache {
                 if state.folder == nil { state.folder = folder }
                 return state.folder
             }
-            if current === folder { writer.enqueue { [weak self] in self?.tidy(folder) } }
+            if current === folder { enqueue { [weak self] in self?.tidy(folder) } }
             return current
         } catch {
             // A folder that nobody has made yet is an empty cache.
@@ -46,9 +46,9 @@ extension DiskCache {
             guard let usage = folder.usage, usage.isNew else { return }
             // One job for each folder, so that no store waits for the whole count.
             for index in 0..<UsageFile.folderCount {
-                writer.enqueue { [weak self] in self?.count(index, in: folder) }
+                enqueue { [weak self] in self?.count(index, in: folder) }
             }
-            writer.enqueue { usage.fold() }
+            enqueue { usage.fold() }
         } catch { note(error, writing: true) }
     }
 
@@ -68,6 +68,27 @@ extension DiskCache {
             guard try folder.remove(name, ifStill: identity) else { return }
             folder.usage?.add(.init(bytes: -identity.size, entries: -1), to: index)
         } catch { note(error, writing: true) }
+    }
+
+    /// Has the writer's thread do something for the folder. Without a thread it is left to the next opening.
+    private func enqueue(_ work: @escaping @Sendable () -> Void) {
+        do {
+            try writer.enqueue(work)
+        } catch {
+            note(FileFault(error), writing: true)
+        }
+    }
+
+    /// Runs something on threads of the cache's own. Without a thread that is a fault.
+    func run<Value: Sendable>(
+        on threads: BlockingThreads, orElse nothing: Value, _ work: @escaping @Sendable () -> Value
+    ) async -> Value {
+        do {
+            return try await threads.run(work)
+        } catch {
+            note(FileFault(error), writing: false)
+            return nothing
+        }
     }
 
     /// Counts and explains what failed.

@@ -28,7 +28,7 @@ extension DiskCache {
 
     /// Reads every entry in full and removes what is wrong. Other processes may go on meanwhile.
     public func verify() async -> ScanReport {
-        await writer.run { [self] in
+        await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.read(entry, maximum: limit) {
                 case .entry: report.keep(entry)
@@ -45,7 +45,7 @@ extension DiskCache {
     /// Shows every entry to `visit`, in no order, by the headers of the files; returns the sums.
     @discardableResult
     public func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
-        await writer.run { [self] in
+        await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.label(of: entry) {
                 case .key(let text):
@@ -64,7 +64,7 @@ extension DiskCache {
     public func removeAll(
         where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
     ) async -> ScanReport {
-        await writer.run { [self] in
+        await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.label(of: entry) {
                 case .key(let text) where !isUnwanted(EntrySummary(keyText: text, bytes: entry.size)):
@@ -82,7 +82,7 @@ extension DiskCache {
     @discardableResult
     public func removeAll() async -> ScanReport {
         state.withLock { $0.staging.discardAll() }
-        return await writer.run { [self] in
+        return await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
             }
@@ -93,7 +93,7 @@ extension DiskCache {
     /// - Returns: what it removed, and by the counts what is left.
     @discardableResult
     public func trim(to bytes: Int) async -> ScanReport {
-        await writer.run { [self] in
+        await run(on: writer, orElse: ScanReport()) { [self] in
             var report = ScanReport()
             guard let folder = currentFolder(), let usage = folder.usage else { return report }
             defer { usage.fold() }

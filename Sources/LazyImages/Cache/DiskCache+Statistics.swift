@@ -2,7 +2,7 @@ extension DiskCache {
     /// How the cache served each host, in this and all other processes, by what they have noted; hosts are in lower case,
     /// without port, the empty name stands for URLs without one.
     public func statistics() async -> [String: HostStatistics] {
-        await writer.run { [self] in noteStatistics().hosts }
+        await run(on: writer, orElse: [:]) { [self] in noteStatistics().hosts }
     }
 
     /// Adds what happened here to what the folder knows, unless somebody else is just doing so or the disk is in the way:

@@ -37,7 +37,7 @@ extension DiskCache {
     /// Waits until everything stored or removed before this call is on the disk as far as it ever will be, and the
     /// sweep that follows opening is done. Not a sync: see the class's notes on durability.
     public func flush() async {
-        await writer.run { [self] in
+        await run(on: writer, orElse: ()) { [self] in
             state.withLock { $0.folder }?.usage?.fold()
             if state.withLock({ !$0.statistics.isEmpty }) { noteStatistics() }
         }
@@ -46,7 +46,7 @@ extension DiskCache {
     /// Removes what there is for a key, staged or on disk.
     public func remove(_ key: CacheKey) async {
         state.withLock { $0.staging.discard(key) }
-        await writer.run { [self] in
+        await run(on: writer, orElse: ()) { [self] in
             guard let folder = currentFolder() else { return }
             do throws(FileFault) {
                 guard let size = try folder.remove(key) else { return }
@@ -56,8 +56,15 @@ extension DiskCache {
         }
     }
 
+    /// Without a thread what is staged is lost, as if the disk had refused it.
     private func enqueueWrite(_ key: CacheKey) {
-        writer.enqueue { [self] in writeStaged(key) }
+        do {
+            try writer.enqueue { [self] in writeStaged(key) }
+        } catch {
+            note(FileFault(error), writing: true)
+            state.withLock { $0.staging.discard(key) }
+            resume(state.withLock { $0.staging.admitWaiters() })
+        }
     }
 
     /// Brings what is staged for a key to the disk. Nothing may be: an earlier job has written the newest value.

@@ -23,7 +23,8 @@
 /// is each file's access time, set when it is stored and at a hit once a minute; its time of change repeats the expiry, or
 /// lies in 1970 where there is none, so that nothing need be opened to make room.
 ///
-/// **Faults** of the disk never reach a caller: they are misses and lost stores, counted and explained in `counters`.
+/// **Faults** of the disk never reach a caller: they are misses and lost stores, counted and explained in `counters`. So is
+/// a thread that the system does not give.
 /// A folder that was wiped, moved or made read-only, or a disk that was full, works again as soon as it can.
 ///
 /// Safe for concurrent use. Synchronous calls block for a few microseconds to milliseconds and belong on threads
@@ -52,8 +53,8 @@ public final class DiskCache: Sendable {
     let largeCount: Int
     let state: Lock<State>
     /// One thread, so that stores reach the disk in the order they were made.
-    let writer = BlockingThreads(count: 1)
-    private let readers = BlockingThreads(count: 2)
+    let writer: BlockingThreads
+    private let readers: BlockingThreads
 
     /// Opens the cache in a folder, which need not exist yet. Never fails: whatever stands in the way is a counted
     /// fault, and every lookup a miss until it is gone.
@@ -68,16 +69,22 @@ public final class DiskCache: Sendable {
     ///   - stagingLimit: the most bytes that wait for the disk.
     ///   - touchInterval: by how many seconds an access time may be late.
     ///   - largeCount: the number of entries above which eviction goes folder by folder.
+    ///   - startThread: starts the cache's own threads.
     package init(
         folder: String, limit: Int, stagingLimit: Int = 32 << 20, touchInterval: Int = 60,
         largeCount: Int = 4_000,
-        calls: FileCalls
+        calls: FileCalls,
+        startThread: @escaping BlockingThreads.Starter = { name, body throws(ResourceShortage) in
+            try BlockingThreads.startThread(name: name, body)
+        }
     ) {
         path = Self.absolutePath(folder)
         self.limit = limit
         self.calls = calls
         self.touchInterval = touchInterval
         self.largeCount = largeCount
+        writer = BlockingThreads(count: 1, start: startThread)
+        readers = BlockingThreads(count: 2, start: startThread)
         state = Lock(State(stagingLimit: stagingLimit))
         _ = currentFolder()
     }
@@ -95,7 +102,7 @@ public final class DiskCache: Sendable {
 
     /// What there is for a key, verified, or nil. Reads on a thread of the cache's own.
     public func entry(for key: CacheKey) async -> Entry? {
-        await readers.run { [self] in entry(for: key) }
+        await run(on: readers, orElse: nil) { [self] in entry(for: key) }
     }
 
     /// Whether there seems to be an entry for the key: looks at the header of its file and not at the checksum, counts

@@ -9,13 +9,15 @@ extension FileCalls {
         try unsafe read(file.number, into: buffer)
     }
 
-    private func read(_ number: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
+    private func read(
+        _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int = 0
+    ) throws(FileFault) -> Int {
         var done = 0
         while done < buffer.count {
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
             var limit = rest.count
             let count = try call(.read, "", limit: &limit) { limit in
-                unsafe pread(number, rest.baseAddress, limit, off_t(done))
+                unsafe pread(number, rest.baseAddress, limit, off_t(offset + done))
             }
             if count == 0 { break }
             done += count
@@ -47,12 +49,14 @@ extension FileCalls {
         }
     }
 
-    /// Fills as much of an array as the file's beginning has bytes; returns how many.
-    func read(_ file: borrowing Descriptor, into bytes: inout [UInt8]) throws(FileFault) -> Int {
+    /// Fills as much of an array as the file has bytes from an offset on, its beginning unless told; returns how many.
+    func read(
+        _ file: borrowing Descriptor, into bytes: inout [UInt8], at offset: Int = 0
+    ) throws(FileFault) -> Int {
         let number = file.number
         var span = bytes.mutableSpan
         return try unsafe span.withUnsafeMutableBytes { buffer throws(FileFault) in
-            try unsafe read(number, into: buffer)
+            try unsafe read(number, into: buffer, at: offset)
         }
     }
 
@@ -60,8 +64,14 @@ extension FileCalls {
     func write<Element: BitwiseCopyable>(
         _ file: borrowing Descriptor, _ elements: [Element], at offset: Int
     ) throws(FileFault) {
+        try write(file, elements.span, at: offset)
+    }
+
+    /// As above, from lent elements.
+    func write<Element: BitwiseCopyable>(
+        _ file: borrowing Descriptor, _ span: Span<Element>, at offset: Int
+    ) throws(FileFault) {
         let number = file.number
-        let span = elements.span
         try unsafe span.withUnsafeBytes { bytes throws(FileFault) in
             try unsafe write(number, bytes, at: offset)
         }
@@ -76,6 +86,12 @@ extension FileCalls {
                 unsafe pwrite(number, rest.baseAddress, limit, off_t(offset + done))
             }
         }
+    }
+
+    /// Cuts a file off at a length.
+    func shorten(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
+        let number = file.number
+        try call(.write, "") { ftruncate(number, off_t(length)) }
     }
 
     /// Sets the access time to now, to the nanosecond, so that entries of one moment still have an order.

@@ -11,6 +11,7 @@ package struct FileCalls: Sendable {
         case setTimes = "set the times of"
         case makeFolder = "make the folder"
         case remove
+        case thread = "start a thread for"
     }
 
     /// What a test puts in the place of a call: a failure, or half of what was asked of a read or write.
@@ -67,6 +68,21 @@ extension FileCalls {
     func openForReading(_ name: String, in folder: borrowing Descriptor) throws(FileFault) -> Descriptor {
         let number = folder.number
         return Descriptor(try call(.open, name) { unsafe csystem_open_untouched(number, name) })
+    }
+
+    /// Opens a new file without a name in the folder at a path, for writing and reading.
+    /// - Throws: also when its name could not be taken away: another process could shorten a file that has one, while it
+    ///   is mapped.
+    func openUnnamed(in folder: String) throws(FileFault) -> Descriptor {
+        do {
+            return Descriptor(try call(.open, folder) { unsafe csystem_open_unnamed(folder) })
+        } catch {
+            // File systems without such files say so in different ways: one is made there and its name taken away.
+            var path = Array("\(folder)/marquee-XXXXXX".utf8CString)
+            let file = Descriptor(try call(.open, folder) { unsafe csystem_open_temporary(&path) })
+            try call(.remove, folder) { unsafe unlink(path) }
+            return file
+        }
     }
 
     /// Opens a file that only this user can read for writing and reading: one that must be new, or any.

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// A memory tier: objects by key, bounded in bytes. What goes first is what was used least of late, by W-TinyLFU: a scroll
 /// through a list longer than the cache does not empty it of what is wanted again and again. Every answer is synchronous
 /// and takes well below a microsecond; objects are shared, never copied.
@@ -39,6 +41,21 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
         return unsafe unsafeDowncast(object, to: Value.self)
     }
 
+    /// As above, but counts no miss, because a look that follows does.
+    func value(for key: CacheKey, countsMiss: Bool) -> Value? { look(for: key, countsHit: true, countsMiss) }
+
+    /// As above, for who has looked a moment ago and been counted then.
+    func valueAgain(for key: CacheKey) -> Value? { look(for: key, countsHit: false, false) }
+
+    private func look(for key: CacheKey, countsHit: Bool, _ countsMiss: Bool) -> Value? {
+        let time = timeToLive == nil ? 0 : now()
+        let object = store.withLock { store in
+            store.value(for: key.digest, now: time, countsHit: countsHit, countsMiss: countsMiss)
+        }
+        // Only values of this type are ever put in.
+        return object.map { unsafe unsafeDowncast($0, to: Value.self) }
+    }
+
     /// Keeps a value, in the place of an older one for its key. One that costs more than one value may is not kept, and
     /// what it would have replaced is gone too.
     /// - Parameters:
@@ -67,12 +84,21 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     public func remove(_ key: CacheKey) { letGo(store.withLock { $0.remove(key.digest) }) }
 
     /// Lets go of every value for which `isUnwanted` says so, which is asked outside the lock: a value stored meanwhile
-    /// stays. Values say themselves where they are from; the texts of their keys, kept only for this, would cost every
+    /// stays. Values say themselves where they are from (`url`, and before redirects `requestedURL`); the texts of their keys, kept only for this, would cost every
     /// store that evicts a tenth of its time.
     public func removeAll(where isUnwanted: (_ value: Value) -> Bool) {
         for (digest, value) in store.withLock({ $0.snapshot }) {
             guard unsafe isUnwanted(unsafeDowncast(value, to: Value.self)) else { continue }
             letGo(store.withLock { $0.remove(digest, ifStill: value) })
+        }
+    }
+
+    /// Lets go of every value that `url` was asked for to get, or that came from there after redirects.
+    public func removeAll(from url: URL) where Value: CachedAddress {
+        let wanted = CanonicalURL(url.absoluteString).text
+        removeAll { value in
+            CanonicalURL(value.requestedURL.absoluteString).text == wanted
+                || CanonicalURL(value.url.absoluteString).text == wanted
         }
     }
 
@@ -99,6 +125,17 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// How often what happened since the cache was made, and what it holds.
     public var counters: MemoryCacheCounters { store.withLock { MemoryCacheCounters($0) } }
 }
+
+/// A value that knows where it is from.
+public protocol CachedAddress {
+    /// Where it came from, after redirects.
+    var url: URL { get }
+    /// What was asked for, before redirects.
+    var requestedURL: URL { get }
+}
+
+extension CachedFile: CachedAddress {}
+extension CachedImage: CachedAddress {}
 
 /// What happened in a memory cache since it was made, and what it holds.
 public struct MemoryCacheCounters: Equatable, Sendable {

@@ -21,11 +21,17 @@ public final class MemoryPressure: AsyncSequence, Sendable {
 
     /// The pressure on this process, by systemd's protocol, the kernel's stall information, or else by looking at what is
     /// left. One thread watches for the whole process, from the first use on.
-    public static let system: MemoryPressure = {
-        let pressure = MemoryPressure()
-        MemoryWatch.start(reportingTo: pressure)
-        return pressure
-    }()
+    public static var system: MemoryPressure {
+        isWatched.withLock { isWatched in
+            guard !isWatched else { return }
+            // Losing the error is right: without a thread nobody watches, and the next use tries again.
+            isWatched = (try? MemoryWatch.start(reportingTo: watched)) != nil
+        }
+        return watched
+    }
+
+    private static let watched = MemoryPressure()
+    private static let isWatched = Lock(false)
 
     private struct State {
         var level = Level.normal

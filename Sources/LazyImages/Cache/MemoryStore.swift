@@ -78,6 +78,18 @@ struct MemoryStore {
         return entries[Int(index)].value
     }
 
+    /// As above, for a look that need not count as a hit or a miss.
+    mutating func value(
+        for digest: SHA256.Digest, now: Int64, countsHit: Bool, countsMiss: Bool
+    ) -> Value? {
+        let before = (hits: hits, misses: misses)
+        defer {
+            if !countsHit { hits = before.hits }
+            if !countsMiss { misses = before.misses }
+        }
+        return value(for: digest, now: now)
+    }
+
     /// Lets go of a key's value if it has expired by `now`.
     mutating func removeExpired(_ digest: SHA256.Digest, now: Int64) -> Removed {
         var removed = Removed()

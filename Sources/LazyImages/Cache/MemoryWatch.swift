@@ -24,9 +24,10 @@ struct MemoryWatch: ~Copyable {
     private let start = ContinuousClock.now
 
     /// Watches for `pressure`'s readers from now on.
-    static func start(reportingTo pressure: MemoryPressure) {
+    /// - Throws: when the system gives no thread.
+    static func start(reportingTo pressure: MemoryPressure) throws(ResourceShortage) {
         let environment = ProcessInfo.processInfo.environment
-        start(environment: environment, memory: SystemMemory()) { [weak pressure] level in
+        try start(environment: environment, memory: SystemMemory()) { [weak pressure] level in
             pressure?.report(level)
             return pressure != nil
         }
@@ -36,8 +37,8 @@ struct MemoryWatch: ~Copyable {
     static func start(
         environment: [String: String], memory: SystemMemory,
         report: @escaping @Sendable (MemoryPressure.Level) -> Bool
-    ) {
-        BlockingThreads.startThread(name: "MemoryPressure") {
+    ) throws(ResourceShortage) {
+        try BlockingThreads.startThread(name: "MemoryPressure") {
             var watch = MemoryWatch(environment: environment, memory: memory)
             guard !watch.isOff else { return }
             while report(watch.next()) {}

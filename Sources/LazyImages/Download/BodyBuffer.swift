@@ -36,6 +36,7 @@ final class BodyBuffer: BodyReceiver {
     private let source: URL
     private let maximumBytes: Int
     private let spillFolder: String?
+    private let calls: FileCalls
     private let reservation: BodyBudget.Reservation
     private let progress: ProgressRelay
     private let parts: Parts?
@@ -52,19 +53,22 @@ final class BodyBuffer: BodyReceiver {
     /// - Parameters:
     ///   - spillFolder: where what exceeds the budget goes; nil if nothing may touch the disk.
     ///   - parts: where to leave a part; nil if none is to be left.
+    ///   - earlier: what an earlier transfer left. It is locked until it is let go of here.
+    ///   - calls: the calls of the system for files.
     ///   - keepsAnyStatus: whether the body of any answer is wanted, and may be empty.
     init(
         url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?, progress: ProgressRelay,
-        parts: Parts? = nil, keepsAnyStatus: Bool = false
+        parts: Parts? = nil, earlier: PartialFile? = nil, calls: FileCalls = FileCalls(),
+        keepsAnyStatus: Bool = false
     ) {
         source = url
         self.maximumBytes = maximumBytes
         self.spillFolder = spillFolder
+        self.calls = calls
         reservation = BodyBudget.Reservation(of: budget)
         self.progress = progress
         self.parts = parts
         self.keepsAnyStatus = keepsAnyStatus
-        let earlier = parts.flatMap { $0.store.part(of: $0.key, from: url) }
         plan = earlier.flatMap(ResumePlan.init)
         state = Lock(State(earlier: plan == nil ? nil : earlier))
     }
@@ -130,7 +134,7 @@ final class BodyBuffer: BodyReceiver {
     }
 
     func receive(_ bytes: Span<UInt8>) -> Bool {
-        let report: TransferProgress? = state.withLock { state in
+        let report = state.withLock { state -> TransferProgress? in
             state.received += bytes.count
             switch state.disposition {
             case .discard:
@@ -141,8 +145,10 @@ final class BodyBuffer: BodyReceiver {
                     state.failure = .tooLarge(url: url, limit: maximumBytes)
                     return nil
                 }
-                guard keep(bytes, in: &state) else {
-                    state.failure = .storageFailed(url: url, reason: SystemError.text(errno))
+                do throws(FileFault) {
+                    try keep(bytes, in: &state)
+                } catch {
+                    state.failure = failure(error)
                     return nil
                 }
                 return TransferProgress(received: state.received, expected: state.expected)
@@ -169,9 +175,10 @@ final class BodyBuffer: BodyReceiver {
                 return .failure(.truncated(url: url, received: state.received, expected: expected))
             }
             if state.part != nil || state.spill != nil {
-                let file = state.part?.mapped() ?? state.spill?.mapped(count: state.received)
+                let file: (any ByteSource)? = state.part?.body() ?? state.spill?.mapped()
                 guard let file, file.count == state.received else {
-                    return .failure(.storageFailed(url: url, reason: SystemError.text(errno)))
+                    return .failure(
+                        .storageFailed(url: url, reason: "its file in the temporary folder cannot be read"))
                 }
                 return .success(ImageBytes(file))
             }
@@ -184,6 +191,38 @@ final class BodyBuffer: BodyReceiver {
     /// The transfer has failed: what there is is left for the next one to go on with.
     /// - Parameter keepsSmall: whether a part that is not in a file yet is worth one.
     func breakOff(keepsSmall: Bool) { state.withLock { breakOff(&$0, keepsSmall: keepsSmall) } }
+
+    // MARK: Away from the cooperative pool
+
+    /// As `finish()`, on `threads` where it has to wait for the disk.
+    func finish(on threads: BlockingThreads) async throws(ImageLoadingError) -> ImageBytes {
+        guard waitsForDisk(keepsSmall: isShort) else { return try finish() }
+        let outcome: Result<ImageBytes, ImageLoadingError>
+        do {
+            outcome = try await threads.run {
+                Result { () throws(ImageLoadingError) in try self.finish() }
+            }
+        } catch {
+            throw ImageLoadingError(error, url: url)
+        }
+        return try outcome.get()
+    }
+
+    /// As `breakOff(keepsSmall:)`, on `threads` where it has to wait for the disk.
+    func breakOff(keepsSmall: Bool, on threads: BlockingThreads) async {
+        guard waitsForDisk(keepsSmall: keepsSmall) else { return breakOff(keepsSmall: keepsSmall) }
+        // Losing the error is right: without a thread the part is closed as it is when this object goes.
+        try? await threads.run { self.breakOff(keepsSmall: keepsSmall) }
+    }
+
+    private var isShort: Bool { state.withLock { $0.received < $0.expected ?? 0 } }
+
+    private func waitsForDisk(keepsSmall: Bool) -> Bool {
+        state.withLock { state in
+            state.part != nil || state.spill != nil || state.earlier != nil
+                || keepsSmall && state.mayHavePart && state.bytes.count >= PartialStore.smallest
+        }
+    }
 
     // MARK: Where the bytes are
 
@@ -208,28 +247,30 @@ final class BodyBuffer: BodyReceiver {
         return true
     }
 
-    /// Puts the bytes where there is room; false, with the reason in `errno`, if there is none.
-    private func keep(_ bytes: Span<UInt8>, in state: inout State) -> Bool {
-        if let part = state.part { return part.append(bytes) }
-        if let spill = state.spill { return spill.append(bytes) }
+    /// Puts the bytes where there is room.
+    private func keep(_ bytes: Span<UInt8>, in state: inout State) throws(FileFault) {
+        if let part = state.part { return try part.append(bytes) }
+        if let spill = state.spill { return try spill.append(bytes) }
         if state.mayHavePart, state.received >= PartialStore.threshold, let part = beginPart(&state) {
-            return part.append(bytes)
+            return try part.append(bytes)
         }
         if reservation.grow(by: bytes.count) {
-            unsafe bytes.withUnsafeBufferPointer { unsafe state.bytes.append(contentsOf: $0) }
-            return true
+            return unsafe bytes.withUnsafeBufferPointer { unsafe state.bytes.append(contentsOf: $0) }
         }
-        guard let spillFolder else {
-            errno = ENOMEM
-            return false
-        }
-        guard let spill = SpillFile(in: spillFolder), spill.append(state.bytes.span), spill.append(bytes)
-        else {
-            return false
-        }
+        guard let spillFolder else { throw FileFault(kind: .write, name: "", code: ENOMEM) }
+        let spill = try SpillFile(in: spillFolder, calls: calls)
+        try spill.append(state.bytes.span)
+        try spill.append(bytes)
         state.spill = spill
         empty(&state)
-        return true
+    }
+
+    /// Why the body cannot be kept.
+    private func failure(_ fault: FileFault) -> ImageLoadingError {
+        if let shortage = ResourceShortage(code: fault.code), shortage.missing == .descriptor {
+            return ImageLoadingError(shortage, url: url)
+        }
+        return .storageFailed(url: url, reason: SystemError.text(fault.code))
     }
 
     /// Moves what there is from memory to a file of its own, if the answer can be gone on with.
@@ -237,9 +278,15 @@ final class BodyBuffer: BodyReceiver {
         state.mayHavePart = false
         guard let head = state.head, let parts,
             let part = parts.store.begin(
-                head, total: state.expected, of: parts.key, from: source, now: state.headTime.seconds),
-            part.append(state.bytes.span)
+                head, total: state.expected, of: parts.key, from: source, now: state.headTime.seconds)
         else { return nil }
+        do {
+            try part.append(state.bytes.span)
+        } catch {
+            // The folder has counted it. The body goes elsewhere.
+            part.remove()
+            return nil
+        }
         state.part = part
         empty(&state)
         return part

@@ -11,6 +11,8 @@ struct Hop {
     private(set) var tries = 1
     /// Whether nothing is to be gone on with: it was tried, and all is to be asked for.
     private(set) var asksForAll = false
+    /// How long the transfers before it took together, those of the same and those that led here.
+    private(set) var spent = Duration.zero
     /// The host and port it goes to.
     let place: String
     /// When it lined up for its place.
@@ -34,6 +36,7 @@ struct Hop {
         var next = Hop(order, step.target, flight)
         next.steps = steps + [step]
         next.tries = tries
+        next.spent = spent
         return next
     }
 
@@ -42,6 +45,13 @@ struct Hop {
         var next = self
         next.tries += 1
         next.made = .now
+        return next
+    }
+
+    /// The same after a transfer that took so long.
+    func spending(_ duration: Duration) -> Hop {
+        var next = self
+        next.spent += duration
         return next
     }
 

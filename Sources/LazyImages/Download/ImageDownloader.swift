@@ -51,6 +51,8 @@ public actor ImageDownloader: SingleFlight {
         public var retry = RetryPolicy()
         /// What retries go by.
         package var timing = RetryTiming.system
+        /// The calls of the system for the files of bodies.
+        package var fileCalls = FileCalls()
         /// Sent as `User-Agent`.
         public var userAgent = "Marquee"
 
@@ -72,6 +74,8 @@ public actor ImageDownloader: SingleFlight {
     private let configuration: Configuration
     private let budget: BodyBudget
     private let partials: PartialStore?
+    /// Where bodies wait for the disk.
+    private let threads = BlockingThreads(count: 2, name: "LazyImages.body")
     private let broker: AuthenticationBroker?
     private var hosts: HostBudget
     /// Sent with every request, unless the caller's own replace them.
@@ -86,7 +90,7 @@ public actor ImageDownloader: SingleFlight {
         hosts = HostBudget(configuration.retry)
         broker = configuration.authenticator.map { AuthenticationBroker($0) }
         partials = configuration.partialFolder.map {
-            PartialStore(path: $0, limit: configuration.partialLimit)
+            PartialStore(path: $0, limit: configuration.partialLimit, calls: configuration.fileCalls)
         }
         ownFields = [
             "Accept": configuration.acceptsAnyContent ? "*/*" : Self.accept(configuration.decoders),
@@ -142,6 +146,9 @@ public actor ImageDownloader: SingleFlight {
         ticket.priority = priority
         heedPriority(of: ticket)
     }
+
+    /// What went wrong with the parts of broken bodies; nothing where none are kept.
+    public nonisolated var partialCounters: PartialCounters { partials?.counters ?? PartialCounters() }
 
     /// How many transfers there are, those that wait for a place included.
     public var transferCount: Int { flights.count }
@@ -225,7 +232,8 @@ public actor ImageDownloader: SingleFlight {
         switch outcome {
         case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)):
             hosts.failed(host, now: configuration.timing.now())
-        case .failure(.cancelled): hosts.gaveUp(host)
+        // Neither says anything of the host.
+        case .failure(.cancelled), .failure(.resourcesShort): hosts.gaveUp(host)
         default: hosts.succeeded(host)
         }
     }
@@ -271,6 +279,7 @@ public actor ImageDownloader: SingleFlight {
             retryAfter = RetryAfter.seconds(answer.head.fields, now: answer.received)
         default: return false
         }
+        guard hop.spent < configuration.timeouts.total else { return false }
         let timing = configuration.timing
         let pause = configuration.retry.pause(
             afterTries: hop.tries, retryAfter: retryAfter, random: timing.random())
@@ -298,12 +307,13 @@ public actor ImageDownloader: SingleFlight {
     private nonisolated func fly(_ hop: Hop) async {
         let outcome: Result<Arrival, ImageLoadingError>
         var metrics: TransferMetrics?
+        let start = configuration.timing.now()
         do {
             outcome = .success(try await answerChallenges(hop, &metrics))
         } catch {
             outcome = .failure(error)
         }
-        await finish(hop, outcome, metrics)
+        await finish(hop.spending(configuration.timing.now() - start), outcome, metrics)
     }
 
     /// Fetches, and says who asks where the server wants to know: what its origin took before at once, and otherwise what
@@ -327,6 +337,18 @@ public actor ImageDownloader: SingleFlight {
         return arrival
     }
 
+    /// What an earlier transfer left that this one can go on with.
+    private nonisolated func earlierPart(_ parts: BodyBuffer.Parts?, from url: URL) async -> PartialFile? {
+        guard let parts, parts.store.mayHavePart(of: parts.key) else { return nil }
+        // Losing the error is right: without a thread to look with, the transfer begins anew.
+        return (try? await threads.run { parts.store.part(of: parts.key, from: url) }) ?? nil
+    }
+
+    /// All the time for a download has run out, over one transfer or several.
+    private nonisolated func tookTooLong(_ hop: Hop) -> ImageLoadingError {
+        .timedOut(url: hop.url.displayText, phase: .total, seconds: configuration.timeouts.total.seconds)
+    }
+
     private nonisolated func fetch(
         _ hop: Hop, _ authorization: Authorization?, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> Arrival {
@@ -335,13 +357,17 @@ public actor ImageDownloader: SingleFlight {
         }
         let body = BodyBuffer(
             url: hop.url, maximumBytes: configuration.maximumBytes, budget: budget,
-            spillFolder: configuration.temporaryFolder, progress: hop.flight.progress, parts: parts,
+            spillFolder: configuration.temporaryFolder, progress: hop.flight.progress,
+            parts: parts,
+            earlier: await earlierPart(parts, from: hop.url), calls: configuration.fileCalls,
             keepsAnyStatus: configuration.acceptsAnyStatus)
         var fields = hop.fields(ownFields)
         if let conditions = body.conditions { fields.replace(with: conditions) }
         if let authorization { fields["Authorization"] = authorization.field }
         defer { metrics = body.metrics }
         var request = TransportRequest(url: hop.url, fields: fields, timeouts: configuration.timeouts)
+        request.timeouts.total -= hop.spent
+        guard request.timeouts.total > .zero else { throw tookTooLong(hop) }
         request.security = configuration.security.transportSecurity(for: hop.url)
         let start = FileTime.coarseNow
         let head: ResponseHead
@@ -350,10 +376,11 @@ public actor ImageDownloader: SingleFlight {
         } catch {
             // Who leaves may be scrolling past a thousand pictures.
             if case .cancelled = error {
-                body.breakOff(keepsSmall: false)
+                await body.breakOff(keepsSmall: false, on: threads)
             } else {
-                body.breakOff(keepsSmall: true)
+                await body.breakOff(keepsSmall: true, on: threads)
             }
+            if case .timedOut(_, .total, _) = error { throw tookTooLong(hop) }
             throw error
         }
         if body.mustAskAnew { return .uselessPart }
@@ -367,7 +394,7 @@ public actor ImageDownloader: SingleFlight {
         if answer.head.status == 200 || configuration.acceptsAnyStatus {
             // Only a 200 claims to be the picture.
             try answer.take(
-                body.finish(), checkedBy: configuration.decoders,
+                await body.finish(on: threads), checkedBy: configuration.decoders,
                 acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)
         }
         answer.offset = body.offset

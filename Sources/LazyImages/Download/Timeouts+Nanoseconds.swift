@@ -21,7 +21,7 @@ extension Duration {
 
     /// The duration in seconds.
     package var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
 }
 

@@ -85,7 +85,8 @@ public struct Timeouts: Sendable, Hashable {
     public var firstByte: Duration
     /// Between two arrivals of bytes. Default 15 s.
     public var stall: Duration
-    /// From the transfer's start to its last byte. Default 300 s.
+    /// From the transfer's start to its last byte. A downloader counts all tries and redirects of one download together,
+    /// and does not try again when it has run out. Default 300 s.
     public var total: Duration
 
     /// Timeouts with the defaults for what is not given.

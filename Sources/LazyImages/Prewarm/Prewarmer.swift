@@ -1,6 +1,9 @@
 /// Fills the disk tier ahead of time: every image of a list, each fetched at most once, what is there already skipped while
 /// it is fresh, and revalidated when it is not.
 /// A run that was killed goes on where it stopped, because everything it stored is there; no failure stops the rest.
+///
+/// It works in the background: its transfers wait for those of a higher priority. `pause()`, `resume()` and `stop()` act on
+/// every run of this prewarmer, and of its copies.
 public struct Prewarmer: Sendable {
     /// What became of one image.
     public enum Outcome: Sendable {
@@ -36,7 +39,7 @@ public struct Prewarmer: Sendable {
         public var fetched = 0
         /// Images that could not be had.
         public var failed = 0
-        /// Images not tried, because the run was cancelled.
+        /// Images not tried, because the run was cancelled or stopped.
         public var cancelled = 0
         /// Bytes fetched.
         public var bytesFetched = 0
@@ -44,6 +47,7 @@ public struct Prewarmer: Sendable {
 
     private let loader: FileLoader
     private let concurrency: Int
+    private let gate = PrewarmGate()
 
     /// A prewarmer that fills `loader`'s disk tier.
     /// - Parameter concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
@@ -52,10 +56,24 @@ public struct Prewarmer: Sendable {
         self.concurrency = max(1, concurrency)
     }
 
+    /// Begins no image until `resume()`; what runs goes on.
+    public func pause() { gate.shut() }
+
+    /// Goes on after `pause()`.
+    public func resume() { gate.open() }
+
+    /// Begins no image any more, for good; what runs goes on to its end. What was not begun counts as cancelled.
+    public func stop() { gate.stop() }
+
     /// Works through `requests` in order and reports each as soon as it is done, one at a time. Returns when everything
-    /// fetched is on disk. Cancelling the calling task stops what runs and begins nothing more.
-    public func run(
-        _ requests: [ImageRequest], report: (ItemResult) async -> Void = { _ in }
+    /// fetched is on disk. Cancelling the calling task stops what runs and begins nothing more. Runs where its caller does.
+    /// - Parameters:
+    ///   - priority: how urgent the transfers are, whatever the requests say. Default `.low`: below what is loaded to be
+    ///     looked at.
+    ///   - report: is told what became of each image, on the caller's actor.
+    public nonisolated(nonsending) func run(
+        _ requests: [ImageRequest], priority: ImageRequest.Priority = .low,
+        report: nonisolated(nonsending) (ItemResult) async -> Void = { _ in }
     ) async -> Summary {
         var summary = Summary()
         await withTaskGroup(of: ItemResult.self) { group in
@@ -64,7 +82,9 @@ public struct Prewarmer: Sendable {
                 guard next < requests.count, !Task.isCancelled else { return }
                 let index = next
                 next += 1
-                group.addTask { await warm(requests[index], index: index) }
+                var request = requests[index]
+                request.priority = priority
+                group.addTask { [request] in await warm(request, index: index) }
             }
             for _ in 0..<concurrency { begin() }
             while let result = await group.next() {
@@ -79,6 +99,11 @@ public struct Prewarmer: Sendable {
     }
 
     private func warm(_ request: ImageRequest, index: Int) async -> ItemResult {
+        guard await gate.pass() else {
+            let cancelled = ImageLoadingError.cancelled(url: request.url.displayText)
+            return ItemResult(
+                index: index, request: request, outcome: .failed(cancelled), duration: .zero, queued: .zero)
+        }
         let (loaded, timing) = await loader.timedFile(for: request)
         let outcome: Outcome
         switch loaded {

@@ -37,10 +37,15 @@ final class Browser: Sendable {
     }
 
     /// Shows the films until the person quits, the terminal goes, or the task is cancelled.
-    func run() async throws(TerminalError) {
+    /// - Throws: `TerminalError`, or `ResourceShortage` when the system gives no thread.
+    func run() async throws {
         try terminal.enter()
         let (list, film) = (feed(.list), feed(.film))
-        BlockingThreads.startThread { [terminal, mailbox] in
+        defer {
+            terminal.leave()
+            for task in list.tasks + film.tasks { task.cancel() }
+        }
+        try BlockingThreads.startThread { [terminal, mailbox] in
             var input = TerminalInput(terminal)
             while true {
                 let events = input.next()
@@ -48,21 +53,24 @@ final class Browser: Sendable {
                 if events.contains(.closed) { return }
             }
         }
-        await withTaskCancellationHandler {
+        let ending: Result<Void, ResourceShortage> = await withTaskCancellationHandler {
             await withCheckedContinuation { ended in
-                BlockingThreads.startThread { [self] in
-                    BrowserLoop(
-                        terminal: terminal, loader: loader, subject: subject, mailbox: mailbox,
-                        feeds: Feeds(list: list.make(), film: film.make())
-                    ).run()
-                    ended.resume()
+                do throws(ResourceShortage) {
+                    try BlockingThreads.startThread { [self] in
+                        BrowserLoop(
+                            terminal: terminal, loader: loader, subject: subject, mailbox: mailbox,
+                            feeds: Feeds(list: list.make(), film: film.make())
+                        ).run()
+                        ended.resume(returning: .success(()))
+                    }
+                } catch {
+                    ended.resume(returning: .failure(error))
                 }
             }
         } onCancel: {
             mailbox.send(.quit)
         }
-        terminal.leave()
-        for task in list.tasks + film.tasks { task.cancel() }
+        try ending.get()
     }
 
     /// A list model with the tasks that pass on what it says and what it is told; `make` makes the rest on the browser's
@@ -79,7 +87,12 @@ final class Browser: Sendable {
         let canvas = subject.graphics.canvas(depth: subject.depth)
         let make = { @Sendable [mailbox, drawing] in
             let board = PosterBoard(canvas: canvas) { draw in
-                drawing.enqueue { mailbox.send(.drawn(place, draw())) }
+                do {
+                    try drawing.enqueue { mailbox.send(.drawn(place, draw())) }
+                } catch {
+                    // Losing the error is right: without a thread the picture is drawn here, late but all the same.
+                    mailbox.send(.drawn(place, draw()))
+                }
             }
             return PosterFeed(model, commands: continuation, board: board)
         }

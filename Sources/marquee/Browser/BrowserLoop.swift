@@ -160,7 +160,7 @@ final class BrowserLoop {
         guard case .failure(let error) = subject.poster(state.list.rows[row]) else {
             return "the catalogue names none"
         }
-        return error.description
+        return error.advised
     }
 
     // MARK: Drawing

@@ -113,7 +113,7 @@ struct PosterBoard {
 
     /// Why a row's poster could not be had; nil if it could.
     func failure(ofRow row: Int) -> String? {
-        if case .failed(let reason, _) = states[row] { return reason.description }
+        if case .failed(let reason, _) = states[row] { return reason.advised }
         return nil
     }
 

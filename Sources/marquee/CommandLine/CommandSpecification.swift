@@ -36,6 +36,9 @@ struct CommandSpecification: Sendable {
         Option(
             name: "timeout", value: "S", help: "how long a transfer may stand still, in seconds (default: 15)"
         ),
+        Option(
+            name: "max-time", value: "S",
+            help: "how long a transfer may take in all, in seconds (default: 300)"),
         Option(name: "max-bytes", value: "N", help: "the largest file taken: 32M, ... (default: 32M)"),
         Option(
             name: "header", value: "'K: V'",

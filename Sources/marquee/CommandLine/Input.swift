@@ -27,9 +27,13 @@ enum Input {
         _ read: @escaping @Sendable () throws(Failure) -> [UInt8]
     ) async throws(Failure) -> [UInt8] {
         let (outcomes, continuation) = AsyncStream.makeStream(of: Result<[UInt8], Failure>.self)
-        BlockingThreads.startThread {
-            continuation.yield(Result { () throws(Failure) in try read() })
-            continuation.finish()
+        do {
+            try BlockingThreads.startThread {
+                continuation.yield(Result { () throws(Failure) in try read() })
+                continuation.finish()
+            }
+        } catch {
+            throw Failure(error, doing: "reading")
         }
         for await outcome in outcomes { return try outcome.get() }
         throw Failure("interrupted while reading")

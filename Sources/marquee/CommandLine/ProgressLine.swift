@@ -42,9 +42,14 @@ final class ProgressLine: Sendable {
         }
         // A thread that sleeps: a task would wait for the pool, which may be busy with the very work.
         if needsThread {
-            BlockingThreads.startThread(name: "progress") { [self] in
-                usleep(Self.firstPause)
-                while draw() { usleep(Self.pause) }
+            do throws(ResourceShortage) {
+                try BlockingThreads.startThread(name: "progress") { [self] in
+                    usleep(Self.firstPause)
+                    while draw() { usleep(Self.pause) }
+                }
+            } catch {
+                // The work goes on without its line.
+                state.withLock { $0.hasThread = false }
             }
         }
         return number

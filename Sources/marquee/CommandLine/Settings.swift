@@ -58,10 +58,12 @@ struct Settings: Sendable {
             try NamedCredentials(text)
         }
         if let seconds = try arguments.seconds("timeout") {
-            // The limit for standing still in any phase; a transfer that moves may take as long as it needs.
-            downloads.timeouts = Timeouts(each: .seconds(seconds))
-            downloads.timeouts.total = .seconds(max(seconds, 86_400))
+            // The limit for standing still in any phase; a transfer that moves may take as long as --max-time says.
+            downloads.timeouts = Timeouts(
+                connect: .seconds(seconds), firstByte: .seconds(seconds), stall: .seconds(seconds),
+                total: max(downloads.timeouts.total, .seconds(seconds)))
         }
+        if let seconds = try arguments.seconds("max-time") { downloads.timeouts.total = .seconds(seconds) }
     }
 
     /// A thousand posters of a list in a large window.

@@ -47,6 +47,8 @@ enum BrowseCommand: Command {
         let browser = Browser(terminal: terminal, loader: loader, subject: subject)
         do {
             try await browser.run()
+        } catch let shortage as ResourceShortage {
+            throw Failure(shortage, doing: "browsing")
         } catch {
             throw Failure("the terminal cannot be used: \(error); marquee list works without one")
         }

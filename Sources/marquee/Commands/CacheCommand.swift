@@ -57,7 +57,7 @@ enum CacheCommand: Command {
 
     /// What there is of broken downloads belongs to the cache too.
     private static func removeParts(besides disk: DiskCache) async {
-        await BlockingThreads(count: 1).run {
+        await BlockingThreads.runInAnyCase {
             PartialStore(path: PartialStore.path(besides: disk), limit: .max).removeAll()
         }
     }

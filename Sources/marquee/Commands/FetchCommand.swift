@@ -93,7 +93,7 @@ enum FetchCommand: Command {
             session.output.progress.end(work)
             // What a cache answers that may not ask (RFC 9111 section 5.2.1.7).
             if case .notCached = error { session.output.answer(ResponseHead(status: 504), ImageBytes([])) }
-            session.output.failure(error.description)
+            session.output.failure(error.advised)
             status = .nothingDone
         }
         await opened.close()

@@ -43,7 +43,7 @@ struct FetchRecord: Encodable, Sendable {
         if case .httpStatus(_, let status) = failure { self.status = status }
         milliseconds = timing.own.milliseconds
         queued = timing.queued.milliseconds
-        error = ErrorRecord(code: failure.code, message: failure.description)
+        error = ErrorRecord(code: failure.code, message: failure.advised)
     }
 
     /// What was asked for is not in the catalogue: there is no address, only the user's own word for it.

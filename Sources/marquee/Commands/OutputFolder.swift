@@ -54,17 +54,22 @@ final class OutputFolder: Sendable {
     /// - Returns: the file's path.
     func write(_ image: LoadedFile, as name: String) async throws(Failure) -> String {
         let file = path + "/" + Self.fileName(name, format: image.header?.format)
-        let failure = await threads.run { () -> Failure? in
-            let bytes = Data(image.bytes.array)
-            if Self.holds(file, bytes) { return nil }
-            do {
-                try bytes.write(to: URL(filePath: file), options: .atomic)
-                return nil
-            } catch {
-                return Failure(
-                    "\(file): cannot be written; is there room, and may you write there?", code: "not-written"
-                )
+        let failure: Failure?
+        do {
+            failure = try await threads.run { () -> Failure? in
+                let bytes = Data(image.bytes.array)
+                if Self.holds(file, bytes) { return nil }
+                do {
+                    try bytes.write(to: URL(filePath: file), options: .atomic)
+                    return nil
+                } catch {
+                    return Failure(
+                        "\(file): cannot be written; is there room, and may you write there?",
+                        code: "not-written")
+                }
             }
+        } catch {
+            throw Failure(error, doing: file)
         }
         if let failure { throw failure }
         return file

@@ -39,7 +39,7 @@ enum PrewarmCommand: Command {
                 requests.append(
                     try session.request(for: entry.address, at: place, checksum: entry.checksum))
             } catch {
-                failures.add((entry.line.map { "line \($0): " } ?? "") + error.description)
+                failures.add((entry.line.map { "line \($0): " } ?? "") + error.advised)
                 record(FetchRecord(error, of: entry.address), session)
                 unreadable += 1
             }

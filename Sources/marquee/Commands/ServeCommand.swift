@@ -41,7 +41,7 @@ enum ServeCommand: Command {
         let service = try CatalogueService(folder: folder, configuration: configuration) { answer in
             if output.isVerbose { output.detail(line(answer)) }
         }
-        service.start()
+        try service.start()
         let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
         session.output.line("http://\(host):\(service.port)/")
         session.output.flush()
@@ -50,7 +50,7 @@ enum ServeCommand: Command {
                 "\(folder) has no movies.json or movies.xml; --catalogue takes the address and a file's name")
         }
         await untilCancelled()
-        await BlockingThreads(count: 1).run { service.stop() }
+        await BlockingThreads.runInAnyCase { service.stop() }
         let statistics = service.statistics
         session.output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped

@@ -93,7 +93,7 @@ private func isInstalled(_ program: String) -> Bool {
 
 private func output(of command: String) async throws -> String {
     // A command is waited for on a thread that nobody else needs.
-    let line = await BlockingThreads(count: 1).run { () -> [CChar] in
+    let line = try await BlockingThreads(count: 1).run { () -> [CChar] in
         guard let stream = unsafe popen(command, "r") else { return [] }
         defer { unsafe _ = pclose(stream) }
         var line = [CChar](repeating: 0, count: 512)

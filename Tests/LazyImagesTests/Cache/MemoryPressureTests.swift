@@ -72,7 +72,7 @@ struct MemoryPressureTests {
         let path = folder.file("pressure")
         let manager = try PressureManager(path, isSocket: overSocket)
         let warned = Tally()
-        MemoryWatch.start(
+        try MemoryWatch.start(
             environment: [
                 "MEMORY_PRESSURE_WATCH": path,
                 "MEMORY_PRESSURE_WRITE": Data("hello".utf8).base64EncodedString(),
@@ -81,7 +81,7 @@ struct MemoryPressureTests {
             if level == .warning { warned.add() }
             return level == .normal
         }
-        let received = await BlockingThreads(count: 1).run { manager.receive() }
+        let received = try await BlockingThreads(count: 1).run { manager.receive() }
         #expect(received == Array("hello".utf8))
         manager.signal()
         try await warned.reaches(1)
@@ -96,12 +96,13 @@ struct MemoryPressureTests {
             atPath: folder.file("proc"), withIntermediateDirectories: false)
         try write(Array("MemTotal: 100 kB\nMemAvailable: 5 kB\n".utf8), to: folder.file("proc/meminfo"))
         let memory = SystemMemory(root: folder.path)
-        MemoryWatch.start(environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"], memory: memory) { _ in
+        try MemoryWatch.start(environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"], memory: memory) { _ in
             Issue.record("there was to be no watch")
             return false
         }
         let warned = Tally()
-        MemoryWatch.start(environment: ["MEMORY_PRESSURE_WATCH": folder.file("nowhere")], memory: memory) {
+        try MemoryWatch.start(environment: ["MEMORY_PRESSURE_WATCH": folder.file("nowhere")], memory: memory)
+        {
             level in
             if level == .warning { warned.add() }
             return level == .normal

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -61,6 +62,52 @@ struct BodyBufferTests {
         let body = try buffer.finish()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         #expect(body.array == [UInt8](repeating: 7, count: 2000))
+    }
+
+    @Test("a spilt file whose name cannot be taken away is not used")
+    func failedRemoval() throws {
+        let folder = try TemporaryFolder()
+        let opened = Shared(0)
+        // A file system without nameless files, on which nothing can be removed.
+        let calls = FileCalls { kind in
+            if kind == .remove { return .failure(EPERM) }
+            guard kind == .open else { return nil }
+            opened.change { $0 += 1 }
+            return opened.value == 1 ? .failure(EOPNOTSUPP) : nil
+        }
+        let buffer = try buffer(spillFolder: folder.path, calls: calls)
+        #expect(buffer.receive(ResponseHead(status: 200)))
+        #expect(!buffer.take([UInt8](repeating: 7, count: 2000)))
+        let error = ImageLoadingError.storageFailed(url: url, reason: "Operation not permitted")
+        #expect(throws: error) { _ = try buffer.finish() }
+        #expect(opened.value == 2)
+    }
+
+    @Test("on a file system without nameless files the name is taken away at once")
+    func withoutNamelessFiles() throws {
+        let folder = try TemporaryFolder()
+        let opened = Shared(0)
+        let calls = FileCalls { kind in
+            guard kind == .open else { return nil }
+            opened.change { $0 += 1 }
+            return opened.value == 1 ? .failure(EOPNOTSUPP) : nil
+        }
+        let buffer = try buffer(spillFolder: folder.path, calls: calls)
+        #expect(buffer.receive(ResponseHead(status: 200)))
+        #expect(buffer.take([UInt8](repeating: 7, count: 2000)))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(try buffer.finish().array == [UInt8](repeating: 7, count: 2000))
+    }
+
+    @Test("without a descriptor for the file the error says so")
+    func noDescriptor() throws {
+        let calls = FileCalls { $0 == .open ? .failure(EMFILE) : nil }
+        let buffer = try buffer(calls: calls)
+        #expect(buffer.receive(ResponseHead(status: 200)))
+        #expect(!buffer.take([UInt8](repeating: 7, count: 2000)))
+        let error = ImageLoadingError.resourcesShort(
+            url: url, reason: "the system gives no descriptor: Too many open files")
+        #expect(throws: error) { _ = try buffer.finish() }
     }
 
     @Test("without room anywhere the body is refused, with the system's reason")
@@ -154,11 +201,12 @@ struct BodyBufferTests {
     }
 
     private func buffer(
-        maximum: Int = 10_000, spillFolder: String = "/tmp", progress: ProgressRelay = ProgressRelay()
+        maximum: Int = 10_000, spillFolder: String = "/tmp", progress: ProgressRelay = ProgressRelay(),
+        calls: FileCalls = FileCalls()
     ) throws -> BodyBuffer {
         BodyBuffer(
             url: try #require(URL(string: url)), maximumBytes: maximum, budget: budget,
-            spillFolder: spillFolder, progress: progress)
+            spillFolder: spillFolder, progress: progress, calls: calls)
     }
 }
 

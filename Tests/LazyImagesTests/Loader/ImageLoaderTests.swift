@@ -56,7 +56,7 @@ struct ImageLoaderTests {
         #expect(small.header.size == ImageSize(width: 4, height: 5), "the header is the file's")
         #expect(loader.cachedImage(for: request) == nil)
         let whole = try await loader.image(for: request)
-        #expect(whole.source == (hasDisk ? .disk : .memory))
+        #expect(whole.source == (hasDisk ? .disk : .decoded))
         #expect(whole.bitmap.size == ImageSize(width: 4, height: 5))
         #expect(try await loader.image(for: fitting(2, 3)).image === small.image)
         #expect(fresh.started.count == 1)

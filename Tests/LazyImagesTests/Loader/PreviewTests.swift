@@ -110,7 +110,7 @@ struct PreviewTests {
         for piece in pieces {
             let isTaken = body.receive(piece.span)
             #expect(isTaken)
-            await threads.run {}
+            try await threads.run {}
             counts.append(shown.withLock { $0.count })
         }
         #expect(shown.withLock { $0 } == Array(1...(counts.last ?? 0)))

@@ -7,26 +7,38 @@ enum CurlLibrary {
     /// the same library with another TLS. `MARQUEE_LIBCURL` in the environment, a path, is used instead of all.
     static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
 
-    /// The library's version, such as `libcurl/7.88.1 OpenSSL/3.0.19`, or why there is none.
-    static let version: Result<String, ImageLoadingError> = {
+    private static let opened = Lock<String?>(nil)
+
+    /// Opens the library, unless it is open, and returns its version, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
+    /// - Throws: why there is none. The next call tries again: there may have been no descriptor for it.
+    static func open() throws(ImageLoadingError) -> String {
+        try opened.withLock { opened throws(ImageLoadingError) in
+            if let opened { return opened }
+            let version = try load()
+            opened = version
+            return version
+        }
+    }
+
+    private static func load() throws(ImageLoadingError) -> String {
         let chosen = ProcessInfo.processInfo.environment["MARQUEE_LIBCURL"]
         var firstReason: String?
         for name in chosen.map({ [$0] }) ?? names {
             var reason = [CChar](repeating: 0, count: 512)
             if unsafe ccurl_open(name, &reason, reason.count) == 0 {
-                return .success(unsafe String(cString: ccurl_version()))
+                return unsafe String(cString: ccurl_version())
             }
             firstReason = firstReason ?? text(reason)
         }
-        return .failure(
-            .transportUnavailable(
-                reason: "libcurl cannot be opened (\(firstReason ?? "not found")); "
-                    + "install it, on Debian and Ubuntu with: apt-get install libcurl4"))
-    }()
+        throw .transportUnavailable(
+            reason: "libcurl cannot be opened (\(firstReason ?? "not found")); "
+                + "install it, on Debian and Ubuntu with: apt-get install libcurl4")
+    }
 
     /// The library by name and TLS, such as `libcurl/7.88.1 over OpenSSL/3.0.19`.
     static let name: String = {
-        guard case .success(let version) = version else { return "libcurl" }
+        // Losing the error is right: only who has opened the library asks.
+        guard let version = try? open() else { return "libcurl" }
         return version.split(separator: " ").prefix(2).joined(separator: " over ")
     }()
 

@@ -8,7 +8,7 @@ import Glibc
     private let inbox: CurlInbox
     private let configuration: CurlTransport.Configuration
     private let connectTo: CurlList
-    private let poller = epoll_create1(Int32(EPOLL_CLOEXEC))
+    private let poller: Poller
     private var multi: OpaquePointer?
     private var transfers: [Int: CurlTransfer] = [:]
     /// The sockets that libcurl has told us to watch.
@@ -21,8 +21,9 @@ import Glibc
     private var curlDeadline = Int64.max
     private var transferDeadline = Int64.max
 
-    init(inbox: CurlInbox, configuration: CurlTransport.Configuration) {
+    init(inbox: CurlInbox, poller: Poller, configuration: CurlTransport.Configuration) {
         self.inbox = inbox
+        self.poller = poller
         connectTo = CurlList(configuration.connectTo.map { "\($0.key):\($0.value)" })
         self.configuration = configuration
     }
@@ -32,7 +33,6 @@ import Glibc
         defer { ccurl_leave() }
         unsafe idleHandles.forEach { unsafe ccurl_easy_cleanup($0) }
         if let multi = unsafe multi { unsafe ccurl_multi_cleanup(multi) }
-        close(poller)
     }
 
     /// Runs until the transport is gone.
@@ -41,16 +41,18 @@ import Glibc
         defer { ccurl_leave() }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         guard let multi = unsafe ccurl_multi_init(socketCallback, timerCallback, context) else {
-            preconditionFailure("libcurl gave no handle: the memory is exhausted")
+            return inbox.refuse(ResourceShortage(missing: .memory, code: ENOMEM))
         }
         unsafe self.multi = multi
         _ = unsafe ccurl_multi_set_connection_cache(multi, configuration.idleConnections)
-        watch(inbox.wake.descriptor, operation: EPOLL_CTL_ADD, events: EPOLLIN.rawValue)
+        guard watch(inbox.wake.descriptor, operation: EPOLL_CTL_ADD, events: EPOLLIN.rawValue) else {
+            return inbox.refuse(ResourceShortage(missing: .memory, code: errno))
+        }
 
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 128)
         while true {
             ccurl_leave()
-            let count = unsafe epoll_wait(poller, &events, Int32(events.count), waitTime())
+            let count = unsafe epoll_wait(poller.descriptor, &events, Int32(events.count), waitTime())
             ccurl_enter()
             for index in 0..<max(0, Int(count)) {
                 let event = unsafe events[index]
@@ -92,8 +94,8 @@ import Glibc
     private func start(_ order: CurlOrder) {
         let reused = unsafe idleHandles.popLast()
         guard let handle = unsafe reused ?? CurlHandle.make(configuration) else {
-            let reason = "libcurl gave no handle: the memory is exhausted"
-            order.end(with: .failure(.transportUnavailable(reason: reason)))
+            let shortage = ResourceShortage(missing: .memory, code: ENOMEM)
+            order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
             return
         }
         if order.request.fields != lastFields.fields {
@@ -175,10 +177,11 @@ import Glibc
         watch(socket, operation: isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, events: events)
     }
 
-    private func watch(_ descriptor: Int32, operation: Int32, events: UInt32) {
+    @discardableResult
+    private func watch(_ descriptor: Int32, operation: Int32, events: UInt32) -> Bool {
         var event = unsafe epoll_event(events: events, data: epoll_data_t(fd: descriptor))
         // Removing fails for a socket that libcurl has closed already, which removed it.
-        _ = unsafe epoll_ctl(poller, operation, descriptor, &event)
+        return unsafe epoll_ctl(poller.descriptor, operation, descriptor, &event) == 0
     }
 
     private static func readiness(_ events: UInt32) -> Int32 {

@@ -136,6 +136,7 @@ import Glibc
 
     private func failure(ofResult result: Int32) -> ImageLoadingError {
         let words = CurlLibrary.text(ofResult: result)
+        if let shortage = shortage(ofResult: result) { return ImageLoadingError(shortage, url: urlText) }
         switch Int(result) {
         case CCURLE_OK, CCURLE_GOT_NOTHING:
             return .connectionLost(
@@ -158,6 +159,18 @@ import Glibc
             return .invalidURL(text: urlText, reason: words)
         default:
             return .malformedResponse(url: urlText, reason: words)
+        }
+    }
+
+    /// What the system had none of, if that is why libcurl failed.
+    private func shortage(ofResult result: Int32) -> ResourceShortage? {
+        switch Int(result) {
+        // Once the request is sent, libcurl says the same of a header line that is too long for it.
+        case CCURLE_OUT_OF_MEMORY:
+            requestSent() == nil ? ResourceShortage(missing: .memory, code: ENOMEM) : nil
+        case CCURLE_COULDNT_CONNECT, CCURLE_COULDNT_RESOLVE_HOST:
+            ResourceShortage(code: Int32(clamping: number(CCURLINFO_OS_ERRNO)))
+        default: nil
         }
     }
 

@@ -36,29 +36,42 @@ public final class CurlTransport: Transport {
         }
     }
 
-    private let inbox: CurlInbox
     private let configuration: Configuration
+    private let startThread: BlockingThreads.Starter
     private let nextNumber = Atomic<Int>(0)
-    private let hasThread = Lock(false)
+    /// What leads to the thread; nil while there is none.
+    private let inbox = Lock<CurlInbox?>(nil)
 
     /// A transport that has no thread yet. Whether there is a libcurl shows at the first transfer.
-    public init(configuration: Configuration = Configuration()) {
-        inbox = CurlInbox()
-        self.configuration = configuration
+    public convenience init(configuration: Configuration = Configuration()) {
+        self.init(configuration: configuration) { name, body throws(ResourceShortage) in
+            try BlockingThreads.startThread(name: name, body)
+        }
     }
 
-    deinit { inbox.close() }
+    /// As above, with a thread from elsewhere.
+    init(configuration: Configuration, startThread: @escaping BlockingThreads.Starter) {
+        self.configuration = configuration
+        self.startThread = startThread
+    }
+
+    deinit { inbox.withLock { $0 }?.close() }
 
     /// The version of the system's libcurl, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
     /// - Throws: `.transportUnavailable` when there is none.
-    public static func libraryVersion() throws(ImageLoadingError) -> String { try CurlLibrary.version.get() }
+    public static func libraryVersion() throws(ImageLoadingError) -> String { try CurlLibrary.open() }
 
     /// Performs one GET: see `Transport`.
     public func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {
-        _ = try CurlLibrary.version.get()
-        startThreadOnce()
+        _ = try CurlLibrary.open()
+        let inbox: CurlInbox
+        do {
+            inbox = try runningInbox()
+        } catch {
+            throw ImageLoadingError(error, url: request.url.displayText)
+        }
         let number = nextNumber.add(1, ordering: .relaxed).newValue
         let cancellation = CurlCancellation()
         let resumption = ResumeOrder()
@@ -77,14 +90,17 @@ public final class CurlTransport: Transport {
         return try outcome.get()
     }
 
-    private func startThreadOnce() {
-        let isFirst = hasThread.withLock { hasThread in
-            defer { hasThread = true }
-            return !hasThread
-        }
-        guard isFirst else { return }
-        BlockingThreads.startThread(name: "LazyImages.curl") { [inbox, configuration] in
-            CurlLoop(inbox: inbox, configuration: configuration).run()
+    /// The inbox of the thread, which is started if there is none.
+    private func runningInbox() throws(ResourceShortage) -> CurlInbox {
+        try inbox.withLock { current throws(ResourceShortage) in
+            if let current, !current.isClosed { return current }
+            let inbox = try CurlInbox()
+            let poller = try Poller()
+            try startThread("LazyImages.curl") { [configuration] in
+                CurlLoop(inbox: inbox, poller: poller, configuration: configuration).run()
+            }
+            current = inbox
+            return inbox
         }
     }
 }
@@ -119,23 +135,47 @@ final class CurlInbox: Sendable {
     enum Message: Sendable {
         case start(CurlOrder)
         case cancel(Int)
+
+        fileprivate func refuse(_ shortage: ResourceShortage) {
+            guard case .start(let order) = self else { return }
+            order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
+        }
     }
 
     private struct State {
         var messages: [Message] = []
         var isClosed = false
+        /// Why the thread could not begin its work.
+        var shortage: ResourceShortage?
     }
 
     private let state = Lock(State())
-    let wake = WakeDescriptor()
+    let wake: WakeDescriptor
+
+    init() throws(ResourceShortage) { wake = try WakeDescriptor() }
+
+    /// Whether no thread reads it any more.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Leaves a message and wakes the thread, unless an earlier message has done so already.
     func send(_ message: Message) {
-        let isFirst = state.withLock { state in
-            state.messages.append(message)
-            return state.messages.count == 1
+        let (isFirst, shortage) = state.withLock { state in
+            if state.shortage == nil { state.messages.append(message) }
+            return (state.messages.count == 1, state.shortage)
         }
+        if let shortage { return message.refuse(shortage) }
         if isFirst { wake.signal() }
+    }
+
+    /// Ends every order, those that were left already and those to come: there is no thread for them.
+    func refuse(_ shortage: ResourceShortage) {
+        let left = state.withLock { state in
+            defer { state.messages = [] }
+            state.shortage = shortage
+            state.isClosed = true
+            return state.messages
+        }
+        for message in left { message.refuse(shortage) }
     }
 
     /// Ends the thread. No transfer can be under way: each holds the transport while it waits.

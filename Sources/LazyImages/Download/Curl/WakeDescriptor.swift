@@ -7,10 +7,10 @@ package final class WakeDescriptor: Sendable {
     package let descriptor: Int32
 
     /// Makes the descriptor.
-    package init() {
+    /// - Throws: when the system gives none.
+    package init() throws(ResourceShortage) {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        // Without a descriptor left nothing in this process could connect or open a file either.
-        precondition(descriptor >= 0, "the system gave no descriptor (errno \(errno))")
+        if descriptor < 0 { throw ResourceShortage(missing: .descriptor, code: errno) }
     }
 
     deinit { close(descriptor) }

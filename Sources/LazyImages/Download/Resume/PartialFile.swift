@@ -1,5 +1,3 @@
-import Glibc
-
 /// What there is of a body whose transfer broke, or is under way, in a file that the next try goes on with, in a later
 /// process too. The file of a body of 20 MiB, of which there are some bytes:
 ///
@@ -49,14 +47,22 @@ import Glibc
     static func beginning(
         _ response: StoredResponse, total: Int?, name: String, in folder: PartialFolder
     ) -> PartialFile? {
-        // Losing the errors is right: without the file the transfer goes well, and only a broken one cannot go on.
-        guard let descriptor = try? folder.openLocked(name, isNew: true) else { return nil }
+        // What fails is counted: without the file the transfer goes well, and only a broken one cannot go on.
+        let opened = folder.faults.noting { () throws(FileFault) in
+            try folder.openLocked(name, isNew: true)
+        }
+        guard let descriptor = opened else { return nil }
         let metadata = response.encoded
         let first = " \(total.map(String.init) ?? "-") \(PartialFolder.bootIdentifier)\n"
         let header = Array(Self.firstLine(before: first, count: metadata.count).utf8) + metadata
-        guard ftruncate(descriptor.number, 0) == 0,
-            (try? folder.calls.write(descriptor, header, at: 0)) != nil
-        else { return nil }
+        do throws(FileFault) {
+            try folder.calls.shorten(descriptor, to: 0)
+            try folder.calls.write(descriptor, header, at: 0)
+        } catch {
+            folder.faults.note(error)
+            return nil
+        }
+        folder.faults.recovered()
         return PartialFile(
             response: response, total: total, count: 0, headerLength: header.count, descriptor: descriptor,
             folder: folder, name: name)
@@ -64,13 +70,22 @@ import Glibc
 
     /// Opens what an earlier transfer left; nil if there is nothing that can be gone on with.
     static func opening(name: String, in folder: PartialFolder) -> PartialFile? {
-        // Losing the errors is right: what cannot be opened and read is fetched anew.
-        guard let descriptor = try? folder.openLocked(name, isNew: false),
-            let size = (try? folder.calls.status(of: descriptor))?.size
-        else { return nil }
-        var bytes = [UInt8](repeating: 0, count: min(size, 64 * 1024))
-        guard (try? folder.calls.read(descriptor, into: &bytes)) == bytes.count,
-            let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+        // What fails is counted: what cannot be opened and read is fetched anew.
+        let opened = folder.faults.noting { () throws(FileFault) in
+            try folder.openLocked(name, isNew: false)
+        }
+        guard let descriptor = opened else { return nil }
+        let size: Int
+        var bytes: [UInt8]
+        do throws(FileFault) {
+            size = try folder.calls.status(of: descriptor).size
+            bytes = [UInt8](repeating: 0, count: min(size, 64 * 1024))
+            guard try folder.calls.read(descriptor, into: &bytes) == bytes.count else { return nil }
+        } catch {
+            folder.faults.note(error)
+            return nil
+        }
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
         else { return nil }
         let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
         guard words.count == 5, words[0] == "MQEP", words[1] == "1", let length = Int(words[2]),
@@ -97,38 +112,46 @@ import Glibc
         return "MQEP 1 \(length)\(rest)"
     }
 
-    /// Adds bytes at the end; false, with the reason in `errno`, if they could not be written.
-    func append(_ bytes: Span<UInt8>) -> Bool {
-        let written: Bool = unsafe bytes.withUnsafeBytes { buffer in
-            var rest = unsafe buffer
-            var offset = headerLength + count
-            while unsafe !rest.isEmpty {
-                let done = unsafe pwrite(descriptor.number, rest.baseAddress, rest.count, off_t(offset))
-                if done < 0, errno == EINTR { continue }
-                guard done > 0 else { return false }
-                offset += done
-                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[done...])
-            }
-            return true
+    /// Adds bytes at the end.
+    func append(_ bytes: Span<UInt8>) throws(FileFault) {
+        do {
+            try folder.calls.write(descriptor, bytes, at: headerLength + count)
+        } catch {
+            folder.faults.note(error)
+            throw error
         }
-        if written { count += bytes.count }
-        return written
+        count += bytes.count
     }
 
-    /// Gives up the name: the part is of no use, or the whole is there.
+    /// Gives up the name: the part is of no use, or the whole is there. What stays is found by the next transfer, or swept.
     func remove() {
-        // Losing the error is right: what stays is found by the next transfer, or swept.
-        try? folder.calls.remove(name, in: folder.descriptor)
+        folder.faults.noting { () throws(FileFault) in try folder.calls.remove(name, in: folder.descriptor) }
     }
 
-    /// The body as memory, once it is whole. The name is given up first, so that nobody can shorten the file.
-    func mapped() -> MappedFile? {
+    /// The body, once it is whole, and nil if it cannot be read. The name is given up first. A file that has one all the
+    /// same is read and not mapped: another process could shorten it, and who then touched the memory would die.
+    func body() -> (any ByteSource)? {
         remove()
-        return MappedFile(descriptor: descriptor.number, count: count, skipping: headerLength)
+        return folder.faults.noting { () throws(FileFault) -> (any ByteSource)? in
+            if try folder.calls.status(of: descriptor).links == 0,
+                let mapped = MappedFile(descriptor: descriptor.number, count: count, skipping: headerLength)
+            {
+                return mapped
+            }
+            var bytes = [UInt8](repeating: 0, count: count)
+            guard try folder.calls.read(descriptor, into: &bytes, at: headerLength) == count else {
+                return nil
+            }
+            return ByteArray(bytes)
+        } ?? nil
     }
 
     private func shorten(to length: Int) -> Bool {
-        guard length > 0, ftruncate(descriptor.number, off_t(headerLength + length)) == 0 else {
+        guard length > 0 else { return false }
+        do {
+            try folder.calls.shorten(descriptor, to: headerLength + length)
+        } catch {
+            folder.faults.note(error)
             return false
         }
         count = length

@@ -5,28 +5,42 @@ import Glibc
 final class PartialFolder: Sendable {
     let calls: FileCalls
     let descriptor: Descriptor
+    /// Counts what fails here.
+    let faults: PartialFaults
     private let limit: Int
 
     /// Parts not gone on with for this long are removed, in seconds: a week.
     private static let longestStay = 7 * 86_400
 
     /// Opens the folder at an absolute path, and makes it if `isForWriting`; nil if that cannot be.
-    /// - Parameter limit: the most bytes the files may have together.
-    init?(path: String, limit: Int, isForWriting: Bool, calls: FileCalls = FileCalls()) {
-        // Losing the error is right: without a folder no transfer goes on where it was, and that is all.
-        if isForWriting {
-            if let end = path.lastIndex(of: "/"), end != path.startIndex {
-                try? calls.makeFolder(String(path[..<end]))
+    /// - Parameters:
+    ///   - limit: the most bytes the files may have together.
+    ///   - faults: counts what fails.
+    init?(
+        path: String, limit: Int, isForWriting: Bool, calls: FileCalls = FileCalls(),
+        faults: PartialFaults = PartialFaults()
+    ) {
+        do throws(FileFault) {
+            if isForWriting {
+                if let end = path.lastIndex(of: "/"), end != path.startIndex {
+                    try calls.makeFolder(String(path[..<end]))
+                }
+                try calls.makeFolder(path)
             }
-            try? calls.makeFolder(path)
-        }
-        guard let opened = try? calls.openFolder(path), (try? calls.status(of: opened))?.owner == geteuid()
-        else {
+            descriptor = try calls.openFolder(path)
+            let owner = try calls.status(of: descriptor).owner
+            guard owner == geteuid() else {
+                throw FileFault(
+                    kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(owner))")
+            }
+        } catch {
+            // Without a folder no transfer goes on where it was, and that is all.
+            faults.note(error)
             return nil
         }
-        descriptor = opened
         self.limit = limit
         self.calls = calls
+        self.faults = faults
     }
 
     /// Opens a file and locks it. Throws if another process has it locked, or has just finished with it.
@@ -43,18 +57,18 @@ final class PartialFolder: Sendable {
     /// Makes room for a body of `count` bytes; false if it is too large for the folder.
     func makeRoom(for count: Int) -> Bool {
         guard count <= limit else { return false }
-        // Losing the errors is right: what cannot be looked at or removed now is there for the next one to remove.
-        var files = ((try? calls.names(in: descriptor)) ?? []).compactMap { name in
-            (try? calls.status(of: name, in: descriptor)).map { (name: name, identity: $0.identity) }
+        // What cannot be looked at or removed now is there for the next one to remove.
+        var files: [(name: String, identity: FileIdentity)] = []
+        for name in names {
+            let status = faults.noting { () throws(FileFault) in try calls.status(of: name, in: descriptor) }
+            if let status { files.append((name: name, identity: status.identity)) }
         }
         files.sort { $0.identity.modified < $1.identity.modified }
         var sum = files.reduce(0) { $0 + $1.identity.size }
         for file in files {
             let age = FileTime.coarseNow.seconds(since: file.identity.modified)
             guard sum + count > limit || age > Self.longestStay else { break }
-            guard (try? openLocked(file.name, isNew: false)) != nil else { continue }
-            try? calls.remove(file.name, in: descriptor)
-            sum -= file.identity.size
+            if removeUnlessBusy(file.name) { sum -= file.identity.size }
         }
         return sum + count <= limit
     }
@@ -64,10 +78,25 @@ final class PartialFolder: Sendable {
 
     /// Removes every file that nobody is at.
     func removeAll() {
-        // Losing the errors is right: what cannot be removed now is swept in time.
-        for name in (try? calls.names(in: descriptor)) ?? []
-        where (try? openLocked(name, isNew: false)) != nil {
-            try? calls.remove(name, in: descriptor)
+        for name in names { removeUnlessBusy(name) }
+    }
+
+    /// The files that there are.
+    var names: [String] {
+        faults.noting { () throws(FileFault) in try calls.names(in: descriptor) } ?? []
+    }
+
+    /// Removes a file, unless somebody is at it; whether it has.
+    @discardableResult
+    private func removeUnlessBusy(_ name: String) -> Bool {
+        do throws(FileFault) {
+            let file = try openLocked(name, isNew: false)
+            try calls.remove(name, in: descriptor)
+            _ = file.number
+            return true
+        } catch {
+            faults.note(error)
+            return false
         }
     }
 

@@ -18,20 +18,35 @@ package final class PartialStore: Sendable {
     private let limit: Int
     /// The files there were when somebody first looked, and those made since; nil before that.
     private let names = Lock<Set<String>?>(nil)
+    private let calls: FileCalls
+    private let faults = PartialFaults()
 
     /// - Parameters:
     ///   - path: the folder, which need not exist.
     ///   - limit: the most bytes all parts may have.
-    package init(path: String, limit: Int) {
+    package init(path: String, limit: Int, calls: FileCalls = FileCalls()) {
         self.path = path
         self.limit = limit
+        self.calls = calls
+    }
+
+    /// What failed here.
+    var counters: PartialCounters { faults.counters }
+
+    /// Whether there may be a part. Asks nothing of the disk.
+    func mayHavePart(of key: CacheKey) -> Bool {
+        names.withLock { $0?.contains(key.digest.hexadecimal) ?? true }
+    }
+
+    private func folder(isForWriting: Bool) -> PartialFolder? {
+        PartialFolder(path: path, limit: limit, isForWriting: isForWriting, calls: calls, faults: faults)
     }
 
     /// What an earlier transfer of the same left, if this one can go on with it. Blocks for a few calls of the system.
     /// - Parameters:
     ///   - source: where the transfer goes; a part from elsewhere is not gone on with.
     func part(of key: CacheKey, from source: URL) -> PartialFile? {
-        guard has(key), let folder = PartialFolder(path: path, limit: limit, isForWriting: false),
+        guard has(key), let folder = folder(isForWriting: false),
             let file = PartialFile.opening(name: key.digest.hexadecimal, in: folder), file.count > 0,
             file.response.url == source.absoluteString
         else { return nil }
@@ -45,7 +60,7 @@ package final class PartialStore: Sendable {
         guard head.status == 200, Validators.strong(head.fields, now: now) != nil,
             head.fields["accept-ranges"]?.equalsIgnoringCase("none") != true,
             Storability.allows(head, directives: CacheControl([:])),
-            let folder = PartialFolder(path: path, limit: limit, isForWriting: true),
+            let folder = folder(isForWriting: true),
             folder.makeRoom(for: total ?? Self.assumedLength)
         else { return nil }
         let name = key.digest.hexadecimal
@@ -57,15 +72,13 @@ package final class PartialStore: Sendable {
 
     /// Removes every part that nobody is at. Blocks.
     package func removeAll() {
-        PartialFolder(path: path, limit: limit, isForWriting: false)?.removeAll()
+        folder(isForWriting: false)?.removeAll()
     }
 
     private func has(_ key: CacheKey) -> Bool {
         names.withLock { names in
             if names == nil {
-                let folder = PartialFolder(path: path, limit: limit, isForWriting: false)
-                // Losing the error is right: what cannot be listed cannot be gone on with.
-                names = Set(folder.flatMap { try? $0.calls.names(in: $0.descriptor) } ?? [])
+                names = Set(folder(isForWriting: false)?.names ?? [])
             }
             guard let names, !names.isEmpty else { return false }
             return names.contains(key.digest.hexadecimal)

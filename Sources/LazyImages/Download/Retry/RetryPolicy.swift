@@ -1,5 +1,5 @@
 /// When a transfer that failed is tried again. Only what may well succeed the next time is: a connection that did not come
-/// about or was lost, and the statuses 408, 425, 429, 500, 502, 503 and 504. The pause before each try is drawn at random
+/// about or was lost, one that this system had no thread or descriptor for, and the statuses 408, 425, 429, 500, 502, 503 and 504. The pause before each try is drawn at random
 /// from nothing to a bound that doubles every time (full jitter), so that clients which failed together do not come back
 /// together; a server's Retry-After is obeyed up to a limit, beyond which there is no other try.
 public struct RetryPolicy: Sendable, Hashable {
@@ -54,7 +54,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Whether a transfer that failed so is worth another try. A timeout is not: whoever asked has waited long enough.
     static func isRetryable(_ error: ImageLoadingError) -> Bool {
         switch error {
-        case .connectionFailed, .connectionLost: true
+        case .connectionFailed, .connectionLost, .resourcesShort: true
         // Cut by the connection, that is; an image that is cut in its file is the same the next time.
         case .truncated(_, _, let expected): expected != nil
         default: false

@@ -20,7 +20,7 @@ struct PartialFileTests {
         let file = try #require(PartialFile.opening(name: name, in: partials()))
         #expect(file.count == 3 && file.total == 10 && file.response == response)
         #expect(append([4, 5], to: file))
-        let mapped = try #require(file.mapped())
+        let mapped = try #require(file.body())
         #expect(mapped.withBytes { [UInt8](copying: $0) } == [1, 2, 3, 4, 5])
         #expect(try partials().calls.names(in: partials().descriptor).isEmpty)
     }
@@ -110,13 +110,62 @@ struct PartialFileTests {
         _ = busy.number
     }
 
+    @Test(
+        "a file whose name cannot be taken away is copied and not mapped: nobody else can shorten what is read"
+    )
+    func failedRemoval() throws {
+        try write([1, 2, 3], total: 10)
+        let faults = PartialFaults()
+        let calls = FileCalls { kind in kind == .remove ? .failure(EPERM) : nil }
+        let partials = try #require(
+            PartialFolder(
+                path: folder.path, limit: 1 << 20, isForWriting: true, calls: calls, faults: faults))
+        let body = try #require(PartialFile.opening(name: name, in: partials)?.body())
+        #expect(body is ByteArray)
+        #expect(unsafe truncate(folder.file(name), 0) == 0)
+        #expect(body.withBytes { [UInt8](copying: $0) } == [1, 2, 3])
+        #expect(faults.counters.faults == 1)
+        #expect(faults.counters.lastFault?.contains("cannot remove part") == true)
+    }
+
+    @Test("a file with a second name is copied and not mapped")
+    func secondName() throws {
+        try write([1, 2, 3], total: 10)
+        let file = try #require(PartialFile.opening(name: name, in: partials()))
+        #expect(unsafe link(folder.file(name), folder.file("other")) == 0)
+        #expect(try #require(file.body()) is ByteArray)
+    }
+
+    @Test("what fails in the folder is counted, once for one reason; what is absent or busy is no failure")
+    func counted() throws {
+        let isBroken = Shared(true)
+        let store = PartialStore(
+            path: folder.file("parts"), limit: 1 << 20,
+            calls: FileCalls { kind in kind == .write && isBroken.value ? .failure(EIO) : nil })
+        let url = try #require(URL(string: "https://example.org/a"))
+        let head = ResponseHead(status: 200, fields: ["ETag": "\"a\""])
+        #expect(store.part(of: key("a"), from: url) == nil)
+        #expect(store.counters == PartialCounters())
+        for _ in 0..<3 { #expect(store.begin(head, total: 9, of: key("a"), from: url, now: 7) == nil) }
+        #expect(store.counters.faults == 1)
+        #expect(store.counters.lastFault?.contains("Input/output error") == true)
+        isBroken.change { $0 = false }
+        let begun = try #require(store.begin(head, total: 9, of: key("a"), from: url, now: 7))
+        #expect(store.begin(head, total: 9, of: key("a"), from: url, now: 7) == nil, "it is busy")
+        #expect(store.counters.faults == 1)
+        begun.remove()
+    }
+
     private var file: URL { URL(filePath: folder.file(name)) }
 
     private func partials() throws -> PartialFolder {
         try #require(PartialFolder(path: folder.path, limit: 1 << 20, isForWriting: true))
     }
 
-    private func append(_ bytes: [UInt8], to file: PartialFile) -> Bool { file.append(bytes.span) }
+    private func append(_ bytes: [UInt8], to file: PartialFile) -> Bool {
+        // Losing the error is right: the tests only ask whether it went well.
+        (try? file.append(bytes.span)) != nil
+    }
 
     private func write(_ bytes: [UInt8], total: Int?) throws {
         let file = try #require(PartialFile.beginning(response, total: total, name: name, in: partials()))

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -158,6 +159,42 @@ struct ResumeTests {
         #expect(file.source == .network && file.bytes.array == large)
     }
 
+    @Test(
+        "no call for a part is made on the cooperative pool: not to read one, to leave one or to end with one"
+    )
+    func awayFromThePool() async throws {
+        let names = Lock<Set<String>>([])
+        func taken() -> Set<String> { names.withLock { $0.exchange([]) } }
+        let calls = FileCalls { _ in
+            names.withLock { _ = $0.insert(Self.threadName()) }
+            return nil
+        }
+        try await breakOff(after: 60_000, calls: calls)
+        #expect(taken() == ["LazyImages.body"], "a part was left")
+        let caller = try await loader(calls: calls).callers(1, of: request)
+        let rest = try await transport.transfer(1)
+        #expect(rest.request.fields["range"] == "bytes=60000-")
+        #expect(taken() == ["LazyImages.body"], "the part was read")
+        rest.respond(
+            206,
+            ["Content-Range": "bytes 60000-99999/100000", "Content-Length": "40000", "ETag": "\"1\""])
+        // What arrives is written by the transport's own thread, which is this test's here.
+        rest.send(Array(body[60_000...]))
+        _ = taken()
+        rest.finish()
+        #expect(try await caller.outcomes[0].get().bytes.array == body)
+        #expect(taken() == ["LazyImages.body"], "the whole was taken from it")
+    }
+
+    private static func threadName() -> String {
+        let file = unsafe open("/proc/thread-self/comm", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        var name = [UInt8](repeating: 0, count: 16)
+        let count = unsafe read(file, &name, name.count)
+        // Without the line feed at its end.
+        return String(decoding: name.prefix(max(0, count - 1)), as: UTF8.self)
+    }
+
     @Test("an ephemeral loader leaves nothing on disk")
     func ephemeral() async throws {
         var configuration = ImageDownloader.Configuration()
@@ -173,8 +210,10 @@ struct ResumeTests {
     }
 
     /// Has a transfer break after so many bytes.
-    private func breakOff(after count: Int, _ other: HTTPFields? = nil) async throws {
-        let caller = try await loader().callers(1, of: request)
+    private func breakOff(
+        after count: Int, _ other: HTTPFields? = nil, calls: FileCalls = FileCalls()
+    ) async throws {
+        let caller = try await loader(calls: calls).callers(1, of: request)
         let first = try await transport.transfer(0)
         first.respond(200, other ?? fields)
         first.send(Array(body.prefix(count)))
@@ -183,11 +222,20 @@ struct ResumeTests {
     }
 
     /// A loader as another process would have it.
-    private func loader() -> FileLoader {
+    private func loader(calls: FileCalls = FileCalls()) -> FileLoader {
         var configuration = ImageDownloader.Configuration()
+        configuration.fileCalls = calls
         configuration.retry = .never
         return FileLoader(
             memory: nil, disk: DiskCache(folder: folder.file("cache")), configuration: configuration,
             transport: transport)
+    }
+}
+
+extension Set {
+    /// Puts another set in the place of this one, which is returned.
+    fileprivate mutating func exchange(_ other: Set) -> Set {
+        defer { self = other }
+        return self
     }
 }

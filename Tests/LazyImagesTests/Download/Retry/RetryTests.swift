@@ -83,6 +83,47 @@ struct RetryTests {
         #expect(pauses.all == [.seconds(7)] && transport.started.count == 2)
     }
 
+    @Test("all tries together have the total time, and when it has run out there is no other")
+    func totalTime() async throws {
+        let caller = try await downloader().callers(1, of: request)
+        let lost = ImageLoadingError.connectionLost(url: "", received: 1, reason: "")
+        let first = try await transport.transfer(0)
+        #expect(first.request.timeouts.total == .seconds(300))
+        pauses.pass(.seconds(299))
+        first.fail(lost)
+        let second = try await transport.transfer(1)
+        #expect(second.request.timeouts.total == .seconds(1))
+        pauses.pass(.seconds(2))
+        second.fail(lost)
+        #expect(await caller.outcomes[0].error?.code == "connection-lost")
+        #expect(transport.started.count == 2)
+    }
+
+    @Test("a total time that ran out is told as it was set, and is not tried again")
+    func totalTimeRanOut() async throws {
+        let caller = try await downloader().callers(1, of: request)
+        let first = try await transport.transfer(0)
+        pauses.pass(.seconds(100))
+        first.fail(.connectionLost(url: "", received: 1, reason: ""))
+        try await transport.transfer(1).fail(.timedOut(url: "", phase: .total, seconds: 200))
+        #expect(
+            await caller.outcomes[0].error
+                == .timedOut(url: "http://localhost/a.png", phase: .total, seconds: 300))
+        #expect(transport.started.count == 2)
+    }
+
+    @Test("redirects have no total time of their own")
+    func totalTimeOfRedirects() async throws {
+        let caller = try await downloader().callers(1, of: request)
+        let first = try await transport.transfer(0)
+        pauses.pass(.seconds(200))
+        first.answer([], status: 302, fields: ["Location": "/b.png"])
+        let second = try await transport.transfer(1)
+        #expect(second.request.timeouts.total == .seconds(100))
+        second.answer(SampleImages.png)
+        #expect(await caller.outcomes[0].error == nil)
+    }
+
     @Test("who leaves during a pause ends it at once")
     func cancellation() async throws {
         var configuration = ImageDownloader.Configuration()
