@@ -89,7 +89,7 @@ for call in "${calls[@]}"; do
                 *)
                     # Again, with the frames of every call, which takes long. What traps by chance may not do so again.
                     frames=
-                    for _ in 1 2 3; do
+                    for _ in 1 2 3 4 5 6 7 8; do
                         fetch $((4 * limit)) "$call" "$error" "$when" -k
                         frames=$(trap_frames "$work/trace")
                         [ -z "$frames" ] || break

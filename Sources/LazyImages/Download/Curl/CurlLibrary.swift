@@ -1,5 +1,6 @@
 import CCurl
 import FoundationEssentials
+import Glibc
 
 /// The system's libcurl, opened once a process, at the first transfer.
 enum CurlLibrary {
@@ -10,17 +11,19 @@ enum CurlLibrary {
     private static let opened = Lock<String?>(nil)
 
     /// Opens the library, unless it is open, and returns its version, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
-    /// - Throws: why there is none. The next call tries again: there may have been no descriptor for it.
-    static func open() throws(ImageLoadingError) -> String {
+    /// - Parameter url: what it is opened for, to be named in an error.
+    /// - Throws: `.transportUnavailable`, or `.resourcesShort` where there is no descriptor or memory for it. The next call
+    ///   tries again.
+    static func open(for url: @autoclosure () -> String = "libcurl") throws(ImageLoadingError) -> String {
         try opened.withLock { opened throws(ImageLoadingError) in
             if let opened { return opened }
-            let version = try load()
+            let version = try load(for: url())
             opened = version
             return version
         }
     }
 
-    private static func load() throws(ImageLoadingError) -> String {
+    private static func load(for url: String) throws(ImageLoadingError) -> String {
         let chosen = ProcessInfo.processInfo.environment["MARQUEE_LIBCURL"]
         var firstReason: String?
         for name in chosen.map({ [$0] }) ?? names {
@@ -29,6 +32,10 @@ enum CurlLibrary {
                 return unsafe String(cString: ccurl_version())
             }
             firstReason = firstReason ?? text(reason)
+        }
+        // The dynamic linker gives no number, but ends with the system's words for it.
+        for code in [EMFILE, ENFILE, ENOMEM] where firstReason?.hasSuffix(SystemError.text(code)) == true {
+            if let shortage = ResourceShortage(code: code) { throw ImageLoadingError(shortage, url: url) }
         }
         throw .transportUnavailable(
             reason: "libcurl cannot be opened (\(firstReason ?? "not found")); "

@@ -65,7 +65,7 @@ public final class CurlTransport: Transport {
     public func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {
-        _ = try CurlLibrary.open()
+        _ = try CurlLibrary.open(for: request.url.displayText)
         let inbox: CurlInbox
         do {
             inbox = try runningInbox()
