@@ -70,7 +70,7 @@ struct ServeProgramTests {
         #expect(fetched.status == 0)
         server.send(SIGTERM)
         let lines = await server.outcome().errorLines
-        #expect(lines.count == 4)
+        try #require(lines.count == 4, "\(lines)")
         #expect(lines[0].hasPrefix("marquee: GET / 200, "))
         #expect(lines[2].hasPrefix("marquee: GET /posters/2.png 200, 70 bytes in "))
     }
