@@ -11,9 +11,10 @@ struct Bench {
         marquee-bench memory [--threads N]
                                        hit, miss and stores of the memory tier on 1, 2 and 4 threads, or on N,
                                        beside a dictionary under a lock and plain LRU
-        marquee-bench hit-ratio [--capacity N TRACE [--binary]]
+        marquee-bench hit-ratio [--capacity N TRACE | --pairs LIST] [--binary]
                                        what LRU, CLOCK, SIEVE, ours and the optimum make of a trace: a key a line,
-                                       or 32-bit integers, low byte first; without one, of traces of our own
+                                       or 32-bit integers, low byte first; of the pairs of a list, a trace and a
+                                       capacity a line, and their mean; without either, of traces of our own
         marquee-bench disk             a hit and a store of the disk tier, beside the raw system calls
         marquee-bench disk --entries N
                                        opening, a hot hit, a miss, stores and evictions at N entries of 200 bytes,
@@ -93,7 +94,7 @@ struct Options {
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
         "memory-size", "films",
     ]
-    static let texts: Set<String> = ["cacert", "ppm", "size", "fit", "scale"]
+    static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
     var words: [String] = []
     var flags: Set<String> = []

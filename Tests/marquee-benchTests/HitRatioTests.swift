@@ -28,6 +28,30 @@ struct HitRatioTests {
         #expect(ratios.lru == 0 && ratios.ours > 0.88 * ratios.optimum)
     }
 
+    @Test(
+        "a trace that is short beside a large cache does not leave it plain LRU",
+        arguments: [1_001, 1_002, 1_003])
+    func shortTrace(seed: UInt64) throws {
+        let searches = try #require(FrozenTrace.short(seed: seed).first { $0.name == "searches" })
+        let ratios = HitRatios(of: NumberedTrace(searches.uses), capacity: 700)
+        #expect(ratios.lru < 0.05 && ratios.ours > 0.85 * ratios.optimum)
+    }
+
+    @Test("on short traces of every kind the memory tier is close to the optimum, and never far below LRU")
+    func shortTraces() {
+        var all: [HitRatios] = []
+        for trace in FrozenTrace.short(seed: 1_004) {
+            let numbered = NumberedTrace(trace.uses)
+            for capacity in trace.capacities {
+                let ratios = HitRatios(of: numbered, capacity: capacity)
+                #expect(ratios.ours > ratios.lru - 0.02, "\(trace.name), capacity \(capacity)")
+                all.append(ratios)
+            }
+        }
+        let mean = HitRatios(meanOf: all)
+        #expect(mean.ours > 0.85 * mean.optimum)
+    }
+
     @Test("the policies and the optimum do what they are known to do on a trace one can follow by hand")
     func byHand() {
         // Belady's own kind of example: at three places and for these keys, ten misses under LRU, and seven at best.
@@ -59,6 +83,21 @@ struct HitRatioTests {
         try Data(bytes).write(to: URL(filePath: folder.file("trace")))
         let trace = try NumberedTrace(file: folder.file("trace"), isBinary: isBinary)
         #expect(trace.uses == [0, 1, 0] && trace.keyCount == 2)
+    }
+
+    @Test("a list of pairs gives each pair's ratios and their mean; a line that is no pair is named")
+    func pairs() async throws {
+        let folder = try TemporaryFolder()
+        let (trace, list) = (folder.file("trace"), folder.file("list"))
+        try Data("a\na\nb\nb\n".utf8).write(to: URL(filePath: trace))
+        try Data("\(trace) 1\n\(trace) 2\n".utf8).write(to: URL(filePath: list))
+        let results = try await hitRatioBenchmark(Options(["hit-ratio", "--pairs", list]))
+        #expect(results.count == 15 && results.allSatisfy { $0.ours == 50 })
+        #expect(results.last?.name == "hit ratio, mean of 2 pairs, optimum")
+        try Data("\(trace) 1\nno pair\n".utf8).write(to: URL(filePath: list))
+        await #expect(throws: BenchmarkFailure.self) {
+            try await hitRatioBenchmark(Options(["hit-ratio", "--pairs", list]))
+        }
     }
 
     private func hits<Policy: ReplacementPolicy>(_: Policy.Type, _ trace: NumberedTrace, _ capacity: Int)

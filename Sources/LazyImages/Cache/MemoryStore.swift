@@ -40,6 +40,8 @@ struct MemoryStore {
     private var policy: WTinyLFU
     private var trials: WindowTrials
     private var sketch = FrequencySketch()
+    /// Whether there was no room for a value yet.
+    private var isFull = false
     /// By the indices of the policy's nodes.
     private var entries: [Entry] = []
     /// How often each pinned node is pinned.
@@ -131,6 +133,11 @@ struct MemoryStore {
             entries[Int(index)].deadline = deadline
         }
         noteUse(digest, index)
+        if !isFull, policy.cost > limit {
+            isFull = true
+            trials.begin(entries: policy.count, hits: hits, uses: hits + stores)
+            policy.setWindow(share: trials.share)
+        }
         while let victim = policy.removeNext(sketch) {
             removed.add(take(victim))
             evictions &+= 1

@@ -3,9 +3,10 @@
 /// nodes and not values; a node's index says where its value lies.
 ///
 /// What is new enters a window in the order of use. What the window has no room for goes to the main space if that has,
-/// and otherwise must have been used more often of late than what the main space would let go of for it, by a sketch that
-/// knows keys which are not here too. So a scan passes through and leaves what is wanted again and again alone. The main
-/// space is a segmented LRU: probation, and what was used there, protected. A window of the whole size is plain LRU.
+/// and otherwise must have been used more often of late, before its last use, than what the main space would let go of
+/// for it, by a sketch that knows keys which are not here too. So a scan passes through and leaves what is wanted again
+/// and again alone. The main space is a segmented LRU: probation, and what was used there, protected. A window of the
+/// whole size is plain LRU.
 ///
 /// Every operation is O(1) for each entry it adds or takes out; a use allocates nothing. Flat arrays: a table leads from
 /// a key to a node's index, and the nodes of a segment are linked by indices into a ring.
@@ -41,6 +42,9 @@ struct WTinyLFU {
     /// The most nodes one operation moves from a segment that has become too large: a window that is made smaller
     /// empties with the next operations and not at once.
     private static let moves = 4
+    /// The same for what a window held before it was made smaller. More than `moves`: an entry that is still in the
+    /// window is the next to go, although newer ones are worth less.
+    private static let movesOfRest = 64
 
     /// The most that the costs should sum up to.
     private(set) var limit: Int
@@ -54,6 +58,8 @@ struct WTinyLFU {
     /// The keys of the nodes. Apart, because the links of a ring then lie closer together.
     private var digests = [SHA256.Digest](repeating: noDigest, count: anchors.count)
     private var windowCost = 0
+    /// What the window still has to give to the main space since it was made smaller.
+    private var windowRest = 0
     private var protectedCost = 0
     /// Nodes that are no entries, linked by `older`.
     private var firstFree = none
@@ -67,7 +73,10 @@ struct WTinyLFU {
     /// One more than the highest index that was ever an entry's.
     var indexEnd: Int { nodes.count }
 
-    mutating func setWindow(share: Double) { window = Self.window(limit, share) }
+    mutating func setWindow(share: Double) {
+        window = Self.window(limit, share)
+        windowRest = max(0, windowCost - window)
+    }
 
     private static func window(_ limit: Int, _ share: Double) -> Int { max(1, Int(Double(limit) * share)) }
 
@@ -149,15 +158,14 @@ struct WTinyLFU {
     /// rest fits, or is pinned. Moves on what the window has no room for.
     @inline(__always)
     mutating func removeNext(_ sketch: borrowing FrequencySketch) -> Int32? {
+        if windowRest > 0 { moveWindowRest() }
         for _ in 0..<Self.moves where windowCost > window {
             let candidate = nodes[Int(Segment.window)].newer
             guard cost > limit else {
                 move(candidate, to: Segment.probation)
                 continue
             }
-            guard let victim = mainVictim(),
-                sketch.frequency(of: digest(of: candidate)) > sketch.frequency(of: digest(of: victim))
-            else {
+            guard let victim = mainVictim(), isMoreFrequent(candidate, than: victim, sketch) else {
                 remove(candidate)
                 return candidate
             }
@@ -166,6 +174,27 @@ struct WTinyLFU {
             return victim
         }
         return removeNext(above: limit)
+    }
+
+    /// Whether a candidate was used more often than a victim. The candidate's last use does not count, because the
+    /// victim's next one may be due: in a loop all keys are used equally often, and the one that was just used is a
+    /// use ahead of those that come later in the same round.
+    @inline(__always)
+    private func isMoreFrequent(
+        _ candidate: Int32, than victim: Int32, _ sketch: borrowing FrequencySketch
+    ) -> Bool {
+        sketch.frequency(of: digest(of: candidate)) - 1 > sketch.frequency(of: digest(of: victim))
+    }
+
+    /// Moves on what a window held before it was made smaller. Newer entries take the places of those that went
+    /// meanwhile.
+    @inline(never)
+    private mutating func moveWindowRest() {
+        for _ in 0..<Self.movesOfRest where windowRest > 0 && windowCost > window {
+            let oldest = nodes[Int(Segment.window)].newer
+            windowRest -= nodes[Int(oldest)].cost
+            move(oldest, to: Segment.probation)
+        }
     }
 
     /// Takes out what is worth least if more than `bound` is left.

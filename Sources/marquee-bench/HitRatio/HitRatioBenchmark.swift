@@ -4,6 +4,7 @@ import LazyImages
 /// The share of a trace's uses that caches of one size answer: LRU, CLOCK, SIEVE, ours, and the optimum that knows the
 /// future. Without a trace, those of traces that are made anew, and the same, in every run.
 func hitRatioBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
+    if let path = options.values["pairs"] { return try pairResults(list: path, options) }
     if let path = options.words.dropFirst().first {
         guard let capacity = options.values["capacity"].flatMap({ Int($0) }), capacity > 0 else {
             throw BenchmarkFailure(description: "hit-ratio wants --capacity N, the entries of the cache")
@@ -14,6 +15,25 @@ func hitRatioBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     return results(of: FrozenTrace.general, named: "loops, scans, zigzags, web")
         + results(of: FrozenTrace.others, named: "other use")
         + results(of: FrozenTrace.browsing, named: "browsing")
+        + results(of: FrozenTrace.short(seed: 1), named: "short traces")
+}
+
+/// The ratios of each trace and capacity that a file names, a pair a line (`traces/gli.txt 500`), and their mean. The
+/// traces' paths are relative to the working folder.
+private func pairResults(list path: String, _ options: Options) throws -> [BenchmarkResult] {
+    var results: [BenchmarkResult] = []
+    var all: [HitRatios] = []
+    for line in try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8).split(separator: "\n") {
+        let words = line.split(separator: " ").map(String.init)
+        guard words.count == 2, let capacity = Int(words[1]), capacity > 0 else {
+            throw BenchmarkFailure(description: "\(path): a line is a trace and a capacity, not “\(line)”")
+        }
+        let trace = try NumberedTrace(file: words[0], isBinary: options.flags.contains("binary"))
+        let ratios = HitRatios(of: trace, capacity: capacity)
+        all.append(ratios)
+        results += ratios.results(name: "\(words[0]), capacity \(capacity)")
+    }
+    return results + HitRatios(meanOf: all).results(name: "mean of \(all.count) pairs")
 }
 
 private func results(of traces: [FrozenTrace], named group: String) -> [BenchmarkResult] {

@@ -62,6 +62,25 @@ struct WTinyLFUTests {
         #expect(share == 1 ? hits == 0 : hits > 800)
     }
 
+    @Test("a window that is made smaller keeps what it held: new keys do not drive it out")
+    func shrinking() {
+        var cache = Cache(limit: 400, windowShare: 1)
+        for key in 0..<400 { _ = cache.use(key) }
+        cache.policy.setWindow(share: 0.01)
+        for key in 1_000..<1_400 { _ = cache.use(key) }
+        #expect((0..<400).count { cache.holds($0) } > 380)
+    }
+
+    @Test("a key that comes back does not drive out one that was used as often before and is due next")
+    func useThatIsDue() {
+        // LRU holds the second half of a loop after its first round.
+        var cache = Cache(limit: 100, windowShare: 1)
+        for key in 0..<200 { _ = cache.use(key) }
+        cache.policy.setWindow(share: 0.01)
+        for key in 0..<100 { _ = cache.use(key) }
+        #expect((100..<200).count { cache.use($0) } > 75)
+    }
+
     @Test("pinned entries are in nobody's way and go in their turn when they are unpinned")
     func pinning() {
         var cache = Cache(limit: 10, windowShare: 0.2)
@@ -107,6 +126,43 @@ struct WTinyLFUTests {
         // A short loop that moves on and on: only what was used last is used again.
         for start in 0..<400 { use(1_000 + 20 * start..<1_000 + 20 * start + 90, rounds: 1) }
         #expect(trials.share >= 0.8)
+    }
+
+    @Test("a large cache guesses a small window when full, unless nothing or nearly everything came back")
+    func guess() {
+        func share(entries: Int, hits: Int, uses: Int) -> Double {
+            var trials = WindowTrials(limit: 100_000)
+            trials.begin(entries: entries, hits: hits, uses: uses)
+            return trials.share
+        }
+        #expect(share(entries: 500, hits: 100, uses: 600) == 0.2)
+        #expect(share(entries: 500, hits: 0, uses: 500) == 1)
+        #expect(share(entries: 500, hits: 1_500, uses: 2_000) == 1)
+        #expect(share(entries: 100, hits: 50, uses: 150) == 1)
+    }
+
+    @Test("a guess that is wrong is given up sooner than a window that the trials have found")
+    func wrongGuess() {
+        func usesUntilLRU(isGuessed: Bool) -> Int {
+            var (trials, sketch) = (WindowTrials(limit: 300), FrequencySketch())
+            func use(_ key: Int) {
+                sketch.add(Cache.digest(key))
+                _ = trials.use(Cache.digest(key), cost: 1, sketch)
+            }
+            if isGuessed {
+                trials.begin(entries: 300, hits: 1, uses: 301)
+            } else {
+                for _ in 0..<3 { for key in 0..<400 { use(key) } }
+            }
+            #expect(trials.share < 1)
+            // Only what was used last is used again.
+            for number in 0..<20_000 {
+                use(10_000 + number / 3 - (number % 3) * 40)
+                if trials.isPlainLRU { return number }
+            }
+            return .max
+        }
+        #expect(usesUntilLRU(isGuessed: true) * 2 < usesUntilLRU(isGuessed: false))
     }
 
     @Test("where every trial has all that is used they rest, until something new is stored")
