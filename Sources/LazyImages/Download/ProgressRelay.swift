@@ -50,17 +50,19 @@ final class ProgressRelay: Sendable {
     private struct State {
         var listeners: [LoadTicket: ProgressListener] = [:]
         var latest: TransferProgress?
+        /// The body that arrives. Not kept for longer than its transfer.
+        weak var body: BodyBuffer?
     }
 
     private let state = Lock(State())
 
-    /// Adds a listener and tells it at once how far things are.
+    /// Adds a listener and tells it at once how far things are: one that makes previews begins with what has arrived.
     func add(_ listener: ProgressListener, for ticket: LoadTicket) {
-        let latest = state.withLock { state in
+        let (latest, body) = state.withLock { state in
             state.listeners[ticket] = listener
-            return state.latest
+            return (state.latest, state.body)
         }
-        if let latest { listener.report(latest, nil) }
+        if let latest { listener.report(latest, body) }
     }
 
     func remove(_ ticket: LoadTicket) {
@@ -77,6 +79,7 @@ final class ProgressRelay: Sendable {
     func report(_ progress: TransferProgress, of body: BodyBuffer? = nil) {
         let listeners = state.withLock { state in
             state.latest = progress
+            if let body { state.body = body }
             return state.listeners
         }
         for listener in listeners.values { listener.report(progress, body) }
