@@ -82,6 +82,8 @@ struct BrowserTests {
         // The server waits for the test, and the test for a machine that may be busy.
         let terminal = try started(
             arguments: ["--catalogue", folder.file("films.json"), "--timeout", "600"])
+        // In full it is asked for when no more bytes come: the list's preview is of the same transfer.
+        #expect(terminal.waits(until: hasPoster))
         terminal.type(keys)
         func isShown(_ screen: VirtualScreen) -> Bool {
             hasPoster(screen) && (screen.row(containing: "7 minutes") != nil) == !keys.isEmpty

@@ -62,18 +62,20 @@ final class ProgressRelay: Sendable {
         var latest: TransferProgress?
         /// How long the transfer has waited for its places; nil while it has had none.
         var queued: Duration?
+        /// The body that arrives. Not kept for longer than its transfer.
+        weak var body: BodyBuffer?
     }
 
     private let state = Lock(State())
 
-    /// Adds a listener and tells it at once how far things are.
+    /// Adds a listener and tells it at once how far things are: one that makes previews begins with what has arrived.
     func add(_ listener: ProgressListener, for ticket: LoadTicket) {
-        let (queued, latest) = state.withLock { state in
+        let (queued, latest, body) = state.withLock { state in
             state.listeners[ticket] = listener
-            return (state.queued, state.latest)
+            return (state.queued, state.latest, state.body)
         }
         if let queued { listener.begin?(queued) }
-        if let latest { listener.report(latest, nil) }
+        if let latest { listener.report(latest, body) }
     }
 
     func remove(_ ticket: LoadTicket) {
@@ -104,6 +106,7 @@ final class ProgressRelay: Sendable {
     func report(_ progress: TransferProgress, of body: BodyBuffer? = nil) {
         let listeners = state.withLock { state in
             state.latest = progress
+            if let body { state.body = body }
             return state.listeners
         }
         for listener in listeners.values { listener.report(progress, body) }
