@@ -114,7 +114,8 @@ public actor FileLoader: LoadFlight {
     ) async throws(ImageLoadingError) -> LoadedFile {
         // The load's one look into memory that counts: those that follow are made again.
         if let file = memory?.value(for: request.key), file.isPresent, !limits.acceptsAnyStatus,
-            isSmallEnough(file), request.accepts(file.bytes), request.accepts(file.response, now: clock.seconds)
+            isSmallEnough(file), request.accepts(file.bytes),
+            request.accepts(file.response, now: clock.seconds)
         {
             listener?.finish()
             return LoadedFile(file: file, source: .memory)

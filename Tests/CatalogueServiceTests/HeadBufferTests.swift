@@ -2,7 +2,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("HeadBuffer", .timeLimit(.minutes(10)))
+@Suite("HeadBuffer", .timeLimit(.minutes(30)))
 struct HeadBufferTests {
     private let two = Array("\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n\nGET /b HTTP/1.0\n\n".utf8)
     private let heads = ["GET /a HTTP/1.1\r\nHost: x", "GET /b HTTP/1.0"]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("RequestHead", .timeLimit(.minutes(10)))
+@Suite("RequestHead", .timeLimit(.minutes(30)))
 struct RequestHeadTests {
     private func parse(_ text: String) throws(RequestHead.Refusal) -> RequestHead {
         try RequestHead(parsing: Array(text.utf8))

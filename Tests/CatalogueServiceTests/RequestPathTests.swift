@@ -2,7 +2,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("RequestPath", .timeLimit(.minutes(10)))
+@Suite("RequestPath", .timeLimit(.minutes(30)))
 struct RequestPathTests {
     private func read(_ target: String) -> Result<[String], RequestPath.Refusal> {
         do {

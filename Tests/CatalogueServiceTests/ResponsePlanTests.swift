@@ -3,7 +3,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("ResponsePlan", .timeLimit(.minutes(10)))
+@Suite("ResponsePlan", .timeLimit(.minutes(30)))
 struct ResponsePlanTests {
     private let file = FileMetadata(size: 100, seconds: 1_000_000, nanoseconds: 5, inode: 7)
     private let now = 2_000_000

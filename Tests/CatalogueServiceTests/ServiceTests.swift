@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// All that uses sockets runs one after the other, so that one test's clients are not another's load.
-@Suite("CatalogueService", .serialized, .ownThread, .timeLimit(.minutes(10)))
+@Suite("CatalogueService", .serialized, .ownThread, .timeLimit(.minutes(30)))
 enum OverSockets {}
 
 extension OverSockets {

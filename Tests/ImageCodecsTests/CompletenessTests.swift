@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Whether a file is whole", .timeLimit(.minutes(10)))
+@Suite("Whether a file is whole", .timeLimit(.minutes(30)))
 struct CompletenessTests {
     private func error(_ bytes: [UInt8]) -> ImageDecodingError? {
         do throws(ImageDecodingError) {

@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Lists of decoders", .timeLimit(.minutes(10)))
+@Suite("Lists of decoders", .timeLimit(.minutes(30)))
 struct ImageDecodersTests {
     /// A program's own decoder: every GIF is one red pixel.
     private struct RedGIF: ImageDecoding {

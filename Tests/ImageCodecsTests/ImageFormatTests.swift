@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Formats by their first bytes", .timeLimit(.minutes(10)))
+@Suite("Formats by their first bytes", .timeLimit(.minutes(30)))
 struct ImageFormatTests {
     private func format(_ bytes: [UInt8]) -> ImageFormat? { ImageFormat(detecting: bytes.span) }
     private func format(_ text: String) -> ImageFormat? { format(Array(text.utf8)) }

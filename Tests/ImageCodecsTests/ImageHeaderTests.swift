@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Headers", .timeLimit(.minutes(10)))
+@Suite("Headers", .timeLimit(.minutes(30)))
 struct ImageHeaderTests {
     private func size(_ bytes: [UInt8]) throws -> ImageSize? { try ImageHeader(parsing: bytes).size }
 

@@ -27,7 +27,7 @@ final class FewThreads: Sendable {
     }
 }
 
-@Suite("BlockingThreads", .timeLimit(.minutes(10)))
+@Suite("BlockingThreads", .timeLimit(.minutes(30)))
 struct BlockingThreadsTests {
     private let shortage = ResourceShortage(missing: .thread, code: EAGAIN)
 

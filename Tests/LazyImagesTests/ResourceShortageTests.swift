@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Want of threads and descriptors", .timeLimit(.minutes(10)))
+@Suite("Want of threads and descriptors", .timeLimit(.minutes(30)))
 struct ResourceShortageTests {
     private let system = FewThreads(0)
 

@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("Catalogue", .timeLimit(.minutes(10)))
+@Suite("Catalogue", .timeLimit(.minutes(30)))
 struct CatalogueTests {
     @Test("JSON and XML of the same films read alike", arguments: [Fixtures.json, Fixtures.xml])
     func bothForms(text: String) throws {

@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("FilmIndex", .timeLimit(.minutes(10)))
+@Suite("FilmIndex", .timeLimit(.minutes(30)))
 struct FilmIndexTests {
     private let index = FilmIndex([
         Movie(

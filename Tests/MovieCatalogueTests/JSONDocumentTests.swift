@@ -2,7 +2,7 @@ import Testing
 
 @testable import MovieCatalogue
 
-@Suite("JSONDocument", .timeLimit(.minutes(10)))
+@Suite("JSONDocument", .timeLimit(.minutes(30)))
 struct JSONDocumentTests {
     private func read(_ text: String) throws(CatalogueError) -> JSONDocument {
         try JSONDocument(parsing: Array(text.utf8)[...])

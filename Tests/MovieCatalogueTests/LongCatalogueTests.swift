@@ -3,7 +3,7 @@ import Testing
 @testable import MovieCatalogue
 
 /// Catalogues so long that they are decoded a piece at a time.
-@Suite("Long catalogues", .timeLimit(.minutes(10)))
+@Suite("Long catalogues", .timeLimit(.minutes(30)))
 struct LongCatalogueTests {
     private static let count = 4000
 

@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("Manifest", .timeLimit(.minutes(10)))
+@Suite("Manifest", .timeLimit(.minutes(30)))
 struct ManifestTests {
     private let checksum = String(repeating: "0123456789abcdef", count: 4)
 

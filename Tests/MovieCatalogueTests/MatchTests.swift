@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("Catalogue.match", .timeLimit(.minutes(10)))
+@Suite("Catalogue.match", .timeLimit(.minutes(30)))
 struct MatchTests {
     private let films = catalogue(
         ["The Kid", "The Kid Brother", "Häxan", "Battleship Potemkin", "The Cabinet of Dr. Caligari", "id0"],

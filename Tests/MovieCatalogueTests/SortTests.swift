@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("Catalogue.sorted", .timeLimit(.minutes(10)))
+@Suite("Catalogue.sorted", .timeLimit(.minutes(30)))
 struct SortTests {
     @Test("titles sort without article, case or accents")
     func titles() {

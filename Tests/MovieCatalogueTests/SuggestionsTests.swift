@@ -1,7 +1,7 @@
 import MovieCatalogue
 import Testing
 
-@Suite("Suggestions", .timeLimit(.minutes(10)))
+@Suite("Suggestions", .timeLimit(.minutes(30)))
 struct SuggestionsTests {
     @Test(
         "the distance counts insertions, deletions, substitutions and swaps",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MovieCatalogue
 
-@Suite("XMLReader", .timeLimit(.minutes(10)))
+@Suite("XMLReader", .timeLimit(.minutes(30)))
 struct XMLReaderTests {
     private func read(_ text: String) throws(CatalogueError) -> XMLElement {
         try XMLReader.read(Array(text.utf8)[...])

@@ -2,7 +2,7 @@ import ImageCodecs
 import TerminalGraphics
 import Testing
 
-@Suite("Images drawn with blocks", .timeLimit(.minutes(10)))
+@Suite("Images drawn with blocks", .timeLimit(.minutes(30)))
 struct BlocksCanvasTests {
     private typealias Pixel = SIMD4<UInt8>
     private let red: SIMD4<UInt8> = [200, 10, 20, 255]

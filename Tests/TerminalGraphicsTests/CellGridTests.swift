@@ -1,7 +1,7 @@
 import TerminalGraphics
 import Testing
 
-@Suite("A grid of cells", .timeLimit(.minutes(10)))
+@Suite("A grid of cells", .timeLimit(.minutes(30)))
 struct CellGridTests {
     private func grid(_ columns: Int, _ rows: Int, filledWith text: String = "") -> CellGrid {
         var grid = CellGrid(size: CellSize(columns: columns, rows: rows))

@@ -1,7 +1,7 @@
 import TerminalGraphics
 import Testing
 
-@Suite("How many colours a terminal is given", .timeLimit(.minutes(10)))
+@Suite("How many colours a terminal is given", .timeLimit(.minutes(30)))
 struct ColourDepthTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let environment: [String: String]

@@ -2,7 +2,7 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
-@Suite("Frames draw what changed", .timeLimit(.minutes(10)))
+@Suite("Frames draw what changed", .timeLimit(.minutes(30)))
 struct FrameEncoderTests {
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 

@@ -2,7 +2,7 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
-@Suite("Bytes from a terminal become events", .timeLimit(.minutes(10)))
+@Suite("Bytes from a terminal become events", .timeLimit(.minutes(30)))
 struct InputParserTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let bytes: [UInt8]

@@ -3,7 +3,7 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
-@Suite("A session gives the terminal back", .serialized, .ownThread, .timeLimit(.minutes(10)))
+@Suite("A session gives the terminal back", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct TerminalSessionTests {
     #if THREAD_SANITIZER
         // The sanitizer takes the others, and a stack's overflow, for itself.

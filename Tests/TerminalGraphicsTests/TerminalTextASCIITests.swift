@@ -1,7 +1,7 @@
 import TerminalGraphics
 import Testing
 
-@Suite("Text for terminals without UTF-8", .timeLimit(.minutes(10)))
+@Suite("Text for terminals without UTF-8", .timeLimit(.minutes(30)))
 struct TerminalTextASCIITests {
     @Test(
         "letters lose their marks, signs become others, and the rest a question mark for each cell",

@@ -1,7 +1,7 @@
 import TerminalGraphics
 import Testing
 
-@Suite("Text from outside is made visible", .timeLimit(.minutes(10)))
+@Suite("Text from outside is made visible", .timeLimit(.minutes(30)))
 struct TerminalTextVisibleTests {
     @Test(
         "what steers a terminal or misleads a reader is shown as a sign",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TerminalGraphics
 
-@Suite("Text is measured and cut in cells", .timeLimit(.minutes(10)))
+@Suite("Text is measured and cut in cells", .timeLimit(.minutes(30)))
 struct TerminalTextWidthTests {
     @Test(
         "width counts cells",

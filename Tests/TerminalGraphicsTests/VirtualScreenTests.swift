@@ -4,7 +4,7 @@ import Testing
 
 /// What the other tests trust: found to agree with tmux on sequences made at random, except where tmux
 /// alone wraps backwards, and keeps half of a wide character that is overwritten.
-@Suite("The virtual screen shows what a terminal would", .timeLimit(.minutes(10)))
+@Suite("The virtual screen shows what a terminal would", .timeLimit(.minutes(30)))
 struct VirtualScreenTests {
     private func screen(_ output: String, columns: Int = 8, rows: Int = 3) -> VirtualScreen {
         var screen = VirtualScreen(columns: columns, rows: rows)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import marquee_bench
 
-@Suite("Hit ratios", .timeLimit(.minutes(10)))
+@Suite("Hit ratios", .timeLimit(.minutes(30)))
 struct HitRatioTests {
     @Test(
         "what somebody does with a list of films, the memory tier answers as often as LRU would, or more often"

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The program in a terminal whose locale has no UTF-8.
-@Suite("A terminal without UTF-8", .serialized, .ownThread, .timeLimit(.minutes(10)))
+@Suite("A terminal without UTF-8", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct ASCIITerminalTests {
     private let folder: TemporaryFolder
 

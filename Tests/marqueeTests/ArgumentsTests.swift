@@ -2,7 +2,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("The command line is read", .timeLimit(.minutes(10)))
+@Suite("The command line is read", .timeLimit(.minutes(30)))
 struct ArgumentsTests {
     private func read(_ words: String...) throws -> Arguments {
         try Arguments(words, commands: commands.map { $0.specification })

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Bad input has one clear line on standard error", .serialized, .timeLimit(.minutes(10)))
+@Suite("Bad input has one clear line on standard error", .serialized, .timeLimit(.minutes(30)))
 struct BadInputTests {
     /// A command line, what it ends with and what its one line must hold.
     struct Case: Sendable, CustomTestStringConvertible {

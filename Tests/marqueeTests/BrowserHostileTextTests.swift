@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The same strings as `HostileTextTests`, through everything that the full screen shows.
-@Suite("Text from outside stays harmless in the browser", .serialized, .ownThread, .timeLimit(.minutes(10)))
+@Suite("Text from outside stays harmless in the browser", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserHostileTextTests {
     private let folder: TemporaryFolder
     private let strings = HostileTextTests.strings

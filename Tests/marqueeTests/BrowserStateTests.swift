@@ -4,7 +4,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("The browser's state", .timeLimit(.minutes(10)))
+@Suite("The browser's state", .timeLimit(.minutes(30)))
 struct BrowserStateTests {
     /// - Parameter overview: how many words each film's has.
     private func state(films: Int = 100, overview: Int = 0, columns: Int = 80, rows: Int = 24) -> BrowserState

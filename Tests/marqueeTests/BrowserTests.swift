@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The browser as a person has it: the program in a terminal, on the sample catalogue, told by what is on the screen.
-@Suite("The browser in a terminal", .serialized, .ownThread, .timeLimit(.minutes(10)))
+@Suite("The browser in a terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserTests {
     private let folder: TemporaryFolder
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("marquee cache", .serialized, .timeLimit(.minutes(10)))
+@Suite("marquee cache", .serialized, .timeLimit(.minutes(30)))
 struct CacheProgramTests {
     @Test("path and info tell where and how much, and what came from which host")
     func info() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("The program ends as a shell expects", .serialized, .timeLimit(.minutes(10)))
+@Suite("The program ends as a shell expects", .serialized, .timeLimit(.minutes(30)))
 struct EndingTests {
     @Test("a reader that has gone is no fault")
     func closedPipe() async throws {

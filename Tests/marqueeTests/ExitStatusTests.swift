@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("Exit status: 0 all done, 1 some failed, 2 nothing done", .timeLimit(.minutes(10)))
+@Suite("Exit status: 0 all done, 1 some failed, 2 nothing done", .serialized, .timeLimit(.minutes(30)))
 struct ExitStatusTests {
     @Test("of fetch")
     func fetch() async throws {

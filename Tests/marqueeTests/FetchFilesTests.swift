@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("marquee fetch writes files and reads them", .timeLimit(.minutes(10)))
+@Suite("marquee fetch writes files and reads them", .serialized, .timeLimit(.minutes(30)))
 struct FetchFilesTests {
     private func file(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: path))) }
 

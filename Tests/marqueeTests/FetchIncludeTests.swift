@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("marquee fetch as a cache seen from outside", .serialized, .timeLimit(.minutes(10)))
+@Suite("marquee fetch as a cache seen from outside", .serialized, .timeLimit(.minutes(30)))
 struct FetchIncludeTests {
     @Test("--include prints the status line, the header with the age, and the body")
     func include() async throws {

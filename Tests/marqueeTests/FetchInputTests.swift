@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("marquee fetch reads standard input and ends early", .timeLimit(.minutes(10)))
+@Suite("marquee fetch reads standard input and ends early", .serialized, .timeLimit(.minutes(30)))
 struct FetchInputTests {
     @Test("fetch - begins before its input ends")
     func streams() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("The record of a fetch", .timeLimit(.minutes(10)))
+@Suite("The record of a fetch", .timeLimit(.minutes(30)))
 struct FetchRecordTests {
     private func object(_ record: FetchRecord) throws -> [String: Any] {
         let data = try JSONEncoder().encode(record)
@@ -39,7 +39,7 @@ struct FetchRecordTests {
             #expect(!error.description.contains("--") && !error.description.contains("MARQUEE"))
             #expect(error.advised.hasPrefix(error.description + "; ") && error.advised.contains(option))
             #expect(!error.advised.contains("\n"))
-            let record = FetchRecord(error, of: "u", duration: .zero)
+            let record = FetchRecord(error, of: "u")
             #expect(record.error?.message == error.advised)
         }
         let plain = ImageLoadingError.notAnImage(url: "u", reason: "it is text")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Text from outside stays harmless on every way out", .serialized, .timeLimit(.minutes(10)))
+@Suite("Text from outside stays harmless on every way out", .serialized, .timeLimit(.minutes(30)))
 struct HostileTextTests {
     /// What terminals obey and what misleads a reader, alone and in the middle of a text.
     static let strings: [String] = {

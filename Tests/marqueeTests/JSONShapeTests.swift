@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("--json everywhere", .timeLimit(.minutes(10)))
+@Suite("--json everywhere", .serialized, .timeLimit(.minutes(30)))
 struct JSONShapeTests {
     @Test("cache path is an object")
     func path() async throws {
@@ -56,11 +56,12 @@ struct JSONShapeTests {
             )
         }
         #expect(times.count == 4 && run.status == 0)
-        for (index, time) in times.enumerated() {
+        for time in times {
             #expect(time.own >= latency - 1)
-            #expect(time.queued >= Double(index) * latency - 1)
             #expect(time.own + time.queued <= whole)
         }
+        // One after the other: a wait counted twice would make the sum longer than the run.
+        #expect(times.reduce(0) { $0 + $1.own } <= whole)
         let cached = try await fixture.run(command, "-", "--json", input: list)
         #expect(try JSON.lines(cached).allSatisfy { $0["queued"] as? Double == 0 })
     }

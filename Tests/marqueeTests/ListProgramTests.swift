@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("marquee list and show", .serialized, .timeLimit(.minutes(10)))
+@Suite("marquee list and show", .serialized, .timeLimit(.minutes(30)))
 struct ListProgramTests {
     @Test("the sample catalogue is listed without a word about where it is")
     func sample() async throws {

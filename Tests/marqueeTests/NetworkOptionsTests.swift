@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("Network options hold for all that is fetched", .timeLimit(.minutes(10)))
+@Suite("Network options hold for all that is fetched", .serialized, .timeLimit(.minutes(30)))
 struct NetworkOptionsTests {
     @Test("a catalogue and a manifest go through the proxy that is named")
     func proxy() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("Where addresses stand", .timeLimit(.minutes(10)))
+@Suite("Where addresses stand", .timeLimit(.minutes(30)))
 struct PlaceTests {
     private func url(_ text: String) throws -> URL { try URL(typed: text) }
 
@@ -42,7 +42,7 @@ struct PlaceTests {
     }
 }
 
-@Suite("Names of written files", .timeLimit(.minutes(10)))
+@Suite("Names of written files", .timeLimit(.minutes(30)))
 struct OutputFolderTests {
     private func name(_ address: String, _ format: ImageFormat?, name: String? = nil) throws -> String {
         let (stem, ending) = OutputFolder.name(of: try URL(typed: address), name: name)

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("marquee prewarm", .serialized, .timeLimit(.minutes(10)))
+@Suite("marquee prewarm", .serialized, .timeLimit(.minutes(30)))
 struct PrewarmProgramTests {
     @Test("what one process prewarmed another finds on disk, with no request, and offline too")
     func nextProcess() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import marquee
 
 /// Progress as a person sees it: of transfers that stand still half-way, so that it can be read.
-@Suite("Progress on a terminal", .serialized, .ownThread, .timeLimit(.minutes(10)))
+@Suite("Progress on a terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct ProgressTests {
     private let folder: TemporaryFolder
     private let gate = Gate()

@@ -3,7 +3,7 @@ import Glibc
 import LazyImages
 import Testing
 
-@Suite("marquee serve", .serialized, .timeLimit(.minutes(10)))
+@Suite("marquee serve", .serialized, .timeLimit(.minutes(30)))
 struct ServeProgramTests {
     @Test("it prints its address, serves the library, and stops on SIGTERM with 0")
     func serve() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("Settings", .timeLimit(.minutes(10)))
+@Suite("Settings", .timeLimit(.minutes(30)))
 struct SettingsTests {
     private func settings(_ words: String..., environment: [String: String] = [:]) throws -> Settings {
         try Settings(

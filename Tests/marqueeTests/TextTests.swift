@@ -4,7 +4,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("Text for people", .timeLimit(.minutes(10)))
+@Suite("Text for people", .timeLimit(.minutes(30)))
 struct TextTests {
     @Test(
         "sizes",
@@ -34,7 +34,7 @@ struct TextTests {
 
 }
 
-@Suite("Help", .timeLimit(.minutes(10)))
+@Suite("Help", .serialized, .timeLimit(.minutes(30)))
 struct HelpTests {
     private let specifications = commands.map { $0.specification }
 
@@ -93,10 +93,10 @@ struct HelpTests {
     }
 }
 
-@Suite("Columns of the list", .timeLimit(.minutes(10)))
+@Suite("Columns of the list", .timeLimit(.minutes(30)))
 struct ColumnsTests {
     private let rows = [
-        FilmRecord<String>(
+        FilmRecord(
             movie: Movie(
                 id: "id", title: String(repeating: "t", count: 30), year: 1920,
                 director: String(repeating: "d", count: 20)),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The browser in a tmux that nobody is attached to, as a person would see it there.
-@Suite("The browser in tmux", .serialized, .timeLimit(.minutes(10)))
+@Suite("The browser in tmux", .serialized, .timeLimit(.minutes(30)))
 struct TmuxTests {
     private static let isInstalled = ["/usr/bin", "/usr/local/bin"].contains {
         FileManager.default.isExecutableFile(atPath: $0 + "/tmux")

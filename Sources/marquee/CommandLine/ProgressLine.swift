@@ -86,7 +86,8 @@ final class ProgressLine: Sendable {
         state.withLock { state in
             guard let index = state.jobs.lastIndex(where: { $0.number == job.number }) else { return }
             let rate = state.jobs[index].rate.note(progress.traffic.received)
-            let line = progress.line(rate: rate, width: width, isUnicode: !Terminal.showsOnlyASCII(STDERR_FILENO))
+            let line = progress.line(
+                rate: rate, width: width, isUnicode: !Terminal.showsOnlyASCII(STDERR_FILENO))
             state.isDrawn = true
             Output.write("\r\(line)\u{1B}[K", to: STDERR_FILENO)
         }

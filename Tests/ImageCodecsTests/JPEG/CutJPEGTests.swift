@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("JPEG cut short", .timeLimit(.minutes(10)))
+@Suite("JPEG cut short", .timeLimit(.minutes(30)))
 struct CutJPEGTests {
     private typealias JPEG = JPEGWriter
 

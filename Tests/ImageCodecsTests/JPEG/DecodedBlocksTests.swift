@@ -3,7 +3,7 @@ import Testing
 @testable import ImageCodecs
 
 /// Whether a picture is complete follows from the blocks that were decoded for its rows, and not from how a scan ended.
-@Suite("JPEG blocks that were decoded", .timeLimit(.minutes(10)))
+@Suite("JPEG blocks that were decoded", .timeLimit(.minutes(30)))
 struct DecodedBlocksTests {
     private let frame: JPEGFrame
     private let scale: JPEGScale

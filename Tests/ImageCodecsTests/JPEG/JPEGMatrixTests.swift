@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Pixels against those of libjpeg-turbo: 2 levels at most in any channel, 0.2 in the mean.
-@Suite("JPEG pixels", .serialized, .ownThread, .timeLimit(.minutes(10)))
+@Suite("JPEG pixels", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct JPEGMatrixTests {
     private static let largestDifference = 2
     private static let meanDifference = 0.2

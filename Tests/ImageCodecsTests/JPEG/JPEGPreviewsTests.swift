@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("JPEG previews", .timeLimit(.minutes(10)))
+@Suite("JPEG previews", .timeLimit(.minutes(30)))
 struct JPEGPreviewsTests {
     /// Feeds a file in pieces; the pictures after each scan, and at the end.
     private func pictures(_ bytes: [UInt8], pieces length: Int, fitting target: ImageSize? = nil) throws

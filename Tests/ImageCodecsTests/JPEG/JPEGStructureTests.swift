@@ -2,7 +2,7 @@ import ImageCodecs
 import Testing
 
 /// What the standard allows and few encoders write.
-@Suite("JPEG structure", .timeLimit(.minutes(10)))
+@Suite("JPEG structure", .timeLimit(.minutes(30)))
 struct JPEGStructureTests {
     private typealias JPEG = JPEGWriter
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Files of one component whose sampling factors are not 1 x 1: a minimum coded unit of their scans is one block all the
 /// same (T.81 A.2.2).
-@Suite("JPEG of one component", .timeLimit(.minutes(10)))
+@Suite("JPEG of one component", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct LoneComponentTests {
     /// Every pair of factors: the horizontal one in the upper half of the byte.
     private static let factors = (0x1...0x4).flatMap { across in (0x1...0x4).map { UInt8(across << 4 | $0) } }

@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Malformed JPEG", .timeLimit(.minutes(10)))
+@Suite("Malformed JPEG", .timeLimit(.minutes(30)))
 struct MalformedJPEGTests {
     private typealias JPEG = JPEGWriter
     private typealias Component = JPEGWriter.Component

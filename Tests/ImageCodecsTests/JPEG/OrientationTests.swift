@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Exif orientation", .timeLimit(.minutes(10)))
+@Suite("Exif orientation", .timeLimit(.minutes(30)))
 struct OrientationTests {
     /// A file with an orientation put behind its SOI.
     private func file(_ name: String, orientation: UInt8) throws -> [UInt8] {

@@ -5,7 +5,7 @@ import Testing
 
 /// Pictures decoded at 1/2, 1/4 and 1/8 against those of `djpeg -scale`: at least 40 dB.
 @Suite(
-    "JPEG scaled", .serialized, .ownThread, .timeLimit(.minutes(10)),
+    "JPEG scaled", .serialized, .ownThread, .timeLimit(.minutes(30)),
     .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
 struct ScaledJPEGTests {
     private static let leastLikeness = 40.0

@@ -5,7 +5,7 @@ import Testing
 
 /// Files whose components do not all come in one scan, against libjpeg-turbo.
 @Suite(
-    "JPEG in separate scans", .timeLimit(.minutes(10)),
+    "JPEG in separate scans", .serialized, .ownThread, .timeLimit(.minutes(30)),
     .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
 struct SeparateScansTests {
     /// Sequential: each component by itself, in another order, and two of three together.

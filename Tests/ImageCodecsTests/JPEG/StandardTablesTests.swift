@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Files without Huffman tables, as the frames of Motion JPEG are: they mean the typical ones (T.81 K.3).
-@Suite("JPEG without Huffman tables", .timeLimit(.minutes(10)))
+@Suite("JPEG without Huffman tables", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct StandardTablesTests {
     @Test(
         "a file whose writer used the standard tables decodes the same without them",

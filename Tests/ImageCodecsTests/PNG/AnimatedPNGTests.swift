@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Animated PNG", .timeLimit(.minutes(10)))
+@Suite("Animated PNG", .timeLimit(.minutes(30)))
 struct AnimatedPNGTests {
     private typealias PNG = PNGWriter
 

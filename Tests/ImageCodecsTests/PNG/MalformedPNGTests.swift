@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Malformed PNG", .timeLimit(.minutes(10)))
+@Suite("Malformed PNG", .timeLimit(.minutes(30)))
 struct MalformedPNGTests {
     private typealias PNG = PNGWriter
     private let data = PNGWriter.chunk("IDAT", PNGWriter.stored(PNGWriter.rows))

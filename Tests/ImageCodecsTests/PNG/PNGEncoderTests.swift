@@ -4,7 +4,7 @@ import ImageCodecs
 import TestSupport
 import Testing
 
-@Suite("PNG written", .timeLimit(.minutes(10)))
+@Suite("PNG written", .timeLimit(.minutes(30)))
 struct PNGEncoderTests {
     private static let pictures = [
         "JPEG/baseline-444.jpg", "PngSuite/basn6a08.png", "PngSuite/basn3p08.png", "PngSuite/tbbn3p08.png",

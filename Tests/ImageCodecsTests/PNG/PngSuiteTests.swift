@@ -2,7 +2,7 @@ import ImageCodecs
 import LazyImages
 import Testing
 
-@Suite("PngSuite", .timeLimit(.minutes(10)))
+@Suite("PngSuite", .timeLimit(.minutes(30)))
 struct PngSuiteTests {
     /// A line of `expected.tsv`: file, width, height, SHA-256 of the RGBA pixels; or file, -, -, reject and why.
     struct Verdict: CustomTestStringConvertible {

@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Resizing", .timeLimit(.minutes(10)))
+@Suite("Resizing", .timeLimit(.minutes(30)))
 struct ResizingTests {
     private func grey(_ width: Int, _ height: Int, _ levels: [UInt8]) -> Bitmap {
         Bitmap(width: width, height: height, pixels: levels.flatMap { [$0, $0, $0, 255] })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Cache keys", .timeLimit(.minutes(10)))
+@Suite("Cache keys", .timeLimit(.minutes(30)))
 struct CacheKeyTests {
     @Test(
         "spellings of one URL make one key",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Disk cache", .timeLimit(.minutes(10)))
+@Suite("Disk cache", .timeLimit(.minutes(30)))
 struct DiskCacheTests {
     private let fixture: DiskFixture
 

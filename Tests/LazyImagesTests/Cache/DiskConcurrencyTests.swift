@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Disk concurrency", .timeLimit(.minutes(10)))
+@Suite("Disk concurrency", .timeLimit(.minutes(30)))
 struct DiskConcurrencyTests {
     private let fixture: DiskFixture
 

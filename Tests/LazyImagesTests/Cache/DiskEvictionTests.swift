@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Disk eviction", .timeLimit(.minutes(10)))
+@Suite("Disk eviction", .timeLimit(.minutes(30)))
 struct DiskEvictionTests {
     private let fixture: DiskFixture
     /// With header and key, an entry of about a thousand bytes.

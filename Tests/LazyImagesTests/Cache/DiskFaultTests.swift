@@ -3,7 +3,7 @@ import Glibc
 import LazyImages
 import Testing
 
-@Suite("Disk faults", .timeLimit(.minutes(10)))
+@Suite("Disk faults", .timeLimit(.minutes(30)))
 struct DiskFaultTests {
     private let fixture: DiskFixture
     private let plan = FaultPlan()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Disk cache folder", .timeLimit(.minutes(10)))
+@Suite("Disk cache folder", .timeLimit(.minutes(30)))
 struct DiskFolderTests {
     private let fixture: DiskFixture
 

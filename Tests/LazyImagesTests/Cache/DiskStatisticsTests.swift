@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Disk statistics", .timeLimit(.minutes(10)))
+@Suite("Disk statistics", .timeLimit(.minutes(30)))
 struct DiskStatisticsTests {
     private let fixture: DiskFixture
 

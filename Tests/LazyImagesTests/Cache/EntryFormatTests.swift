@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Entry format", .timeLimit(.minutes(10)))
+@Suite("Entry format", .timeLimit(.minutes(30)))
 struct EntryFormatTests {
     private let fixture: DiskFixture
 

@@ -4,7 +4,7 @@ import LazyImages
 import TestSupport
 import Testing
 
-@Suite("SHA-256 and XXH64", .timeLimit(.minutes(10)))
+@Suite("SHA-256 and XXH64", .timeLimit(.minutes(30)))
 struct HashTests {
     @Test("SHA-256 agrees with the examples of FIPS 180-4")
     func standardVectors() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Memory cache", .timeLimit(.minutes(10)))
+@Suite("Memory cache", .timeLimit(.minutes(30)))
 struct MemoryCacheTests {
     @Test("a hit gives the very object that was stored, not a copy")
     func sharing() throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Memory pressure", .timeLimit(.minutes(10)))
+@Suite("Memory pressure", .timeLimit(.minutes(30)))
 struct MemoryPressureTests {
     @Test("every reader gets the level of now if it is not normal, and each change once")
     func readers() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Memory store", .timeLimit(.minutes(10)))
+@Suite("Memory store", .timeLimit(.minutes(30)))
 struct MemoryStoreTests {
     @Test(
         "begins as a plain list in the order of use, whatever the keys' hashes",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("System memory", .timeLimit(.minutes(10)))
+@Suite("System memory", .timeLimit(.minutes(30)))
 struct SystemMemoryTests {
     private let folder: TemporaryFolder
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("W-TinyLFU", .timeLimit(.minutes(10)))
+@Suite("W-TinyLFU", .timeLimit(.minutes(30)))
 struct WTinyLFUTests {
     @Test("a window of the whole size is LRU: the same keys are there after every use of a random trace")
     func plainLRU() {

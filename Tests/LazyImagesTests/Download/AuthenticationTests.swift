@@ -4,7 +4,7 @@ import Testing
 @testable import LazyImages
 
 /// Requests that are asked who they are, through the whole downloader.
-@Suite("Authentication of downloads", .timeLimit(.minutes(10)))
+@Suite("Authentication of downloads", .timeLimit(.minutes(30)))
 struct AuthenticationTests {
     /// Lets in whoever says `Basic dTpw`, u and p.
     private let guarded = HeldTransport { request in

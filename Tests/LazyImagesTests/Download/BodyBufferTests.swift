@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("BodyBuffer", .timeLimit(.minutes(10)))
+@Suite("BodyBuffer", .timeLimit(.minutes(30)))
 struct BodyBufferTests {
     private let budget = BodyBudget(limit: 1000)
     private let url = "https://example.org/a"

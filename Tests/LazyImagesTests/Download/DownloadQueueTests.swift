@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("DownloadQueue", .timeLimit(.minutes(10)))
+@Suite("DownloadQueue", .timeLimit(.minutes(30)))
 struct DownloadQueueTests {
     @Test("the most urgent goes first and, among equals, whoever came first")
     func order() {

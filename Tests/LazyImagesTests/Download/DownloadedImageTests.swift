@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("DownloadedImage", .timeLimit(.minutes(10)))
+@Suite("DownloadedImage", .timeLimit(.minutes(30)))
 struct DownloadedImageTests {
     private let address = "https://example.org/a.jpg"
 

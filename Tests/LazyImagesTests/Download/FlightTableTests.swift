@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("FlightTable", .timeLimit(.minutes(10)))
+@Suite("FlightTable", .timeLimit(.minutes(30)))
 struct FlightTableTests {
     private typealias Table = FlightTable<String, Int>
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("HTTPFields", .timeLimit(.minutes(10)))
+@Suite("HTTPFields", .timeLimit(.minutes(30)))
 struct HTTPFieldsTests {
     @Test("names compare without case, and the first value answers")
     func lookup() {

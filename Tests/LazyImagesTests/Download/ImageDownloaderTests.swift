@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("ImageDownloader", .timeLimit(.minutes(10)))
+@Suite("ImageDownloader", .timeLimit(.minutes(30)))
 struct ImageDownloaderTests {
     private let transport = HeldTransport()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Faults of servers", .timeLimit(.minutes(10)))
+@Suite("Faults of servers", .timeLimit(.minutes(30)))
 struct OriginFaultTests {
     /// How long a server that stalls is waited for.
     private static let patience = Duration.milliseconds(300)

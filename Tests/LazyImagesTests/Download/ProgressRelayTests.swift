@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("ProgressRelay", .timeLimit(.minutes(10)))
+@Suite("ProgressRelay", .timeLimit(.minutes(30)))
 struct ProgressRelayTests {
     @Test("everyone who listens is told")
     func everyone() async {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Redirects", .timeLimit(.minutes(10)))
+@Suite("Redirects", .timeLimit(.minutes(30)))
 struct RedirectTests {
     private let transport = HeldTransport()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("SecurityPolicy", .timeLimit(.minutes(10)))
+@Suite("SecurityPolicy", .timeLimit(.minutes(30)))
 struct SecurityPolicyTests {
     @Test(
         "https is spoken to everywhere, plain http to this machine and to hosts that were named",

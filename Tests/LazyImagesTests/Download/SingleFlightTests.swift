@@ -5,7 +5,7 @@ import Testing
 @testable import LazyImages
 
 /// One flight, many waiters: each test is a bug that another image loader's users really had.
-@Suite("One flight, many waiters", .timeLimit(.minutes(10)))
+@Suite("One flight, many waiters", .timeLimit(.minutes(30)))
 struct SingleFlightTests {
     private let transport = HeldTransport()
     private let downloader: ImageDownloader

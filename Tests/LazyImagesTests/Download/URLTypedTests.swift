@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("URL(typed:)", .timeLimit(.minutes(10)))
+@Suite("URL(typed:)", .timeLimit(.minutes(30)))
 struct URLTypedTests {
     @Test(
         "what a person types becomes a URL, and what is encoded already stays",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("What may be stored, RFC 9111 section 3", .timeLimit(.minutes(10)))
+@Suite("What may be stored, RFC 9111 section 3", .timeLimit(.minutes(30)))
 struct StorabilityTests {
     @Test("a 200 is stored, private and with Authorization too, since the cache has one user")
     func plain() {

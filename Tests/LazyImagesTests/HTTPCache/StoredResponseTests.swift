@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("StoredResponse", .timeLimit(.minutes(10)))
+@Suite("StoredResponse", .timeLimit(.minutes(30)))
 struct StoredResponseTests {
     private let date = 1_763_714_400
     private let address = "https://example.org/posters/1.jpg"

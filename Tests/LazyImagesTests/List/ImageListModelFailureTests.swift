@@ -1,7 +1,7 @@
 import LazyImages
 import Testing
 
-@Suite("A list model keeps failures until they may pass", .timeLimit(.minutes(10)))
+@Suite("A list model keeps failures until they may pass", .timeLimit(.minutes(30)))
 struct ImageListModelFailureTests {
     @Test("a failure says whether it may pass, and is tried again on demand")
     func failure() async throws {

@@ -2,7 +2,7 @@ import ImageCodecs
 import LazyImages
 import Testing
 
-@Suite("A list model loads what is on the screen", .timeLimit(.minutes(10)))
+@Suite("A list model loads what is on the screen", .timeLimit(.minutes(30)))
 struct ImageListModelTests {
     @Test("visible rows are asked for from the middle outwards, then the page ahead")
     func order() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import LazyImages
 
 /// What stands between a person who asks for another try and the network.
-@Suite("A row that is tried again asks the network at once", .timeLimit(.minutes(10)))
+@Suite("A row that is tried again asks the network at once", .timeLimit(.minutes(30)))
 struct InsistingTests {
     /// Fails the first transfer, and answers the others with a picture.
     private final class FailingOnce: Transport {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Readers of a list's rows", .timeLimit(.minutes(10)))
+@Suite("Readers of a list's rows", .timeLimit(.minutes(30)))
 struct RowUpdatesTests {
     private let none = TransferProgress(received: 0, expected: nil)
 

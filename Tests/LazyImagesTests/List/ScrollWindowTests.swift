@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("What a scrolling list loads, holds and gives up", .timeLimit(.minutes(10)))
+@Suite("What a scrolling list loads, holds and gives up", .timeLimit(.minutes(30)))
 struct ScrollWindowTests {
     @Test("loading", arguments: loading)
     func load(scenario: ScrollScenario) { check(scenario) }

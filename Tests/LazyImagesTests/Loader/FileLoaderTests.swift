@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("FileLoader", .timeLimit(.minutes(10)))
+@Suite("FileLoader", .timeLimit(.minutes(30)))
 struct FileLoaderTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("ImageLoader", .timeLimit(.minutes(10)))
+@Suite("ImageLoader", .timeLimit(.minutes(30)))
 struct ImageLoaderTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("ImageRequest", .timeLimit(.minutes(10)))
+@Suite("ImageRequest", .timeLimit(.minutes(30)))
 struct ImageRequestTests {
     @Test("a name and a password in the URL become an Authorization, and stand in neither URL nor key")
     func credentials() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("How long a load takes", .timeLimit(.minutes(10)))
+@Suite("How long a load takes", .timeLimit(.minutes(30)))
 struct LoadTimingTests {
     private let held = HeldTransport()
     private let loader: FileLoader

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("LocalContent", .timeLimit(.minutes(10)))
+@Suite("LocalContent", .timeLimit(.minutes(30)))
 struct LocalContentTests {
     private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("What the loaders say and count of memory", .timeLimit(.minutes(10)))
+@Suite("What the loaders say and count of memory", .timeLimit(.minutes(30)))
 struct MemoryTierTests {
     private let answering = HeldTransport { request in
         request.url.path.hasPrefix("/moved")

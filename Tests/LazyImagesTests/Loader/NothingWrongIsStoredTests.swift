@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Nothing wrong is stored, and what is stored wrong is replaced", .timeLimit(.minutes(10)))
+@Suite("Nothing wrong is stored, and what is stored wrong is replaced", .timeLimit(.minutes(30)))
 struct NothingWrongIsStoredTests {
     private let folder: TemporaryFolder
     private let address = "http://localhost/a.png"

@@ -6,7 +6,7 @@ import Testing
 @testable import LazyImages
 
 /// A format that the library does not know, given to it by a decoder alone.
-@Suite("A program's own format", .timeLimit(.minutes(10)))
+@Suite("A program's own format", .timeLimit(.minutes(30)))
 struct OwnFormatTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest

@@ -6,7 +6,7 @@ import Testing
 @testable import LazyImages
 
 /// Previews of a progressive poster whose server sends a scan, and the next one when the test says so.
-@Suite("Previews", .timeLimit(.minutes(10)))
+@Suite("Previews", .timeLimit(.minutes(30)))
 struct PreviewTests {
     private let jpeg: ProgressiveSample
 

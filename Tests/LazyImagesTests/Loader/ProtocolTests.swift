@@ -55,7 +55,7 @@ private final class Scene: Sendable {
     var lastFields: HTTPFields { transport.requests.last?.fields ?? HTTPFields() }
 }
 
-@Suite("Loading by HTTP's rules, RFC 9111", .timeLimit(.minutes(10)))
+@Suite("Loading by HTTP's rules, RFC 9111", .timeLimit(.minutes(30)))
 struct ProtocolTests {
     private let address = "http://localhost/a.png"
 

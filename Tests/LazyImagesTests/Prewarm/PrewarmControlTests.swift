@@ -17,7 +17,7 @@ private actor Library {
     }
 }
 
-@Suite("A prewarmer's priority and control", .timeLimit(.minutes(10)))
+@Suite("A prewarmer's priority and control", .timeLimit(.minutes(30)))
 struct PrewarmControlTests {
     private let folder: TemporaryFolder
     private let held = HeldTransport()

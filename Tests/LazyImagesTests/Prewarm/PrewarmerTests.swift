@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Prewarmer", .timeLimit(.minutes(10)))
+@Suite("Prewarmer", .timeLimit(.minutes(30)))
 struct PrewarmerTests {
     private let folder: TemporaryFolder
     private let answering = HeldTransport { request in

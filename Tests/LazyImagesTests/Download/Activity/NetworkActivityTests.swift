@@ -3,7 +3,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("NetworkActivity", .timeLimit(.minutes(10)))
+@Suite("NetworkActivity", .timeLimit(.minutes(30)))
 struct NetworkActivityTests {
     @Test("the sign is on from the first start, stays on over a short pause, and goes off after a long one")
     func sign() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("AuthenticationBroker", .timeLimit(.minutes(10)))
+@Suite("AuthenticationBroker", .timeLimit(.minutes(30)))
 struct AuthenticationBrokerTests {
     /// Gives what it is told to, once its gate is open, and notes what it was asked.
     private final class Person: Authenticator {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("ChallengeField", .timeLimit(.minutes(10)))
+@Suite("ChallengeField", .timeLimit(.minutes(30)))
 struct ChallengeFieldTests {
     @Test(
         "a challenge is a scheme and its parameters, names without case, quoted or not (RFC 9110 section 11.6.1)"

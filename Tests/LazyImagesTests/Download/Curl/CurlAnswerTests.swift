@@ -5,7 +5,7 @@ import Testing
 @testable import LazyImages
 
 /// Answers as servers really give them, good and bad, over real sockets.
-@Suite("CurlTransport: answers", .timeLimit(.minutes(10)))
+@Suite("CurlTransport: answers", .timeLimit(.minutes(30)))
 struct CurlAnswerTests {
     private let transport = CurlTransport()
     private let receiver = RecordingReceiver()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("CurlTransport: cancellation and end", .serialized, .timeLimit(.minutes(10)))
+@Suite("CurlTransport: cancellation and end", .serialized, .timeLimit(.minutes(30)))
 struct CurlCancellationTests {
     private let transport = CurlTransport()
 

@@ -6,7 +6,7 @@ import Testing
 
 /// What the policy demands of a connection, against OpenSSL's own server.
 @Suite(
-    "CurlTransport: security", .timeLimit(.minutes(10)),
+    "CurlTransport: security", .timeLimit(.minutes(30)),
     .enabled(if: TLSServer.isInstalled, "openssl is not installed"))
 struct CurlSecurityTests {
     private let transport = CurlTransport()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("CurlTransport: timeouts", .timeLimit(.minutes(10)))
+@Suite("CurlTransport: timeouts", .timeLimit(.minutes(30)))
 struct CurlTimeoutTests {
     private let transport = CurlTransport()
 

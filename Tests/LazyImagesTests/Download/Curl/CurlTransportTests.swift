@@ -5,7 +5,7 @@ import Testing
 @testable import LazyImages
 
 /// Transfers over real sockets: their connections, and how they end well.
-@Suite("CurlTransport", .ownThread, .timeLimit(.minutes(10)))
+@Suite("CurlTransport", .ownThread, .timeLimit(.minutes(30)))
 struct CurlTransportTests {
     private let transport = CurlTransport()
     private let receiver = RecordingReceiver()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("PartialFile", .timeLimit(.minutes(10)))
+@Suite("PartialFile", .timeLimit(.minutes(30)))
 struct PartialFileTests {
     private let folder: TemporaryFolder
     private let name = "part"

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Going on with a part", .timeLimit(.minutes(10)))
+@Suite("Going on with a part", .timeLimit(.minutes(30)))
 struct ResumePlanTests {
     private let plan = ResumePlan(offset: 500, total: 1234, validator: "\"a\"")
 

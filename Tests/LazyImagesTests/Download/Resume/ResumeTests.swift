@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Resuming", .timeLimit(.minutes(10)))
+@Suite("Resuming", .timeLimit(.minutes(30)))
 struct ResumeTests {
     private let folder: TemporaryFolder
     private let transport = HeldTransport()

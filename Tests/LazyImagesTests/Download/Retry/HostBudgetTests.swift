@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("HostBudget", .timeLimit(.minutes(10)))
+@Suite("HostBudget", .timeLimit(.minutes(30)))
 struct HostBudgetTests {
     private var budget = HostBudget(RetryPolicy(failuresOfHost: 3, pauseOfHost: .seconds(2)))
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("RetryPolicy", .timeLimit(.minutes(10)))
+@Suite("RetryPolicy", .timeLimit(.minutes(30)))
 struct RetryPolicyTests {
     private let policy = RetryPolicy(attempts: 10, firstPause: .milliseconds(200), longestPause: .seconds(10))
 

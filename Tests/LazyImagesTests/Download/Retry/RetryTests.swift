@@ -25,7 +25,7 @@ private final class Pauses: Sendable {
     }
 }
 
-@Suite("Retries", .timeLimit(.minutes(10)))
+@Suite("Retries", .timeLimit(.minutes(30)))
 struct RetryTests {
     private let transport = HeldTransport()
     private let pauses = Pauses()
