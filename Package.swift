@@ -56,14 +56,19 @@ let package = Package(
             dependencies: ["LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
+        .target(
+            name: "TestTraits",
+            dependencies: ["TestSupport"],
+            path: "Tests/TestTraits",
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "ImageCodecsTests",
-            dependencies: ["ImageCodecs", "LazyImages", "TestSupport"],
+            dependencies: ["ImageCodecs", "LazyImages", "TestSupport", "TestTraits"],
             exclude: ["Resources"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LazyImagesTests",
-            dependencies: ["LazyImages", "TestSupport", "CSystem"],
+            dependencies: ["LazyImages", "TestSupport", "TestTraits", "CSystem"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "TestSupport"],
@@ -75,11 +80,11 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TerminalGraphicsTests",
-            dependencies: ["TerminalGraphics", "TerminalProbe", "TestSupport"],
+            dependencies: ["TerminalGraphics", "TerminalProbe", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CatalogueServiceTests",
-            dependencies: ["CatalogueService", "TestSupport"],
+            dependencies: ["CatalogueService", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "marquee-benchTests",
@@ -87,7 +92,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "marqueeTests",
-            dependencies: ["marquee", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport"],
+            dependencies: [
+                "marquee", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport", "TestTraits",
+            ],
             swiftSettings: swiftSettings),
     ]
 )

@@ -2,6 +2,7 @@ import CatalogueService
 import FoundationEssentials
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 /// All that uses sockets runs one after the other, so that one test's clients are not another's load.

@@ -1,6 +1,7 @@
 import Glibc
 import TerminalGraphics
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A session gives the terminal back", .serialized, .ownThread, .timeLimit(.minutes(30)))

@@ -1,4 +1,5 @@
 import TestSupport
+import TestTraits
 import Testing
 
 /// The program in a terminal whose locale has no UTF-8.

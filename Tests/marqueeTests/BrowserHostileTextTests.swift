@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// The same strings as `HostileTextTests`, through everything that the full screen shows.

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import TerminalGraphics
 import TestSupport
+import TestTraits
 import Testing
 
 /// The browser as a person has it: the program in a terminal, on the sample catalogue, told by what is on the screen.

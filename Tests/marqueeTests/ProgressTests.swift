@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 /// Pixels against those of libjpeg-turbo: 2 levels at most in any channel, 0.2 in the mean.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 /// Files of one component whose sampling factors are not 1 x 1: a minimum coded unit of their scans is one block all the

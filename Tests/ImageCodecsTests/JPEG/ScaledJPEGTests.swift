@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 /// Pictures decoded at 1/2, 1/4 and 1/8 against those of `djpeg -scale`: at least 40 dB.

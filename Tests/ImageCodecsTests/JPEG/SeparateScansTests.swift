@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 /// Files whose components do not all come in one scan, against libjpeg-turbo.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 /// Files without Huffman tables, as the frames of Motion JPEG are: they mean the typical ones (T.81 K.3).

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("PNG written", .timeLimit(.minutes(30)))

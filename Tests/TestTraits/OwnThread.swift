@@ -1,11 +1,11 @@
-import TestSupport
-import Testing
+internal import TestSupport
+package import Testing
 
 /// Has each test run on a thread of its own: for tests that block while they wait.
-struct OwnThread: TestTrait, SuiteTrait, TestScoping {
-    var isRecursive: Bool { true }
+package struct OwnThread: TestTrait, SuiteTrait, TestScoping {
+    package var isRecursive: Bool { true }
 
-    func provideScope(
+    package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         try await withTaskExecutorPreference(OneThread()) { try await function() }
@@ -13,5 +13,5 @@ struct OwnThread: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThread {
-    static var ownThread: Self { Self() }
+    package static var ownThread: Self { Self() }
 }
