@@ -116,6 +116,11 @@ struct JSONShapeTests {
             try await note("cache verify", "cache", words[0], words.count > 1 ? "--to=1M" : "--quiet")
         }
         try await note("cache path", "cache", "path")
+        let server = try Program(["serve", "--quiet", "--json"])
+        let line = try #require(await server.nextLine())
+        printed["serve"] = members(try JSONSerialization.jsonObject(with: Data(line.utf8)))
+        server.send(SIGINT)
+        #expect(await server.outcome().status == 130)
         // What became of a film's poster has the members of `fetch`.
         let ofFetch = printed["film"]?.filter { $0.hasPrefix("fetch.") } ?? []
         #expect(

@@ -72,5 +72,8 @@ enum JSONHelp {
 
         cache path: one object
           path          the folder
+
+        serve: one object, as soon as it listens
+          url           the address, which --catalogue takes
         """
 }

@@ -43,17 +43,23 @@ enum ServeCommand: Command {
         }
         try service.start()
         let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
-        session.output.line("http://\(host):\(service.port)/")
-        session.output.flush()
+        let address = "http://\(host):\(service.port)/"
+        if session.settings.wantsJSON { output.json(Record(url: address)) } else { output.line(address) }
+        output.flush()
         if service.catalogueName == nil {
-            session.output.note(
+            output.note(
                 "\(folder) has no movies.json or movies.xml; --catalogue takes the address and a file's name")
         }
         await untilCancelled()
         await BlockingThreads.runInAnyCase { service.stop() }
         let statistics = service.statistics
-        session.output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
+        output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped
+    }
+
+    /// What `--json` prints. `JSONHelp` has its member.
+    private struct Record: Encodable {
+        let url: String
     }
 
     /// `GET /posters/a.jpg 200, 42250 bytes in 0.4 ms`
