@@ -2,7 +2,7 @@ import Glibc
 
 /// The system has no more of something that a program needs to go on: there will be again when others end.
 package struct ResourceShortage: Error, Sendable, Hashable {
-    /// What there is none of.
+    /// The missing resource.
     package enum Resource: String, Sendable {
         case thread, descriptor, memory
     }
@@ -35,7 +35,7 @@ extension ResourceShortage: CustomStringConvertible {
 }
 
 extension ImageLoadingError {
-    /// The error of a load that needs what there is none of.
+    /// The error of a load that failed because of a shortage.
     package init(_ shortage: ResourceShortage, url: String) {
         self = .resourcesShort(url: url, reason: shortage.description)
     }

@@ -23,7 +23,7 @@ struct Session: Sendable {
 
     /// A loader over the disk tier, and the network with the embedded origin in it.
     /// - Parameters:
-    ///   - keepsFiles: whether memory keeps the files too, for who asks for them again.
+    ///   - keepsFiles: whether memory keeps the files too. A caller that asks again needs them there.
     ///   - acceptsAnyContent: whether it takes what is no image too, whatever the settings say.
     func makeLoader(keepsFiles: Bool = true, acceptsAnyContent: Bool = false) -> OpenLoader {
         var configuration = settings.downloads

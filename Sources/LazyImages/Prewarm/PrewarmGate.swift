@@ -13,7 +13,7 @@ final class PrewarmGate: Sendable {
     /// Lets nobody pass from now on.
     func shut() { state.withLock { if $0.phase == .open { $0.phase = .shut } } }
 
-    /// Lets everybody pass who waits, and who comes.
+    /// Lets waiting and later images pass.
     func open() { leave(.open) }
 
     /// Turns everybody away, for good.

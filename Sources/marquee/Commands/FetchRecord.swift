@@ -55,7 +55,7 @@ struct FetchRecord: Encodable, Sendable {
         error = ErrorRecord(code: failure.code, message: failure.description)
     }
 
-    /// It is there, but what was to be done with it failed.
+    /// Marks a loaded file as failed: it could not be written.
     mutating func fail(_ failure: Failure) {
         outcome = "failed"
         error = ErrorRecord(code: failure.code, message: failure.description)

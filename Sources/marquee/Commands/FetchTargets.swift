@@ -65,7 +65,7 @@ actor FetchTargets {
         words = session.arguments.operands[...]
     }
 
-    /// The next; nil when there is none any more. For one caller at a time.
+    /// The next target; nil at the end. One caller at a time.
     func next() async throws(Failure) -> Item? {
         guard let word = try await nextWord() else { return nil }
         count += 1
