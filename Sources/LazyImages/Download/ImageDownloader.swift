@@ -127,8 +127,6 @@ public actor ImageDownloader: SingleFlight {
         _ order: TransferOrder, ticket: LoadTicket, listener: ProgressListener?
     ) async throws(ImageLoadingError) -> DownloadedImage {
         try await share(order.key, of: order.request, ticket: ticket, progress: listener) { flight in
-            flight.progress.add(
-                ProgressListener { [activity] in activity.note($0, of: flight.number) }, for: flight.ticket)
             begin(Hop(order, flight: flight))
         }
     }
@@ -190,6 +188,7 @@ public actor ImageDownloader: SingleFlight {
             let wait = hop.made.duration(to: .now)
             note(hop) { .started(queueWait: wait) }
             hop.flight.progress.begin(after: wait)
+            activity.beginBody(of: number, at: hop.flight.progress)
             let task = Task { @concurrent in await fly(hop) }
             flights.setTask(task, of: hop.key, hop.flight)
         }

@@ -64,6 +64,8 @@ final class ProgressRelay: Sendable {
         var queued: Duration?
         /// The body that arrives. Not kept for longer than its transfer.
         weak var body: BodyBuffer?
+        /// How many bytes have come of the bodies so far, without what a body began with.
+        var arrived = 0
     }
 
     private let state = Lock(State())
@@ -87,7 +89,12 @@ final class ProgressRelay: Sendable {
 
     /// The transfer has a place after waiting so long for it. One that is led on, or tried again, waits more than once.
     func begin(after wait: Duration) {
-        begin(queued: (state.withLock { $0.queued } ?? .zero) + wait)
+        let queued = state.withLock { state in
+            // The next body begins anew, or with the part that is there.
+            state.latest = nil
+            return state.queued ?? .zero
+        }
+        begin(queued: queued + wait)
     }
 
     /// The transfer has a place, and has waited so long for all of its places.
@@ -99,14 +106,20 @@ final class ProgressRelay: Sendable {
         for listener in listeners.values { listener.begin?(queued) }
     }
 
+    /// How many bytes have come so far, and how far the body is.
+    var traffic: (arrived: Int, latest: TransferProgress?) { state.withLock { ($0.arrived, $0.latest) } }
+
     func show(_ preview: ImagePreview) {
         for listener in state.withLock({ $0.listeners }).values { listener.show?(preview) }
     }
 
     func report(_ progress: TransferProgress, of body: BodyBuffer? = nil) {
         let listeners = state.withLock { state in
+            let earlier = state.latest?.received ?? progress.received
+            state.arrived += max(0, progress.received - earlier)
+            // A body's first report. Storing a weak reference with every chunk would cost more than the chunk.
+            if let body, progress.received <= earlier { state.body = body }
             state.latest = progress
-            if let body { state.body = body }
             return state.listeners
         }
         for listener in listeners.values { listener.report(progress, body) }

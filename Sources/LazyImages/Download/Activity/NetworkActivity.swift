@@ -37,8 +37,8 @@ public final class NetworkActivity: Sendable {
     private struct State {
         var hosts: [String: HostCounters] = [:]
         var received = 0
-        /// How far the transfers are whose bodies have begun, by number.
-        var bodies: [Int: TransferProgress] = [:]
+        /// The transfers under way, by number: where each says how far it is, and what had come there before.
+        var bodies: [Int: (relay: ProgressRelay, before: Int)] = [:]
         var running = 0
         /// Rises with every start: a pause that was interrupted by one does not end the sign.
         var starts = 0
@@ -102,8 +102,10 @@ public final class NetworkActivity: Sendable {
         state.withLock { state in
             var traffic = Traffic()
             traffic.received = state.received
-            for body in state.bodies.values {
-                guard let expected = body.expected, expected > 0 else { continue }
+            for (relay, before) in state.bodies.values {
+                let (arrived, body) = relay.traffic
+                traffic.received += arrived - before
+                guard let body, let expected = body.expected, expected > 0 else { continue }
                 traffic.remaining += max(0, expected - body.received)
                 traffic.underWay += min(1, Double(body.received) / Double(expected))
             }
@@ -113,12 +115,10 @@ public final class NetworkActivity: Sendable {
 
     // MARK: What the downloader tells
 
-    /// A transfer has come so far. What it begins with was there before: the part of a body that is resumed.
-    func note(_ progress: TransferProgress, of transfer: Int) {
-        state.withLock { state in
-            let earlier = state.bodies.updateValue(progress, forKey: transfer)
-            if let earlier { state.received += max(0, progress.received - earlier.received) }
-        }
+    /// A transfer begins. How far it is, its relay knows, which is asked when somebody wants to know.
+    func beginBody(of transfer: Int, at relay: ProgressRelay) {
+        let before = relay.traffic.arrived
+        state.withLock { $0.bodies[transfer] = (relay, before) }
     }
 
     /// Passes an event on, which is only made if somebody listens.
@@ -130,7 +130,12 @@ public final class NetworkActivity: Sendable {
     }
 
     /// No more comes of a transfer's body.
-    func endBody(of transfer: Int) { state.withLock { $0.bodies[transfer] = nil } }
+    func endBody(of transfer: Int) {
+        state.withLock { state in
+            guard let (relay, before) = state.bodies.removeValue(forKey: transfer) else { return }
+            state.received += relay.traffic.arrived - before
+        }
+    }
 
     /// A transfer has its place.
     func begin(at place: String) {

@@ -56,19 +56,27 @@ struct NetworkActivityTests {
             #expect(traffic.received == received && traffic.remaining == remaining)
             #expect(traffic.underWay == underWay)
         }
+        let (one, other) = (ProgressRelay(), ProgressRelay())
+        func begin(_ transfer: Int, _ relay: ProgressRelay) {
+            relay.begin(after: .zero)
+            activity.beginBody(of: transfer, at: relay)
+        }
+        begin(1, one)
+        begin(2, other)
         // A resumed one begins with what was there.
-        activity.note(TransferProgress(received: 25, expected: 100), of: 1)
+        one.report(TransferProgress(received: 25, expected: 100))
         expect(0, 75, 0.25)
-        activity.note(TransferProgress(received: 50, expected: 100), of: 1)
-        activity.note(TransferProgress(received: 0, expected: nil), of: 2)
-        activity.note(TransferProgress(received: 7, expected: nil), of: 2)
+        one.report(TransferProgress(received: 50, expected: 100))
+        other.report(TransferProgress(received: 0, expected: nil))
+        other.report(TransferProgress(received: 7, expected: nil))
         expect(32, 50, 0.5)
         activity.endBody(of: 1)
         activity.endBody(of: 2)
         expect(32, 0, 0)
         // The same transfer once more, after a failure.
-        activity.note(TransferProgress(received: 0, expected: 10), of: 1)
-        activity.note(TransferProgress(received: 10, expected: 10), of: 1)
+        begin(1, one)
+        one.report(TransferProgress(received: 0, expected: 10))
+        one.report(TransferProgress(received: 10, expected: 10))
         expect(42, 0, 1)
     }
 }
