@@ -47,7 +47,7 @@ private func loadAll(
     _ requests: [ImageRequest], disk: DiskCache?, _ configuration: ImageDownloader.Configuration
 ) async throws {
     // As `prewarm` and `ImageLoader` have it: files stay in memory only where there is no disk tier.
-    let memory = disk == nil ? MemoryCache<CachedFile>(limit: 16 * 1024 * 1024) : nil
+    let memory = disk == nil ? MemoryCache<LoadedFile>(limit: 16 * 1024 * 1024) : nil
     let loader = FileLoader(memory: memory, disk: disk, configuration: configuration)
     try await withThrowingTaskGroup(of: Void.self) { group in
         var rest = requests[...]

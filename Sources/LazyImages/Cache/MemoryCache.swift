@@ -134,8 +134,8 @@ public protocol CachedAddress {
     var requestedURL: URL { get }
 }
 
-extension CachedFile: CachedAddress {}
-extension CachedImage: CachedAddress {}
+extension LoadedFile: CachedAddress {}
+extension LoadedImage: CachedAddress {}
 
 /// What happened in a memory cache since it was made, and what it holds.
 public struct MemoryCacheCounters: Equatable, Sendable {

@@ -38,7 +38,7 @@ final class BodyBuffer: BodyReceiver {
     private let spillFolder: String?
     private let calls: FileCalls
     private let reservation: BodyBudget.Reservation
-    private let progress: ProgressRelay
+    private let transfer: SharedTask<LoadedFile>
     private let parts: Parts?
     private let keepsAnyStatus: Bool
     private let plan: ResumePlan?
@@ -51,13 +51,15 @@ final class BodyBuffer: BodyReceiver {
     }
 
     /// - Parameters:
+    ///   - transfer: is told how far the body is.
     ///   - spillFolder: where what exceeds the budget goes; nil if nothing may touch the disk.
     ///   - parts: where to leave a part; nil if none is to be left.
     ///   - earlier: what an earlier transfer left. It is locked until it is let go of here.
     ///   - calls: the calls of the system for files.
     ///   - keepsAnyStatus: whether the body of any answer is wanted, and may be empty.
     init(
-        url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?, progress: ProgressRelay,
+        url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?,
+        transfer: SharedTask<LoadedFile>,
         parts: Parts? = nil, earlier: PartialFile? = nil, calls: FileCalls = FileCalls(),
         keepsAnyStatus: Bool = false
     ) {
@@ -66,7 +68,7 @@ final class BodyBuffer: BodyReceiver {
         self.spillFolder = spillFolder
         self.calls = calls
         reservation = BodyBudget.Reservation(of: budget)
-        self.progress = progress
+        self.transfer = transfer
         self.parts = parts
         self.keepsAnyStatus = keepsAnyStatus
         plan = earlier.flatMap(ResumePlan.init)
@@ -129,7 +131,7 @@ final class BodyBuffer: BodyReceiver {
             return TransferProgress(received: state.received, expected: expected)
         }
         guard let begins else { return false }
-        if let begins { progress.report(begins, of: self) }
+        if let begins { transfer.tell(.progress(begins, self)) }
         return true
     }
 
@@ -155,7 +157,7 @@ final class BodyBuffer: BodyReceiver {
             }
         }
         guard let report else { return false }
-        if report.received > 0 { progress.report(report, of: self) }
+        if report.received > 0 { transfer.tell(.progress(report, self)) }
         return true
     }
 

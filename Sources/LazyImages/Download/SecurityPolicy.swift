@@ -124,11 +124,12 @@ public struct SecurityPolicy: Sendable, Hashable {
 
     /// Whether both URLs have the same scheme, host and port: only then do a caller's own fields go along.
     package static func haveSameOrigin(_ one: URL, _ other: URL) -> Bool {
-        one.scheme?.lowercased() == other.scheme?.lowercased() && place(of: one) == place(of: other)
+        one.scheme?.lowercased() == other.scheme?.lowercased()
+            && hostAndPort(of: one) == hostAndPort(of: other)
     }
 
     /// Host and port as one text: what connections are counted by.
-    static func place(of url: URL) -> String {
+    static func hostAndPort(of url: URL) -> String {
         "\(host(of: url)):\(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))"
     }
 

@@ -9,29 +9,25 @@
 ///
 /// An actor of its own. `state(of:)`, `counters` and `updates` can be read from anywhere without waiting. The model keeps
 /// the images of visible rows and of the page ahead, and no others; letting go of it cancels what it loads.
-public actor ImageListModel<Loader: RowLoading> {
-    /// What a row shows.
-    public typealias Image = Loader.Image
-
+public actor ImageListModel {
     private struct Load {
         let request: ImageRequest
-        let ticket = LoadTicket()
-        var task: Task<Void, Never>?
+        let task: ImageTask
         var progress = TransferProgress(received: 0, expected: nil)
         var preview: ImagePreview?
     }
 
     private struct Held {
         let request: ImageRequest
-        let image: Image
+        let image: LoadedImage
     }
 
     /// News of every row that shows something, as it comes to show it, and of one that does so no more. A row that is
     /// neither visible nor in the page ahead shows its placeholder.
-    public nonisolated let updates: RowUpdates<Image>
+    public nonisolated let updates: RowUpdates
 
-    private let loader: Loader
-    private let board: RowBoard<Image>
+    private let loader: any ImageLoading
+    private let board: RowBoard
     private let elapsed: @Sendable () -> Duration
     private var window: ScrollWindow<LoadKey>
     private var requests = ListRows([])
@@ -58,7 +54,7 @@ public actor ImageListModel<Loader: RowLoading> {
     ///   - pressure: how short memory is: every rise is a memory warning. Default: the system's; nil for a list that does
     ///     not care.
     public init(
-        loader: Loader, rows: [ImageRequest?] = [], wantsPreviews: Bool = false,
+        loader: any ImageLoading, rows: [ImageRequest?] = [], wantsPreviews: Bool = false,
         pauses: ScrollPauses = ScrollPauses(), clock: some Clock<Duration> = ContinuousClock(),
         pressure: MemoryPressure? = .system
     ) {
@@ -78,7 +74,7 @@ public actor ImageListModel<Loader: RowLoading> {
     }
 
     deinit {
-        for load in loads.values { load.task?.cancel() }
+        for load in loads.values { load.task.cancel() }
         for key in pinned { if let request = held[key]?.request { loader.setPinned(false, for: request) } }
         board.finish()
     }
@@ -86,7 +82,7 @@ public actor ImageListModel<Loader: RowLoading> {
     // MARK: What the rows show
 
     /// What a row shows now.
-    public nonisolated func state(of row: Int) -> RowState<Image> { board.state(of: row) }
+    public nonisolated func state(of row: Int) -> RowState { board.state(of: row) }
 
     /// What the list is busy with now.
     public nonisolated var counters: ImageListCounters { board.counters }
@@ -183,7 +179,7 @@ public actor ImageListModel<Loader: RowLoading> {
     }
 
     /// What memory has, unless it is the load that must answer: it checks the bytes, or asks the network.
-    private func cachedImage(for request: ImageRequest) -> Image? {
+    private func cachedImage(for request: ImageRequest) -> LoadedImage? {
         guard request.cachePolicy != .reload, request.checksum == nil else { return nil }
         return loader.cachedImage(for: request)
     }
@@ -191,7 +187,7 @@ public actor ImageListModel<Loader: RowLoading> {
     /// Performs one action. Returns the key whose rows may show something else now.
     private func perform(_ action: ScrollWindow<LoadKey>.Action, _ found: [LoadKey: Held]) -> LoadKey? {
         switch action {
-        case .cancel(let key): loads.removeValue(forKey: key)?.task?.cancel()
+        case .cancel(let key): loads.removeValue(forKey: key)?.task.cancel()
         case .letGo(let key): held[key] = nil
         case .pin(let key): setPinned(true, key)
         case .unpin(let key): setPinned(false, key)
@@ -221,41 +217,40 @@ public actor ImageListModel<Loader: RowLoading> {
             urgent.cachePolicy = .reload
             urgent.insists = true
         }
-        var load = Load(request: request)
-        let ticket = load.ticket
-        let (news, progress) = AsyncStream.makeStream(
-            of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let previews = wantsPreviews ? beginPreviews(key, ticket) : nil
-        load.task = loader.begin(urgent, ticket: ticket, progress: progress, previews: previews) {
-            [weak self] outcome in await self?.end(key, ticket, outcome)
-        }
-        loads[key] = load
+        let task = loader.task(for: urgent)
+        loads[key] = Load(request: request, task: task)
         started += 1
-        Task { [weak self] in
-            for await value in news { await self?.change(key, ticket) { $0.progress = value } }
-        }
+        follow(task, key)
         return key
     }
 
-    private func beginPreviews(
-        _ key: LoadKey, _ ticket: LoadTicket
-    ) -> AsyncStream<ImagePreview>.Continuation {
-        let (news, previews) = AsyncStream.makeStream(
-            of: ImagePreview.self, bufferingPolicy: .bufferingNewest(1))
+    /// Takes up what a load brings: its progress, its previews and its outcome. The tasks do not hold the model, so that
+    /// letting go of it ends its loads.
+    private func follow(_ task: ImageTask, _ key: LoadKey) {
+        let progress = task.progress
         Task { [weak self] in
-            for await preview in news { await self?.change(key, ticket) { $0.preview = preview } }
+            for await value in progress { await self?.change(key, task) { $0.progress = value } }
         }
-        return previews
+        if wantsPreviews {
+            let previews = task.previews
+            Task { [weak self] in
+                for await preview in previews { await self?.change(key, task) { $0.preview = preview } }
+            }
+        }
+        Task { [weak self] in
+            let outcome = await Result.of { () async throws(ImageLoadingError) in try await task.value }
+            await self?.end(key, task, outcome)
+        }
     }
 
     private func setUrgency(_ urgency: ScrollWindow<LoadKey>.Urgency, of key: LoadKey) {
         guard let load = loads[key] else { return }
-        loader.beginChange(to: load.request.priority(urgency), of: load.ticket)
+        load.task.priority = load.request.priority(urgency)
     }
 
     /// Takes a load's outcome, unless it was cancelled meanwhile: then another may be under way for the same key.
-    private func end(_ key: LoadKey, _ ticket: LoadTicket, _ outcome: Result<Image, ImageLoadingError>) {
-        guard let load = loads[key], load.ticket == ticket else { return }
+    private func end(_ key: LoadKey, _ task: ImageTask, _ outcome: Result<LoadedImage, ImageLoadingError>) {
+        guard let load = loads[key], load.task === task else { return }
         loads[key] = nil
         switch outcome {
         case .success(let image):
@@ -266,10 +261,8 @@ public actor ImageListModel<Loader: RowLoading> {
     }
 
     /// Takes what is new of a load, unless it has ended: a preview that comes late must not take the place of the image.
-    private func change(
-        _ key: LoadKey, _ ticket: LoadTicket, _ apply: @Sendable (inout Load) -> Void
-    ) {
-        guard var load = loads[key], load.ticket == ticket else { return }
+    private func change(_ key: LoadKey, _ task: ImageTask, _ apply: @Sendable (inout Load) -> Void) {
+        guard var load = loads[key], load.task === task else { return }
         apply(&load)
         loads[key] = load
         post(since: window.wantedRows, visible: window.span.visible, touched: [key])
@@ -277,7 +270,7 @@ public actor ImageListModel<Loader: RowLoading> {
 
     /// Posts the rows that left, the rows that came, and those of `touched` keys; with nil, all of them.
     private func post(since before: Range<Int>, visible: Range<Int>, touched: Set<LoadKey>?) {
-        var changes: [(row: Int, state: RowState<Image>)] = []
+        var changes: [(row: Int, state: RowState)] = []
         let wanted = window.wantedRows
         for row in before where !wanted.contains(row) { changes.append((row, .placeholder)) }
         for row in wanted {
@@ -294,7 +287,7 @@ public actor ImageListModel<Loader: RowLoading> {
         board.post(changes, list: list, counters: counters)
     }
 
-    private func state(_ status: ScrollWindow<LoadKey>.Status, _ key: LoadKey?) -> RowState<Image> {
+    private func state(_ status: ScrollWindow<LoadKey>.Status, _ key: LoadKey?) -> RowState {
         guard let key else { return .placeholder }
         return switch status {
         case .placeholder: .placeholder

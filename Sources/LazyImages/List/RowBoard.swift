@@ -1,7 +1,7 @@
 /// Where `ImageListModel` writes what its rows show, and where everybody else reads it, from any thread or actor.
-final class RowBoard<Image: Sendable>: Sendable {
+final class RowBoard: Sendable {
     private struct State {
-        var notices = RowNotices<Image>()
+        var notices = RowNotices()
         /// How each reader is woken: a stream that keeps one ring at most.
         var bells: [Int: AsyncStream<Void>.Continuation] = [:]
         var isFinished = false
@@ -11,10 +11,10 @@ final class RowBoard<Image: Sendable>: Sendable {
 
     var counters: ImageListCounters { state.withLock { $0.notices.counters } }
 
-    func state(of row: Int) -> RowState<Image> { state.withLock { $0.notices.state(of: row) } }
+    func state(of row: Int) -> RowState { state.withLock { $0.notices.state(of: row) } }
 
     /// Writes what changed, all at once, and wakes the readers.
-    func post(_ changes: [(row: Int, state: RowState<Image>)], list: Int, counters: ImageListCounters) {
+    func post(_ changes: [(row: Int, state: RowState)], list: Int, counters: ImageListCounters) {
         // What is replaced is handed out, so that no image ends while the lock is held.
         let (bells, replaced) = state.withLock { state in
             state.notices.list = list
@@ -28,7 +28,7 @@ final class RowBoard<Image: Sendable>: Sendable {
 
     /// Not inlined, because the optimiser would end a result that is only thrown away before the lock is opened.
     @inline(never)
-    private func letGo(_ states: consuming [RowState<Image>?]) {}
+    private func letGo(_ states: consuming [RowState?]) {}
 
     /// Ends every reader's sequence once it has read what there is.
     func finish() {
@@ -58,5 +58,5 @@ final class RowBoard<Image: Sendable>: Sendable {
         }
     }
 
-    func next(for reader: Int) -> RowUpdate<Image>? { state.withLock { $0.notices.next(for: reader) } }
+    func next(for reader: Int) -> RowUpdate? { state.withLock { $0.notices.next(for: reader) } }
 }

@@ -4,7 +4,7 @@
 /// A reader that is slow misses what has passed and gets the newest state of each row. What it costs is bounded however
 /// slow it is: images are held only for rows that show one now, and a row is noted as a number, and only if it shows
 /// something or the reader believes that it does.
-struct RowNotices<Image: Sendable> {
+struct RowNotices {
     /// What one reader knows.
     struct Reader {
         /// Rows that have news.
@@ -17,17 +17,17 @@ struct RowNotices<Image: Sendable> {
     }
 
     /// Those that show more than a placeholder.
-    private var states: [Int: RowState<Image>] = [:]
+    private var states: [Int: RowState] = [:]
     private(set) var readers: [Int: Reader] = [:]
     private var lastReader = 0
     var counters = ImageListCounters()
     var list = 0
 
     /// What a row shows.
-    func state(of row: Int) -> RowState<Image> { states[row] ?? .placeholder }
+    func state(of row: Int) -> RowState { states[row] ?? .placeholder }
 
     /// Notes what a row shows from now on, and returns what it showed.
-    mutating func post(_ state: RowState<Image>, for row: Int) -> RowState<Image>? {
+    mutating func post(_ state: RowState, for row: Int) -> RowState? {
         let before = states.removeValue(forKey: row)
         var isPlaceholder = true
         if case .placeholder = state {} else { isPlaceholder = false }
@@ -52,7 +52,7 @@ struct RowNotices<Image: Sendable> {
     mutating func removeReader(_ reader: Int) { readers[reader] = nil }
 
     /// The next news for a reader, or nil if it knows everything.
-    mutating func next(for number: Int) -> RowUpdate<Image>? {
+    mutating func next(for number: Int) -> RowUpdate? {
         guard var reader = readers.removeValue(forKey: number) else { return nil }
         defer { readers[number] = reader }
         while true {

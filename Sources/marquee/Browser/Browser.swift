@@ -9,7 +9,7 @@ final class Browser: Sendable {
     /// What the browser's thread is told.
     enum Message: Sendable {
         case terminal([TerminalEvent])
-        case row(PosterFeed.Place, RowUpdate<LoadedImage>)
+        case row(PosterFeed.Place, RowUpdate)
         case drawn(PosterFeed.Place, PosterBoard.Drawing)
         case quit
     }

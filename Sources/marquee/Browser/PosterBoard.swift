@@ -14,7 +14,7 @@ struct PosterBoard {
     /// What was drawn, of which the cells are.
     struct Subject: Equatable {
         /// The image itself; nil for a preview of it, and after memory has let go of it.
-        weak var image: CachedImage?
+        weak var image: LoadedImage?
         /// Which preview; 0 for the image itself.
         var preview = 0
 
@@ -38,7 +38,7 @@ struct PosterBoard {
     /// Nil where no pictures are wanted.
     private var canvas: (any Canvas)?
     private var requests = ListRows([])
-    private var states: [Int: RowState<LoadedImage>] = [:]
+    private var states: [Int: RowState] = [:]
     private var drawn: [CacheKey: Drawing] = [:]
     private var isDrawingElsewhere = false
     private var manner = 0
@@ -64,7 +64,7 @@ struct PosterBoard {
         states = [:]
     }
 
-    mutating func note(_ update: RowUpdate<LoadedImage>) {
+    mutating func note(_ update: RowUpdate) {
         guard update.list == list else { return }
         if case .placeholder = update.state {
             states[update.row] = nil
@@ -87,7 +87,7 @@ struct PosterBoard {
         let image: (bitmap: Bitmap, subject: Subject)
         switch states[row] {
         case .failed: return .failed
-        case .loaded(let loaded): image = (loaded.bitmap, Subject(image: loaded.image))
+        case .loaded(let loaded): image = (loaded.bitmap, Subject(image: loaded))
         case .loading(_, let preview?): image = (preview.bitmap, Subject(preview: preview.number))
         case .loading(let progress, nil):
             if let old { return .picture(old.cells) }
@@ -95,7 +95,7 @@ struct PosterBoard {
         case .placeholder, nil:
             if let old { return .picture(old.cells) }
             guard let cached = loader.cachedImage(for: request) else { return .placeholder }
-            image = (cached.bitmap, Subject(image: cached.image))
+            image = (cached.bitmap, Subject(image: cached))
         }
         guard old?.subject != image.subject else { return old.map { .picture($0.cells) } ?? .placeholder }
         draw(image.bitmap, image.subject, row, request.key, size, isMoving: isMoving)

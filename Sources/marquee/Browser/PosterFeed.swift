@@ -12,15 +12,15 @@ struct PosterFeed {
     }
 
     /// What a model is told, in order.
-    typealias Command = @Sendable (ImageListModel<ImageLoader>) async -> Void
+    typealias Command = @Sendable (ImageListModel) async -> Void
 
-    let model: ImageListModel<ImageLoader>
+    let model: ImageListModel
     var board: PosterBoard
     private let commands: AsyncStream<Command>.Continuation
     private var shown = 0..<0
 
     init(
-        _ model: ImageListModel<ImageLoader>, commands: AsyncStream<Command>.Continuation, board: PosterBoard
+        _ model: ImageListModel, commands: AsyncStream<Command>.Continuation, board: PosterBoard
     ) {
         self.model = model
         self.commands = commands

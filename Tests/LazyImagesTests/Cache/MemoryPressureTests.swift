@@ -113,7 +113,7 @@ struct MemoryPressureTests {
     @Test("a warning halves the memory tier; when it is critical only what is pinned stays")
     func loaderGivesBack() async throws {
         let pressure = MemoryPressure()
-        let memory = MemoryCache<CachedImage>(limit: 1_000)
+        let memory = MemoryCache<LoadedImage>(limit: 1_000)
         let loader = ImageLoader(memory: memory, disk: nil, transport: HeldTransport(), pressure: pressure)
         let requests = try (0..<10).map { try ImageRequest("https://example.org/\($0)") }
         let png = SampleImages.png
@@ -121,7 +121,7 @@ struct MemoryPressureTests {
         let header = try ImageHeader(parsing: png.span)
         for request in requests {
             memory.store(
-                CachedImage(bitmap: bitmap, header: header, url: request.url), for: request.imageKey,
+                LoadedImage(bitmap: bitmap, header: header, url: request.url), for: request.imageKey,
                 cost: 100)
         }
         loader.setPinned(true, for: requests[0])
@@ -170,7 +170,7 @@ struct MemoryPressureTests {
         for transfer in try await transport.transfers(6)
         where ["/0", "/1", "/2"].contains(transfer.request.url.path) { transfer.answer(SampleImages.png) }
         pressure.report(.warning)
-        try await eventually { await loader.files.downloader.transferCount == 0 }
+        try await eventually { loader.files.downloader.transferCount == 0 }
         try await eventually { model.state(of: 0).isLoaded }
         #expect(!model.state(of: 4).isLoaded && transport.requests.count == 6)
     }

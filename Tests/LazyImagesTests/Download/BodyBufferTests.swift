@@ -186,14 +186,14 @@ struct BodyBufferTests {
 
     @Test("progress counts the bytes of a body that is kept, from none on")
     func progress() async throws {
-        let relay = ProgressRelay()
+        let transfer = ImageDownloader.Transfer(url: try #require(URL(string: url)))
         let log = ProgressLog()
-        relay.add(log.listener, for: LoadTicket())
-        let kept = try buffer(progress: relay)
+        _ = transfer.join(.normal, listener: log.listener)
+        let kept = try buffer(transfer: transfer)
         _ = kept.receive(ResponseHead(status: 200, fields: ["Content-Length": "3"]))
         _ = kept.take([1, 2])
         _ = kept.take([3])
-        let discarded = try buffer(progress: relay)
+        let discarded = try buffer(transfer: transfer)
         _ = discarded.receive(ResponseHead(status: 301))
         _ = discarded.take([1, 2])
         #expect(
@@ -201,12 +201,14 @@ struct BodyBufferTests {
     }
 
     private func buffer(
-        maximum: Int = 10_000, spillFolder: String = "/tmp", progress: ProgressRelay = ProgressRelay(),
+        maximum: Int = 10_000, spillFolder: String = "/tmp", transfer: ImageDownloader.Transfer? = nil,
         calls: FileCalls = FileCalls()
     ) throws -> BodyBuffer {
-        BodyBuffer(
-            url: try #require(URL(string: url)), maximumBytes: maximum, budget: budget,
-            spillFolder: spillFolder, progress: progress, calls: calls)
+        let source = try #require(URL(string: url))
+        return BodyBuffer(
+            url: source, maximumBytes: maximum, budget: budget,
+            spillFolder: spillFolder, transfer: transfer ?? ImageDownloader.Transfer(url: source),
+            calls: calls)
     }
 }
 

@@ -30,7 +30,7 @@ struct ImageDownloaderTests {
         let image = try await ImageDownloader().download(ImageRequest(url: url))
         #expect(image.bytes.array == SampleImages.jpeg)
         #expect(image.header?.format == .jpeg)
-        #expect(image.head.status == 200)
+        #expect(image.status == 200)
         #expect(image.url == url)
         #expect(origin.heads[0].hasPrefix("GET /El%20Cami%C3%B3n.jpg HTTP/1.1\r\n"))
     }
@@ -76,7 +76,7 @@ struct ImageDownloaderTests {
     @Test("no more than six transfers run for one host and 32 in all, and all of them are used")
     func limits() async throws {
         let downloader = ImageDownloader(transport: transport)
-        var callers: [Callers<DownloadedImage>] = []
+        var callers: [Callers<LoadedFile>] = []
         for number in 0..<100 {
             let host = number < 50 ? "many" : "host\(number % 10)"
             callers.append(
@@ -95,7 +95,7 @@ struct ImageDownloaderTests {
     func priorities() async throws {
         let downloader = ImageDownloader(
             transport: transport, configuration: configuration { $0.transfers = 1 })
-        var waiting: [Callers<DownloadedImage>] = []
+        var waiting: [Callers<LoadedFile>] = []
         for (path, priority) in [
             ("running", ImageRequest.Priority.normal), ("low", .low), ("high", .high), ("changed", .low),
         ] {
@@ -103,7 +103,8 @@ struct ImageDownloaderTests {
             request.priority = priority
             waiting.append(try await downloader.callers(1, of: request))
         }
-        await downloader.setPriority(.veryHigh, of: waiting[3].tickets[0])
+        waiting[3].setPriority(.veryHigh)
+        try await downloader.has(.veryHigh, for: try ImageRequest("http://localhost/changed"))
         for index in 0..<4 { try await transport.transfer(index).answer(SampleImages.png) }
         for caller in waiting { #expect(await caller.outcomes[0].error == nil) }
         #expect(transport.requests.map(\.url.path) == ["/running", "/changed", "/high", "/low"])
@@ -134,19 +135,6 @@ struct ImageDownloaderTests {
         #expect(transport.requests.map(\.url.path) == ["/running", "/joined", "/normal", "/left"])
     }
 
-    @Test("a priority that is wished for before the download begins is the one it begins with")
-    func earlyWish() async throws {
-        let downloader = ImageDownloader(transport: transport)
-        let request = try ImageRequest("http://localhost/a", priority: .low)
-        let ticket = LoadTicket()
-        await downloader.setPriority(.veryHigh, of: ticket)
-        let download = Task { try await downloader.download(request, ticket: ticket) }
-        try await downloader.haveJoined([ticket])
-        try await downloader.has(.veryHigh, for: request)
-        try await transport.transfer().answer(SampleImages.png)
-        _ = try await download.value
-    }
-
     @Test("a place is free again after a failure and after a cancellation")
     func placesComeBack() async throws {
         let downloader = ImageDownloader(
@@ -175,7 +163,7 @@ struct ImageDownloaderTests {
                 $0.timeouts = Timeouts(each: .milliseconds(60))
             })
         let start = ContinuousClock.now
-        var callers: [Callers<DownloadedImage>] = []
+        var callers: [Callers<LoadedFile>] = []
         for number in 0..<4 {
             callers.append(downloader.calls(of: ImageRequest(url: origin.url("/\(number)"))))
         }

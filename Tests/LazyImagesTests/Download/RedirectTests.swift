@@ -37,7 +37,7 @@ struct RedirectTests {
             let outcome = await downloader.calls(of: try ImageRequest("http://localhost/0")).outcomes[0]
             #expect((outcome.error == nil) == isFollowed)
             #expect(isFollowed || outcome.error == .tooManyRedirects(url: "http://localhost/0", limit: 10))
-            #expect(await downloader.transferCount == 0)
+            #expect(downloader.transferCount == 0)
         }
     }
 
@@ -148,7 +148,7 @@ struct RedirectTests {
 
     /// A flight that has been led to a host whose one place another has: a downloader, the other's caller and its own.
     private func betweenHops() async throws -> (
-        downloader: ImageDownloader, busy: Callers<DownloadedImage>, moved: Callers<DownloadedImage>
+        downloader: ImageDownloader, busy: Callers<LoadedFile>, moved: Callers<LoadedFile>
     ) {
         var configuration = ImageDownloader.Configuration()
         configuration.transfersPerHost = 1

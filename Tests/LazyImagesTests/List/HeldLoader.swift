@@ -1,19 +1,17 @@
-import LazyImages
+import FoundationEssentials
+import ImageCodecs
 
-/// A loader whose loads wait until the test ends them. An image is the last part of its URL. Everything is recorded
+@testable import LazyImages
+
+/// A loader whose loads wait until the test ends them. An image is known by the last part of its URL. Everything is recorded
 /// before the call that caused it returns, so a test needs to wait for nothing but the model's own answers.
-final class HeldLoader: RowLoading {
-    private struct Load {
-        let ticket: LoadTicket
-        let request: ImageRequest
-        let progress: AsyncStream<TransferProgress>.Continuation?
-        let previews: AsyncStream<ImagePreview>.Continuation?
-        var answer: CheckedContinuation<Result<String, ImageLoadingError>, Never>?
-    }
+final class HeldLoader: ImageLoading {
+    private typealias Load = SharedTask<LoadedImage>
 
     private struct State {
         var memory: Set<String> = []
-        var loads: [LoadTicket: Load] = [:]
+        /// By the names of the images.
+        var loads: [(name: String, load: Load)] = []
         var record: [String] = []
         var lookups = 0
     }
@@ -34,76 +32,74 @@ final class HeldLoader: RowLoading {
     var lookups: Int { state.withLock { $0.lookups } }
 
     /// Ends the load of an image.
-    func finish(_ name: String) { end(name, .success(name)) }
+    func finish(_ name: String) { end(name) { .success(image(name, $0)) } }
 
-    func fail(_ name: String, _ error: ImageLoadingError) { end(name, .failure(error)) }
+    func fail(_ name: String, _ error: ImageLoadingError) { end(name) { _ in .failure(error) } }
 
     func report(_ name: String, _ progress: TransferProgress) {
-        let load = state.withLock { state in state.loads.values.first { $0.request.name == name } }
-        load?.progress?.yield(progress)
+        for load in loads(name) { load.tell(.progress(progress, nil)) }
     }
 
     func show(_ name: String, _ preview: ImagePreview) {
-        let load = state.withLock { state in state.loads.values.first { $0.request.name == name } }
-        load?.previews?.yield(preview)
+        for load in loads(name) { load.tell(.preview(preview)) }
     }
 
     /// Whether the load of an image was asked for previews.
-    func wantsPreviews(_ name: String) -> Bool {
-        state.withLock { state in
-            state.loads.values.contains { $0.request.name == name && $0.previews != nil }
-        }
-    }
+    func wantsPreviews(_ name: String) -> Bool { loads(name).contains { $0.wantsPreviews } }
 
-    func cachedImage(for request: ImageRequest) -> String? {
-        state.withLock { state in
+    func cachedImage(for request: ImageRequest) -> LoadedImage? {
+        let isCached = state.withLock { state in
             state.lookups += 1
-            return state.memory.contains(request.name) ? request.name : nil
+            return state.memory.contains(request.name)
         }
+        return isCached ? image(request.name, request.url) : nil
     }
 
-    nonisolated(nonsending) func image(
-        for request: ImageRequest, ticket: LoadTicket,
-        progress: AsyncStream<TransferProgress>.Continuation?,
-        previews: AsyncStream<ImagePreview>.Continuation?
-    ) async throws(ImageLoadingError) -> String {
-        state.withLock { state in
-            state.record.append((request.priority <= .low ? "prefetch " : "load ") + request.name)
-            state.loads[ticket] = Load(
-                ticket: ticket, request: request, progress: progress, previews: previews)
-        }
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { answer in
-                state.withLock { $0.loads[ticket]?.answer = answer }
+    func task(for request: ImageRequest) -> ImageTask {
+        let (name, load) = (request.name, Load(url: request.url))
+        let caller = load.join(request.priority) ?? 0
+        load.addOwner { [weak self, weak load] change in
+            guard let self, let load else { return }
+            switch change {
+            case .wantsPreviews: break
+            case .priority: record((load.priority <= .low ? "lower " : "raise ") + name)
+            case .abandoned:
+                record("cancel " + name)
+                state.withLock { $0.loads.removeAll { $0.load === load } }
             }
-        } onCancel: {
-            let load = state.withLock { state in
-                state.record.append("cancel " + request.name)
-                return state.loads.removeValue(forKey: ticket)
-            }
-            load?.answer?.resume(returning: .failure(.cancelled(url: request.name)))
         }
-        return try outcome.get()
-    }
-
-    nonisolated(nonsending) func setPriority(_ priority: ImageRequest.Priority, of ticket: LoadTicket) async {
-        state.withLock { state in
-            guard let load = state.loads[ticket] else { return }
-            state.record.append((priority <= .low ? "lower " : "raise ") + load.request.name)
-        }
+        record((request.priority <= .low ? "prefetch " : "load ") + name)
+        state.withLock { $0.loads.append((name, load)) }
+        return ImageTask(request, load, caller: caller)
     }
 
     func setPinned(_ isPinned: Bool, for request: ImageRequest) {
-        state.withLock { $0.record.append((isPinned ? "pin " : "unpin ") + request.name) }
+        record((isPinned ? "pin " : "unpin ") + request.name)
     }
 
-    private func end(_ name: String, _ outcome: Result<String, ImageLoadingError>) {
-        let answers = state.withLock { state in
-            let loads = state.loads.values.filter { $0.request.name == name }
-            for load in loads { state.loads[load.ticket] = nil }
-            return loads.compactMap(\.answer)
-        }
-        for answer in answers { answer.resume(returning: outcome) }
+    private func record(_ text: String) { state.withLock { $0.record.append(text) } }
+
+    private func loads(_ name: String) -> [Load] {
+        state.withLock { state in state.loads.filter { $0.name == name }.map(\.load) }
+    }
+
+    private func end(_ name: String, _ outcome: (URL) -> Result<LoadedImage, ImageLoadingError>) {
+        let ended = loads(name)
+        state.withLock { $0.loads.removeAll { $0.name == name } }
+        for load in ended { load.finish(outcome(URL(filePath: "/" + name))) }
+    }
+
+    private func image(_ name: String, _ url: URL) -> LoadedImage { .named(name) }
+}
+
+extension LoadedImage {
+    /// An image of one pixel.
+    static func named(_ name: String) -> LoadedImage {
+        let size = ImageSize(width: 1, height: 1)
+        return LoadedImage(
+            bitmap: Bitmap(width: 1, height: 1, pixels: [0, 0, 0, 255]),
+            header: ImageHeader(format: .png, size: size),
+            url: URL(filePath: "/" + name))
     }
 }
 

@@ -198,7 +198,7 @@ struct ImageListModelTests {
     @Test("images on the screen are pinned, and are not when they leave or the model goes")
     func pinning() async throws {
         let loader = HeldLoader(memory: ["a", "b", "c"])
-        var model: ImageListModel<HeldLoader>? = ImageListModel(
+        var model: ImageListModel? = ImageListModel(
             loader: loader, rows: try requests("a b c"), pressure: nil)
         await model?.setVisible(0..<1)
         #expect(loader.takeRecord() == ["pin a"])
@@ -227,7 +227,7 @@ struct ImageListModelTests {
     @Test("letting go of the model cancels its loads and ends its updates")
     func end() async throws {
         let loader = HeldLoader()
-        var model: ImageListModel<HeldLoader>? = ImageListModel(
+        var model: ImageListModel? = ImageListModel(
             loader: loader, rows: try requests("a b"), pressure: nil)
         let updates = try #require(model?.updates)
         await model?.setVisible(0..<1)

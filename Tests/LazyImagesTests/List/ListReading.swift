@@ -8,7 +8,7 @@ func requests(_ names: String) throws -> [ImageRequest?] {
 func request(_ name: String) throws -> ImageRequest { try ImageRequest("https://example.org/\(name)") }
 
 /// Reads updates until all of `texts` have come, and returns what was read.
-func read(_ updates: inout RowUpdates<String>.Iterator, until texts: String...) async -> [String] {
+func read(_ updates: inout RowUpdates.Iterator, until texts: String...) async -> [String] {
     var seen: [String] = []
     while !texts.allSatisfy(seen.contains), let update = await updates.next() {
         seen.append("\(update.row) \(text(update.state))")
@@ -16,12 +16,12 @@ func read(_ updates: inout RowUpdates<String>.Iterator, until texts: String...) 
     return seen
 }
 
-func text(_ state: RowState<String>) -> String {
+func text(_ state: RowState) -> String {
     switch state {
     case .placeholder: "placeholder"
     case .loading(let progress, let preview):
         "loading \(progress.received)" + (preview.map { ", preview \($0.number)" } ?? "")
-    case .loaded(let image): image
+    case .loaded(let image): image.url.lastPathComponent
     case .failed(let reason, let isRetryable): "failed \(reason.code)\(isRetryable ? ", retryable" : "")"
     }
 }

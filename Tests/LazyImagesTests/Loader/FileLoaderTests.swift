@@ -88,7 +88,7 @@ struct FileLoaderTests {
         #expect(try await failing.file(for: request).source == .disk)
     }
 
-    @Test("callers of one image share one load, and different images do not")
+    @Test("callers of one file share one transfer, and different files do not")
     func sharing() async throws {
         let held = HeldTransport()
         let loader = loader(held)
@@ -99,7 +99,24 @@ struct FileLoaderTests {
             for outcome in await callers.outcomes { #expect(try outcome.get().source == .network) }
         }
         #expect(held.started.count == 2)
-        #expect(loader.disk?.counters.misses == 2)
+        await loader.flush()
+        #expect(loader.disk?.counters.stores == 2)
+    }
+
+    @Test("callers that come as a transfer ends get its file: it is not fetched twice")
+    func lateCallers() async throws {
+        let transport = HeldTransport { _ in
+            HeldTransport.Answer(SampleImages.png, fields: ["Cache-Control": "max-age=3600"])
+        }
+        let loader = FileLoader(
+            memory: nil, disk: DiskCache(folder: folder.file("late")), transport: transport)
+        for round in 0..<400 {
+            let request = try ImageRequest("http://localhost/\(round)")
+            // Each looks on disk while the transfer of another may end.
+            let callers = Callers(8) { _ throws(ImageLoadingError) in try await loader.file(for: request) }
+            for outcome in await callers.outcomes { #expect(outcome.error == nil) }
+        }
+        #expect(transport.started.count == 400)
     }
 
     @Test(
@@ -138,25 +155,6 @@ struct FileLoaderTests {
         #expect(await error(loader, wrong)?.code == "checksum-mismatch")
         #expect(answering.started.count == 2)
         #expect(try await loader.file(for: request).source == .memory)
-    }
-
-    @Test("the download is as urgent as the load, from its start and when it changes")
-    func priorities() async throws {
-        let held = HeldTransport()
-        var configuration = ImageDownloader.Configuration()
-        configuration.transfers = 1
-        let loader = FileLoader(disk: nil, configuration: configuration, transport: held)
-        var all: [Callers<LoadedFile>] = []
-        for (index, priority) in [ImageRequest.Priority.normal, .low, .high, .low].enumerated() {
-            let request = try ImageRequest("http://localhost/\(index)", priority: priority)
-            all.append(try await loader.callers(1, of: request))
-            try await loader.downloader.has(priority, for: request)
-        }
-        await loader.setPriority(.veryHigh, of: all[3].tickets[0])
-        try await loader.downloader.has(.veryHigh, for: try ImageRequest("http://localhost/3"))
-        for index in 0..<4 { try await held.transfer(index).answer(SampleImages.png) }
-        for callers in all { #expect(await callers.outcomes[0].error == nil) }
-        #expect(held.requests.map(\.url.path) == ["/0", "/3", "/2", "/1"])
     }
 
     @Test("progress reaches every caller of a load, and ends with it")
@@ -203,8 +201,8 @@ struct FileLoaderTests {
         let loader = loader(answering)
         let requests = try (0..<10_000).map { try ImageRequest("http://localhost/\($0).png") }
         for request in requests {
-            let image = CachedFile(
-                bytes: ImageBytes(SampleImages.png), header: nil, status: 200, url: request.url)
+            let image = LoadedFile(
+                bytes: ImageBytes(SampleImages.png), header: nil, url: request.url, source: .memory)
             loader.memory?.store(image, for: request.key, cost: 70)
         }
         /// Nanoseconds of processor time of this thread, on which all of it runs: what else the machine does is not counted.

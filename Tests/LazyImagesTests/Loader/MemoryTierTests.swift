@@ -65,7 +65,7 @@ struct MemoryTierTests {
         let moved = try ImageRequest("http://localhost/moved.jpg")
         for request in [other, moved] { _ = try await loader.image(for: request) }
         let image = try #require(loader.cachedImage(for: moved))
-        #expect(image.url.path == "/final.jpg" && image.image.requestedURL == moved.url)
+        #expect(image.url.path == "/final.jpg" && image.requestedURL == moved.url)
         let url = try #require(URL(string: "http://LOCALHOST/\(name).jpg"))
         loader.memory.removeAll(from: url)
         loader.files.memory?.removeAll(from: url)

@@ -36,15 +36,11 @@ struct PreviewTests {
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
         let request = small(ImageRequest(url: origin.url("/nosferatu.jpg")))
-        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
-        let (progress, progressing) = AsyncStream.makeStream(of: TransferProgress.self)
-        let load = Task {
-            try await loader.image(for: request, progress: progressing, previews: previewing)
-        }
+        let load = loader.task(for: request)
         var shown: [ImagePreview] = []
         var last = 0
-        var nextPreview = previews.makeAsyncIterator()
-        var nextProgress = progress.makeAsyncIterator()
+        var nextPreview = load.previews.makeAsyncIterator()
+        var nextProgress = load.progress.makeAsyncIterator()
         for (piece, gate) in zip(jpeg.pieces.dropLast(), gates) {
             gate.open()
             if piece.upperBound >= 2 * last {
@@ -91,20 +87,22 @@ struct PreviewTests {
     /// How many previews there are after each of the pieces, once all that it leads to has been done.
     private func previewCounts(after pieces: [[UInt8]]) async throws -> [Int] {
         let shown = Lock<[Int]>([])
-        let flight = ProgressRelay()
-        var listener = ProgressLog().listener
-        listener.show = { preview in shown.withLock { $0.append(preview.number) } }
-        flight.add(listener, for: LoadTicket())
+        let url = try ImageRequest("http://localhost/a.jpg").url
+        let load = SharedTask<LoadedImage>(url: url)
+        let listener = TaskListener(wantsPreviews: true) { event in
+            if case .preview(let preview) = event { shown.withLock { $0.append(preview.number) } }
+        }
+        _ = load.join(.normal, listener: listener)
         // One thread: what is run on it waits for what began before.
         let threads = BlockingThreads(count: 1)
         let maker = PreviewMaker(
-            fitting: ImageSize(width: 62, height: 93), limits: .standard, on: threads, for: flight, under: nil
+            fitting: ImageSize(width: 62, height: 93), limits: .standard, on: threads, for: load, under: nil
         )
-        let transfer = ProgressRelay()
-        transfer.add(ProgressListener(flight, previews: maker), for: LoadTicket())
+        let transfer = ImageDownloader.Transfer(url: url)
+        _ = transfer.join(.normal, listener: maker.listener)
         let body = BodyBuffer(
-            url: try ImageRequest("http://localhost/a.jpg").url, maximumBytes: 1 << 24,
-            budget: BodyBudget(limit: 1 << 24), spillFolder: nil, progress: transfer)
+            url: url, maximumBytes: 1 << 24, budget: BodyBudget(limit: 1 << 24), spillFolder: nil,
+            transfer: transfer)
         #expect(body.receive(ResponseHead(status: 200)))
         var counts: [Int] = []
         for piece in pieces {
@@ -122,11 +120,8 @@ struct PreviewTests {
         let gates = jpeg.pieces.map { _ in Gate() }
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
-        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
-        let load = Task {
-            try await loader.image(for: small(ImageRequest(url: origin.url())), previews: previewing)
-        }
-        var next = previews.makeAsyncIterator()
+        let load = loader.task(for: small(ImageRequest(url: origin.url())))
+        var next = load.previews.makeAsyncIterator()
         gates[0].open()
         #expect(await next.next()?.number == 1)
         load.cancel()
@@ -135,10 +130,9 @@ struct PreviewTests {
         await #expect(throws: ImageLoadingError.self) { try await load.value }
 
         let broken = try ScriptedOrigin(Array(jpeg.script(gates).prefix(4)) + [.reset])
-        let (others, showing) = AsyncStream.makeStream(of: ImagePreview.self)
-        await #expect(throws: ImageLoadingError.self) {
-            try await loader.image(for: small(ImageRequest(url: broken.url())), previews: showing)
-        }
+        let other = loader.task(for: small(ImageRequest(url: broken.url())))
+        let others = other.previews
+        await #expect(throws: ImageLoadingError.self) { try await other.value }
         #expect(await others.reduce(0) { count, _ in count + 1 } <= 1)
         #expect(loader.memory.counters.stores == 0)
     }
@@ -148,10 +142,10 @@ struct PreviewTests {
         let transport = HeldTransport()
         let pressure = MemoryPressure()
         let loader = ImageLoader(disk: nil, transport: transport, pressure: pressure)
-        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
         var request = small(try ImageRequest("http://localhost/a.jpg"))
         request.priority = .high
-        let load = Task { [request] in try await loader.image(for: request, previews: previewing) }
+        let load = loader.task(for: request)
+        let previews = load.previews
         let transfer = try await transport.transfer()
         transfer.respond()
         pressure.report(.critical)
@@ -172,21 +166,19 @@ struct PreviewTests {
         let transfer = try await transport.transfer()
         transfer.respond(200, ["Cache-Control": "max-age=3600"])
         transfer.send(Array(jpeg.bytes[jpeg.pieces[0]]))
-        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
-        let (progress, progressing) = AsyncStream.makeStream(of: TransferProgress.self)
-        async let curious = loader.image(for: request, progress: progressing, previews: previewing)
+        let curious = loader.task(for: request)
+        var next = curious.previews.makeAsyncIterator()
         // Who joins is told at once how far things are.
-        _ = await progress.first { _ in true }
-        transfer.send(Array(jpeg.bytes[jpeg.pieces[1]]))
-        var next = previews.makeAsyncIterator()
+        _ = await curious.progress.first { _ in true }
         #expect(await next.next()?.number == 1)
+        transfer.send(Array(jpeg.bytes[jpeg.pieces[1]]))
         transfer.send(Array(jpeg.bytes[jpeg.pieces[1].upperBound...]))
         transfer.finish()
-        #expect(try await plain.image === curious.image)
-        #expect(await next.next() == nil)
-        let (none, showing) = AsyncStream.makeStream(of: ImagePreview.self)
-        #expect(try await loader.image(for: request, previews: showing).source == .memory)
-        #expect(await none.first { _ in true } == nil)
+        #expect(try await plain === curious.value)
+        while let preview = await next.next() { #expect(preview.number > 1) }
+        let cached = loader.task(for: request)
+        #expect(try await cached.value.source == .memory)
+        #expect(await cached.previews.first { _ in true } == nil)
     }
 
     @Test(
@@ -195,13 +187,13 @@ struct PreviewTests {
     func others(bytes: [UInt8]) async throws {
         let transport = HeldTransport()
         let loader = loader(transport)
-        let (previews, previewing) = AsyncStream.makeStream(of: ImagePreview.self)
-        async let image = loader.image(for: ImageRequest("http://localhost/a"), previews: previewing)
+        let load = loader.task(for: try ImageRequest("http://localhost/a"))
+        let previews = load.previews
         let transfer = try await transport.transfer()
         transfer.respond()
         for byte in bytes { transfer.send([byte]) }
         transfer.finish()
-        #expect(try await image.bitmap.isComplete)
+        #expect(try await load.value.bitmap.isComplete)
         #expect(await previews.first { _ in true } == nil)
     }
 

@@ -33,7 +33,7 @@ struct ResumeTests {
             ])
         let file = try await caller.outcomes[0].get()
         #expect(file.source == .resumed && file.status == 200 && file.bytes.array == body)
-        #expect(file.file.response?.fields["a"] == "first" && file.file.response?.fields["b"] == "then")
+        #expect(file.response?.fields["a"] == "first" && file.response?.fields["b"] == "then")
         await loader.flush()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("cache/partial")).isEmpty)
         #expect(

@@ -2,7 +2,7 @@
 package struct LoadTiming: Sendable, Hashable {
     /// From the call to its answer.
     package var total: Duration
-    /// How much of that its transfer waited for a place: all of it for one that was cancelled before it had one.
+    /// How much of that its transfer waited for a slot: all of it for one that was cancelled before it had one.
     package var queued: Duration
 
     /// A timing of these parts.
@@ -17,17 +17,18 @@ package struct LoadTiming: Sendable, Hashable {
 
 extension FileLoader {
     /// Loads what `request` names, as `file(for:)` does, and measures it.
-    package nonisolated func timedFile(
+    package func timedFile(
         for request: ImageRequest
     ) async -> (file: Result<LoadedFile, ImageLoadingError>, timing: LoadTiming) {
         let clock = ContinuousClock()
         let start = clock.now
         let queued = Lock<Duration?>(nil)
-        var listener = ProgressListener { _ in }
-        listener.begin = { wait in queued.withLock { $0 = wait } }
+        let listener = TaskListener { event in
+            if case .started(let wait) = event { queued.withLock { $0 = wait } }
+        }
         let outcome: Result<LoadedFile, ImageLoadingError>
         do {
-            outcome = .success(try await file(for: request, ticket: LoadTicket(), listener: listener))
+            outcome = .success(try await file(for: request, Client(listener: listener)))
         } catch {
             outcome = .failure(error)
         }

@@ -2,29 +2,28 @@ import CSystem
 import FoundationEssentials
 public import ImageCodecs
 
-/// Loads images: decoded ones from memory, else their files from disk, else over the network; one flight per image and
-/// size however many callers wait, and one file for all sizes.
+/// Loads images: decoded ones from memory, else their files from disk, else over the network. Callers that want the same
+/// image at the same size share one load, and all sizes share one file.
 ///
 ///     let loader = ImageLoader()
 ///     let image = try await loader.image(for: ImageRequest("https://example.org/posters/1.jpg"))
 ///
 /// Decoding happens on threads of the loader's own, straight to about the size the request wants.
-public actor ImageLoader: LoadFlight {
-    typealias Key = LoadKey
-    typealias Value = LoadedImage
-
+///
+/// Safe for concurrent use from any thread or actor.
+public final class ImageLoader: Sendable {
     /// The memory tier; its cost is the bytes of the images' pixels.
-    public nonisolated let memory: MemoryCache<CachedImage>
+    public let memory: MemoryCache<LoadedImage>
     /// What brings the files.
-    public nonisolated let files: FileLoader
+    public let files: FileLoader
     /// The disk tier; nil for a loader that keeps nothing on disk.
-    public nonisolated var disk: DiskCache? { files.disk }
+    public var disk: DiskCache? { files.disk }
 
-    var flights = FlightTable<Key, LoadedImage>()
+    private let loads = TaskPool<LoadKey, LoadedImage>()
     private let decoders: ImageDecoders
     private let decodingLimits: DecodingLimits
     /// How short memory is; nil for a loader that does not care.
-    private nonisolated let pressure: MemoryPressure?
+    private let pressure: MemoryPressure?
     private let relief = PressureReader()
     private let threads = BlockingThreads(count: max(1, ProcessInfo.processInfo.activeProcessorCount))
 
@@ -37,15 +36,15 @@ public actor ImageLoader: LoadFlight {
     ///   - decodingLimits: how large images may be.
     ///   - transport: the network. Default: libcurl.
     ///   - pressure: as in the other initialiser.
-    public init(
-        memory: MemoryCache<CachedImage> = MemoryCache(),
+    public convenience init(
+        memory: MemoryCache<LoadedImage> = MemoryCache(),
         disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
         transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system
     ) {
         // Without a disk tier files stay in memory for a while, so that another size needs no other download.
-        let fileMemory = disk == nil ? MemoryCache<CachedFile>(limit: Self.fileMemoryLimit) : nil
+        let fileMemory = disk == nil ? MemoryCache<LoadedFile>(limit: Self.fileMemoryLimit) : nil
         var configuration = configuration
         if let decoders { configuration.decoders = decoders }
         let files = FileLoader(
@@ -55,11 +54,11 @@ public actor ImageLoader: LoadFlight {
 
     /// A loader of which nothing touches the disk, for a private session.
     public static func ephemeral(
-        memory: MemoryCache<CachedImage> = MemoryCache(limit: 64 * 1024 * 1024),
+        memory: MemoryCache<LoadedImage> = MemoryCache(limit: 64 * 1024 * 1024),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         transport: any Transport = CurlTransport()
     ) -> ImageLoader {
-        let files = MemoryCache<CachedFile>(limit: fileMemoryLimit)
+        let files = MemoryCache<LoadedFile>(limit: fileMemoryLimit)
         return ImageLoader(
             memory: memory,
             files: .ephemeral(memory: files, configuration: configuration, transport: transport))
@@ -75,13 +74,13 @@ public actor ImageLoader: LoadFlight {
     ///     pinned, downloads of a lower priority than `.normal` end, and nothing is decoded until that has passed.
     ///     Default: the system's; nil for a loader that does not care.
     public init(
-        memory: MemoryCache<CachedImage> = MemoryCache(), files: FileLoader,
+        memory: MemoryCache<LoadedImage> = MemoryCache(), files: FileLoader,
         decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
         pressure: MemoryPressure? = .system
     ) {
         self.memory = memory
         self.files = files
-        self.decoders = decoders ?? files.limits.decoders
+        self.decoders = decoders ?? files.configuration.decoders
         self.decodingLimits = decodingLimits
         self.pressure = pressure
         relief.read(pressure) { level in await Self.relieve(level, memory, files) }
@@ -89,7 +88,7 @@ public actor ImageLoader: LoadFlight {
 
     /// Does what a level of pressure asks for.
     private static func relieve(
-        _ level: MemoryPressure.Level, _ memory: MemoryCache<CachedImage>, _ files: FileLoader
+        _ level: MemoryPressure.Level, _ memory: MemoryCache<LoadedImage>, _ files: FileLoader
     ) async {
         memory.relieve(level)
         files.memory?.relieve(level)
@@ -100,87 +99,90 @@ public actor ImageLoader: LoadFlight {
 
     /// What the memory tier has, at once and however old: for what shows pictures, `image(for:)` sees to their freshness.
     /// Counts a hit, but no miss: the load that follows counts that.
-    public nonisolated func cachedImage(for request: ImageRequest) -> LoadedImage? {
-        memory.value(for: request.imageKey, countsMiss: false).map { LoadedImage(image: $0, source: .memory) }
+    public func cachedImage(for request: ImageRequest) -> LoadedImage? {
+        memory.value(for: request.imageKey, countsMiss: false)
     }
 
     /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
     /// the load.
-    /// - Parameters:
-    ///   - ticket: stands for this caller in `setPriority`.
-    ///   - progress: is told how far a download is and finishes with the load.
-    ///   - previews: is given what a progressive JPEG looks like while it is downloaded, at about the size wanted, and
-    ///     finishes with the load: six at most, each of twice the bytes of the one before. Default nil: none are made.
     /// - Throws: whatever stands between the URL and its image; `.cancelled` when the calling task is.
-    public nonisolated(nonsending) func image(
-        for request: ImageRequest, ticket: LoadTicket = LoadTicket(),
-        progress: AsyncStream<TransferProgress>.Continuation? = nil,
-        previews: AsyncStream<ImagePreview>.Continuation? = nil
-    ) async throws(ImageLoadingError) -> LoadedImage {
-        let listener = ProgressListener(progress, previews)
-        if request.allowsMemory, let image = memory.value(for: request.imageKey),
-            isUsable(image, for: request)
-        {
-            listener?.finish()
-            return LoadedImage(image: image, source: .memory)
-        }
-        return try await load(request, ticket, listener)
+    public func image(for request: ImageRequest) async throws(ImageLoadingError) -> LoadedImage {
+        if let image = usableImage(for: request, isFirstLook: true) { return image }
+        let (load, caller) = begin(request)
+        return try await load.value(for: caller)
     }
 
-    /// Gives the caller behind `ticket` another priority. Does nothing once the caller has its answer.
-    public func setPriority(_ priority: ImageRequest.Priority, of ticket: LoadTicket) {
-        ticket.priority = priority
-        heedPriority(of: ticket)
+    /// Begins to load what `request` names. Returns at once.
+    public func task(for request: ImageRequest) -> ImageTask {
+        if let image = usableImage(for: request, isFirstLook: true) { return ImageTask(request, image) }
+        let (load, caller) = begin(request)
+        return ImageTask(request, load, caller: caller)
     }
 
     /// Whether the image is on the screen, so that the memory tier keeps it. Calls come in pairs: true, then false.
-    public nonisolated func setPinned(_ isPinned: Bool, for request: ImageRequest) {
+    public func setPinned(_ isPinned: Bool, for request: ImageRequest) {
         if isPinned { memory.pin(request.imageKey) } else { memory.unpin(request.imageKey) }
     }
 
     /// Returns when everything stored so far is on disk.
-    public nonisolated func flush() async { await files.flush() }
+    public func flush() async { await files.flush() }
 
-    // MARK: One flight
+    // MARK: One load
 
-    nonisolated var below: FileLoader { files }
-
-    nonisolated func find(
-        _ request: ImageRequest, _ flight: Flight
-    ) async throws(ImageLoadingError) -> LoadedImage {
-        // A flight may have ended between the caller's own look and this one.
-        if request.allowsMemory, let image = memory.valueAgain(for: request.imageKey),
-            isUsable(image, for: request)
-        {
-            return LoadedImage(image: image, source: .memory)
-        }
-        let previews = PreviewMaker(
-            fitting: request.targetSize, limits: decodingLimits, on: threads, for: flight.progress,
-            under: pressure)
-        let file = try await files.file(
-            for: request, ticket: flight.ticket,
-            listener: ProgressListener(flight.progress, previews: previews))
-        if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
-        let image = try await decode(file, for: request)
-        memory.store(image, for: request.imageKey, cost: image.bitmap.cost)
-        // Only what was there decoded is from memory.
-        return LoadedImage(image: image, source: file.source == .memory ? .decoded : file.source)
+    /// What the memory tier has, if it may answer the request.
+    /// - Parameter isFirstLook: whether the look counts as a hit or a miss.
+    private func usableImage(for request: ImageRequest, isFirstLook: Bool) -> LoadedImage? {
+        guard request.allowsMemory else { return nil }
+        let key = request.imageKey
+        guard let image = isFirstLook ? memory.value(for: key) : memory.valueAgain(for: key),
+            request.accepts(image.response, now: files.clock.seconds)
+        else { return nil }
+        return image
     }
 
-    /// Whether the request may be answered with what the memory tier has.
-    private nonisolated func isUsable(_ image: CachedImage, for request: ImageRequest) -> Bool {
-        request.accepts(image.response, now: files.clock.seconds)
+    /// Joins the load for a request, or begins it.
+    private func begin(_ request: ImageRequest) -> (load: SharedTask<LoadedImage>, caller: Int) {
+        let key = LoadKey(request)
+        while true {
+            // Nil only for a caller with a stamp.
+            guard let (load, caller, isFirst) = loads.join(key, url: request.url, priority: request.priority)
+            else { continue }
+            if isFirst {
+                load.run {
+                    [self] () async throws(ImageLoadingError) in
+                    try await find(request, for: load)
+                } finish: { [loads] outcome in
+                    loads.finish(key, load, outcome)
+                }
+            }
+            return (load, caller)
+        }
+    }
+
+    private func find(
+        _ request: ImageRequest, for load: SharedTask<LoadedImage>
+    ) async throws(ImageLoadingError) -> LoadedImage {
+        // A load may have ended between the caller's own look and this one.
+        if let image = usableImage(for: request, isFirstLook: false) { return image }
+        let previews = PreviewMaker(
+            fitting: request.targetSize, limits: decodingLimits, on: threads, for: load, under: pressure)
+        let file = try await files.file(
+            for: request, FileLoader.Client(load: load, listener: previews.listener))
+        if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
+        let image = try await decode(file, for: request)
+        memory.store(image.from(.memory), for: request.imageKey, cost: image.bitmap.cost)
+        return image
     }
 
     /// Decodes on a thread that may take its time. A file that is found to be damaged does not stay in the disk tier.
-    private nonisolated func decode(
+    private func decode(
         _ file: LoadedFile, for request: ImageRequest
-    ) async throws(ImageLoadingError) -> CachedImage {
+    ) async throws(ImageLoadingError) -> LoadedImage {
         if pressure?.level == .critical { throw .memoryShort(url: request.url.displayText) }
-        let outcome: Result<CachedImage, ImageDecodingError>
+        let outcome: Result<LoadedImage, ImageDecodingError>
         do {
             outcome = try await threads.run {
-                [decoders, decodingLimits] () -> Result<CachedImage, ImageDecodingError> in
+                [decoders, decodingLimits] () -> Result<LoadedImage, ImageDecodingError> in
                 file.bytes.withBytes { bytes in
                     do throws(ImageDecodingError) {
                         let bitmap = try decoders.decode(
@@ -191,9 +193,11 @@ public actor ImageLoader: LoadFlight {
                         let header =
                             if let header = file.header { header } else { try decoders.header(of: bytes) }
                         return .success(
-                            CachedImage(
+                            LoadedImage(
                                 bitmap: bitmap, header: header, url: file.url, requestedURL: request.url,
-                                response: file.file.response))
+                                // Only an image that was there decoded is from memory.
+                                source: file.source == .memory ? .decoded : file.source,
+                                response: file.response))
                     } catch {
                         return .failure(error)
                     }

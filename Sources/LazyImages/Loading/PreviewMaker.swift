@@ -1,6 +1,6 @@
 import ImageCodecs
 
-/// Makes the previews of one flight while its body arrives: of a progressive JPEG, whose every scan makes the picture
+/// Makes the previews of one load while its body arrives: of a progressive JPEG, whose every scan makes the picture
 /// better. It is told of what arrives on the transport's thread and does nothing there but count; one job at a time, on
 /// the threads that decode, takes the new bytes from the body and makes a picture.
 ///
@@ -9,7 +9,7 @@ import ImageCodecs
 ///
 /// Whatever fails here fails again where the whole image is decoded, and is told there.
 final class PreviewMaker: Sendable {
-    /// The most previews of one flight.
+    /// The most previews of one load.
     static let most = 6
 
     private struct State {
@@ -39,26 +39,41 @@ final class PreviewMaker: Sendable {
     private let target: ImageSize?
     private let limits: DecodingLimits
     private let threads: BlockingThreads
-    private let relay: ProgressRelay
+    private let load: SharedTask<LoadedImage>
     private let pressure: MemoryPressure?
     private let state = Lock(State())
 
     /// - Parameters:
-    ///   - relay: whom it shows what it makes.
+    ///   - load: is shown the previews.
     ///   - pressure: how short memory is; nil for a loader that does not care.
     init(
         fitting target: ImageSize?, limits: DecodingLimits, on threads: BlockingThreads,
-        for relay: ProgressRelay, under pressure: MemoryPressure?
+        for load: SharedTask<LoadedImage>, under pressure: MemoryPressure?
     ) {
         self.target = target
         self.limits = limits
         self.threads = threads
-        self.relay = relay
+        self.load = load
         self.pressure = pressure
     }
 
+    /// Passes a transfer's events on to the load, and looks at each piece of the body if somebody wants previews, now or
+    /// later.
+    var listener: TaskListener {
+        load.addOwner { [weak self] change in
+            if case .wantsPreviews(let progress, let body) = change { self?.note(progress, of: body) }
+        }
+        return TaskListener { [self] event in
+            if case .ended = event { return }
+            load.tell(event)
+            if case .progress(let progress, let body?) = event, load.wantsPreviews {
+                note(progress, of: body)
+            }
+        }
+    }
+
     /// More of a body has arrived.
-    func note(_ progress: TransferProgress, of body: BodyBuffer) {
+    private func note(_ progress: TransferProgress, of body: BodyBuffer) {
         let begins = state.withLock { state in
             if !state.isOver, state.body !== body {
                 state.body = body
@@ -85,7 +100,7 @@ final class PreviewMaker: Sendable {
     private func work() {
         while let (body, start) = next() {
             guard let preview = preview(of: body, body.bytes(from: start)) else { continue }
-            relay.show(preview)
+            load.tell(.preview(preview))
         }
     }
 

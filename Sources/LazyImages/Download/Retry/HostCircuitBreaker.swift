@@ -4,7 +4,7 @@
 ///     working --(n failures in a row)--> resting until a time --(that time)--> probed by one transfer
 ///        ^                                  ^----------(it fails: twice as long)-----|
 ///        |------------------------------------------------(it succeeds)--------------|
-struct HostBudget {
+struct HostCircuitBreaker {
     /// Whether a transfer to a host may start.
     enum Admission: Equatable {
         case allowed

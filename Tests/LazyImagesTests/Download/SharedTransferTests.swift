@@ -4,9 +4,9 @@ import Testing
 
 @testable import LazyImages
 
-/// One flight, many waiters: each test is a bug that another image loader's users really had.
-@Suite("One flight, many waiters", .timeLimit(.minutes(30)))
-struct SingleFlightTests {
+/// One transfer, many callers: each test is a bug that another image loader's users really had.
+@Suite("One transfer, many callers", .timeLimit(.minutes(30)))
+struct SharedTransferTests {
     private let transport = HeldTransport()
     private let downloader: ImageDownloader
     private let address = "http://localhost/a.png"
@@ -50,22 +50,22 @@ struct SingleFlightTests {
         let next = try await downloader.callers(1, of: request)
         try await transport.transfer(1).answer(SampleImages.png)
         #expect(await next.outcomes[0].error == nil)
-        #expect(await downloader.transferCount == 0)
+        #expect(downloader.transferCount == 0)
     }
 
-    @Test("a caller that joins as the flight ends gets an answer")
+    @Test("a caller that joins as the transfer ends gets an answer")
     func joinAtTheEnd() async throws {
         let answering = HeldTransport { _ in HeldTransport.Answer(SampleImages.png) }
         let downloader = ImageDownloader(transport: answering)
         let request = try ImageRequest(address)
-        var callers: [Callers<DownloadedImage>] = []
+        var callers: [Callers<LoadedFile>] = []
         for _ in 0..<300 {
             callers.append(downloader.calls(of: request))
-            // Every round lets the flight come a little further before the next caller arrives.
+            // Every round lets the transfer come a little further before the next caller arrives.
             await Task.yield()
         }
         for caller in callers { #expect(await caller.outcomes[0].error == nil) }
-        #expect(await downloader.transferCount == 0)
+        #expect(downloader.transferCount == 0)
     }
 
     @Test("a completion is delivered once even when cancelled")
@@ -82,7 +82,7 @@ struct SingleFlightTests {
             let left = outcomes[round % 3].error
             #expect(left == nil || left?.code == "cancelled")
         }
-        #expect(await downloader.transferCount == 0)
+        #expect(downloader.transferCount == 0)
     }
 
     @Test("cancelled before it starts, it ends at once")
@@ -102,7 +102,7 @@ struct SingleFlightTests {
         task.cancel()
         #expect(await task.value == .cancelled(url: address))
         #expect(transport.started.count == 0)
-        #expect(await downloader.transferCount == 0)
+        #expect(downloader.transferCount == 0)
     }
 
     @Test("cancelled while it waits in the queue, nothing is downloaded")
@@ -163,7 +163,7 @@ struct SingleFlightTests {
             #expect(error?.code == "insecure-connection")
         }
         #expect(transport.started.count == 0)
-        #expect(await downloader.transferCount == 0)
+        #expect(downloader.transferCount == 0)
     }
 
     @Test("different headers do not share an answer")

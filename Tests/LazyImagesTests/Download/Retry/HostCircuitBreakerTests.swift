@@ -2,9 +2,9 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("HostBudget", .timeLimit(.minutes(30)))
-struct HostBudgetTests {
-    private var budget = HostBudget(RetryPolicy(failuresOfHost: 3, pauseOfHost: .seconds(2)))
+@Suite("HostCircuitBreaker", .timeLimit(.minutes(30)))
+struct HostCircuitBreakerTests {
+    private var budget = HostCircuitBreaker(RetryPolicy(failuresOfHost: 3, pauseOfHost: .seconds(2)))
 
     @Test("a host that fails again and again is left alone, and only that host")
     mutating func rests() {

@@ -1,0 +1,134 @@
+import FoundationEssentials
+import ImageCodecs
+
+/// The tiers that keep files, memory before disk, and what goes into them (RFC 9111 section 3).
+struct FileTiers: Sendable {
+    /// Keeps files in memory; nil for none.
+    let memory: MemoryCache<LoadedFile>?
+    /// Nil for none.
+    let disk: DiskCache?
+    let clock: WallClock
+    let configuration: ImageDownloader.Configuration
+    /// The library's own fields, which go with every request.
+    let ownFields: HTTPFields
+
+    init(
+        memory: MemoryCache<LoadedFile>?, disk: DiskCache?, clock: WallClock,
+        configuration: ImageDownloader.Configuration
+    ) {
+        self.memory = memory
+        self.disk = disk
+        self.clock = clock
+        self.configuration = configuration
+        ownFields = [
+            "Accept": configuration.acceptsAnyContent ? "*/*" : Self.accept(configuration.decoders),
+            "Accept-Encoding": "identity",
+            "User-Agent": configuration.userAgent,
+        ]
+    }
+
+    /// What is decoded, ahead of other images, ahead of anything (RFC 9110 section 12.5.1).
+    private static func accept(_ decoders: ImageDecoders) -> String {
+        (decoders.mediaTypes + ["image/*;q=0.5", "*/*;q=0.1"]).joined(separator: ", ")
+    }
+
+    /// The fields sent for a request at its origin.
+    func fields(for request: ImageRequest) -> HTTPFields {
+        var fields = ownFields
+        if !configuration.fields.isEmpty { fields.replace(with: configuration.fields) }
+        if !request.fields.isEmpty { fields.replace(with: request.fields) }
+        return fields
+    }
+
+    // MARK: What is stored
+
+    /// What a tier has for the request, fresh or not, if it is what the request wants. Counts no look into memory: the
+    /// load has looked before.
+    func stored(for request: ImageRequest) async -> LoadedFile? {
+        if let file = memory?.valueAgain(for: request.key), request.accepts(file.bytes) || !file.isPresent {
+            return file
+        }
+        guard let disk, let entry = await disk.entry(for: request.storageKey),
+            let response = StoredResponse(decoding: entry.metadata),
+            response.variance.members.isEmpty || response.variance.matches(fields(for: request)),
+            let url = URL(string: response.url)
+        else { return nil }
+        // Losing the reason is right: an entry that is no whole image is a miss, and the network says what it is.
+        let header =
+            response.status == 200 ? try? entry.body.wholeImageHeader(by: configuration.decoders) : nil
+        let file = LoadedFile(
+            bytes: entry.body, header: header, status: response.status, url: url,
+            requestedURL: request.url, source: .disk, response: response)
+        guard file.isPresent else { return file }
+        guard header != nil || configuration.acceptsAnyContent, request.accepts(entry.body) else {
+            return nil
+        }
+        remember(file, for: request)
+        return file
+    }
+
+    func remember(_ file: LoadedFile, for request: ImageRequest) {
+        memory?.store(file.from(.memory), for: request.key, cost: file.bytes.count)
+    }
+
+    // MARK: What a transfer brings
+
+    /// Stores what the server has sent, as far as it may be stored, and gives it. Bytes that the order's request does not
+    /// expect are not stored: each caller checks for itself whether they are what it expects.
+    func keep(_ answer: DownloadedImage, _ order: TransferOrder) async -> LoadedFile {
+        if let confirmed = order.confirmed(by: answer) {
+            return await keep(confirmed.file, confirmed.response.confirmed(by: answer.head), answer, order)
+        }
+        let request = order.request
+        let status = answer.head.status
+        let isTaken = status == 200 || configuration.acceptsAnyStatus
+        let file = LoadedFile(
+            bytes: answer.bytes, header: answer.header, status: status, url: answer.url,
+            requestedURL: request.url, source: answer.offset > 0 ? .resumed : .network,
+            head: configuration.acceptsAnyStatus ? answer.head : nil,
+            response: response(answer.head, answer, order))
+        // Of what is no picture only this is remembered, that there is none.
+        guard isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410 else { return file }
+        // A server that fails does not take away what is stored.
+        if order.revalidates, Self.isFailure(status) { return file }
+        if Storability.allows(answer.head, directives: request.directives, isWhole: !request.isPartial) {
+            await store(file, for: request)
+        } else if order.stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
+            memory?.remove(request.key)
+            await disk?.remove(request.storageKey)
+        }
+        return file
+    }
+
+    /// Whether a status says that the server fails for now.
+    static func isFailure(_ status: Int) -> Bool { status >= 500 || RetryPolicy.isRetryable(status: status) }
+
+    /// A 304 has come: what is stored holds on, with the fields that the 304 brought (RFC 9111 section 4.3.4).
+    private func keep(
+        _ stored: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder
+    ) async -> LoadedFile {
+        let file = LoadedFile(
+            bytes: stored.bytes, header: stored.header, status: stored.status, url: answer.url,
+            requestedURL: order.request.url, source: .revalidated,
+            response: response(head, answer, order))
+        if Storability.allows(head, directives: order.request.directives) {
+            await store(file, for: order.request)
+        }
+        return file
+    }
+
+    private func store(_ file: LoadedFile, for request: ImageRequest) async {
+        remember(file, for: request)
+        guard let disk, let response = file.response else { return }
+        await disk.store(
+            file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.storageKey)
+    }
+
+    private func response(
+        _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder
+    ) -> StoredResponse {
+        StoredResponse(
+            head, address: answer.url.absoluteString, received: clock.seconds, delay: answer.delay,
+            request: fields(for: order.request), redirects: answer.steps, movedBefore: order.move)
+    }
+}

@@ -1,0 +1,80 @@
+import FoundationEssentials
+
+/// Shared work under way, at most one piece for each key.
+///
+/// The memory of what has ended closes a gap. A caller looks in the cache and finds nothing; the transfer that was under
+/// way stores its file and ends; the caller would begin a second one. So a caller takes a `stamp` before it looks, and
+/// `join` refuses a caller whose work has ended since: it looks again.
+///
+/// Safe for concurrent use.
+final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    typealias Work = SharedTask<Value>
+
+    private struct State {
+        var tasks: [Key: Work] = [:]
+        var lastNumber = 0
+        /// How many pieces of work have ended.
+        var ends = 0
+        /// Which end was the last one of a key.
+        var ended: [Key: Int] = [:]
+        /// Ends up to here are no more in `ended`.
+        var forgotten = 0
+    }
+
+    /// How many ends are remembered.
+    private static var remembered: Int { 1024 }
+
+    private let state = Lock(State())
+
+    /// The present, to be taken before a look in the cache.
+    var stamp: Int { state.withLock { $0.ends } }
+
+    /// The work under way.
+    var tasks: [Work] { state.withLock { $0.tasks.values.filter { !$0.isOver } } }
+
+    /// The work under way for a key.
+    subscript(key: Key) -> Work? { state.withLock { $0.tasks[key] } }
+
+    /// Adds a caller to the work for `key`, or makes that work, which the first caller then begins.
+    /// - Parameter stamp: when the caller looked in the cache; nil for one that did not.
+    /// - Returns: nil if work for `key` has ended since `stamp`.
+    func join(
+        _ key: Key, url: URL, priority: ImageRequest.Priority, listener: TaskListener? = nil,
+        since stamp: Int? = nil
+    ) -> (work: Work, caller: Int, isFirst: Bool)? {
+        while true {
+            let found = state.withLock { state -> (work: Work, isFirst: Bool)? in
+                if let work = state.tasks[key], !work.isOver { return (work, false) }
+                if let stamp, stamp < state.ends, state.ended[key] ?? state.forgotten > stamp { return nil }
+                state.lastNumber += 1
+                let work = Work(number: state.lastNumber, url: url)
+                state.tasks[key] = work
+                return (work, true)
+            }
+            guard let found else { return nil }
+            // Nil where the work has ended since.
+            guard let caller = found.work.join(priority, listener: listener) else { continue }
+            return (found.work, caller, found.isFirst)
+        }
+    }
+
+    /// Ends the work, which everybody who waits is told.
+    func finish(_ key: Key, _ work: Work, _ outcome: Work.Outcome) {
+        remove(key, work)
+        work.finish(outcome)
+    }
+
+    /// Takes the work out: it has ended or was abandoned.
+    func remove(_ key: Key, _ work: Work) {
+        state.withLock { state in
+            guard state.tasks[key] === work else { return }
+            state.tasks[key] = nil
+            state.ends += 1
+            if state.ended.count >= Self.remembered {
+                state.ended.removeAll(keepingCapacity: true)
+                state.forgotten = state.ends
+            }
+            state.ended[key] = state.ends
+        }
+    }
+}

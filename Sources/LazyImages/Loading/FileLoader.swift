@@ -1,0 +1,289 @@
+import FoundationEssentials
+import ImageCodecs
+
+/// Loads the files of images, undecoded: from memory where it keeps them, else from disk, else over the network, where
+/// callers that want the same share one transfer. `ImageLoader` stands on it; programs that want bytes use it directly.
+///
+/// It keeps to HTTP's rules for a private cache (RFC 9111), unless a request's `cachePolicy` says otherwise: what is
+/// fresh is given without asking; what is stale is revalidated, or given while it is revalidated (RFC 5861), or given
+/// because the server fails. That a URL has nothing (404, 410) is remembered for five minutes.
+///
+/// What the network brings goes to the disk tier, whole or not at all. `file:` and `data:` URLs are read directly and
+/// never go there.
+///
+/// Safe for concurrent use from any thread or actor.
+public final class FileLoader: Sendable {
+    /// Keeps files in memory too; nil for a loader that does not, because what is made of them is kept instead.
+    public var memory: MemoryCache<LoadedFile>? { tiers.memory }
+    /// The disk tier; nil for a loader that keeps nothing on disk.
+    public var disk: DiskCache? { tiers.disk }
+    /// What fetches.
+    public let downloader: ImageDownloader
+
+    let tiers: FileTiers
+    private let threads = BlockingThreads(count: 2)
+
+    var configuration: ImageDownloader.Configuration { tiers.configuration }
+    var clock: WallClock { tiers.clock }
+
+    /// A loader with its own downloader.
+    /// - Parameters:
+    ///   - memory: where to keep files in memory, at the cost of their bytes. Default: up to 64 MiB.
+    ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
+    ///   - configuration: limits of the downloads.
+    ///   - transport: the network. Default: libcurl.
+    public convenience init(
+        memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
+        disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
+        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
+        transport: any Transport = CurlTransport()
+    ) {
+        self.init(
+            memory: memory, disk: disk, configuration: configuration, transport: transport, clock: .system)
+    }
+
+    /// As above, by a clock of the caller's.
+    package init(
+        memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024), disk: DiskCache?,
+        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
+        transport: any Transport, clock: WallClock
+    ) {
+        var configuration = configuration
+        if let disk, configuration.partialFolder == nil {
+            configuration.partialFolder = PartialStore.path(besides: disk)
+            configuration.partialLimit = min(configuration.partialLimit, disk.limit)
+        }
+        tiers = FileTiers(memory: memory, disk: disk, clock: clock, configuration: configuration)
+        downloader = ImageDownloader(transport: transport, tiers: tiers)
+    }
+
+    /// A loader of which nothing touches the disk: files are kept in memory, and what exceeds the memory for bodies is
+    /// refused.
+    public static func ephemeral(
+        memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
+        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
+        transport: any Transport = CurlTransport()
+    ) -> FileLoader {
+        FileLoader(
+            memory: memory, disk: nil, configuration: configuration.withoutDisk, transport: transport)
+    }
+
+    /// What the memory tier has, at once and however old. Counts a hit, but no miss: the load that follows counts that.
+    public func cachedFile(for request: ImageRequest) -> LoadedFile? {
+        guard let file = memory?.value(for: request.key, countsMiss: false), file.isPresent else {
+            return nil
+        }
+        return file
+    }
+
+    /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
+    /// the transfer.
+    /// - Parameter progress: is told how far a download is and finishes with the load.
+    /// - Throws: whatever stands between the URL and its image; `.cancelled` when the calling task is.
+    public func file(
+        for request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation? = nil
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        defer { progress?.finish() }
+        let listener = progress.map { progress in
+            TaskListener { if case .progress(let value, _) = $0 { progress.yield(value) } }
+        }
+        return try await file(for: request, Client(listener: listener))
+    }
+
+    /// Returns when everything stored so far is on disk, and what is revalidated meanwhile has been.
+    public func flush() async {
+        await downloader.endBackground()
+        await disk?.flush()
+    }
+
+    // MARK: One load
+
+    /// Whoever waits for a transfer.
+    struct Client {
+        /// The load of an image that the file is for; nil for a caller that wants the file itself.
+        var load: SharedTask<LoadedImage>?
+        /// Hears how far the transfer is.
+        var listener: TaskListener?
+    }
+
+    /// Loads a file for a client.
+    func file(
+        for request: ImageRequest, _ client: Client
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        // The load's one look into memory that counts.
+        if let file = memory?.value(for: request.key), file.isPresent, !configuration.acceptsAnyStatus,
+            isSmallEnough(file), request.accepts(file.bytes),
+            request.accepts(file.response, now: clock.seconds)
+        {
+            return file
+        }
+        let file =
+            LocalContent.answers(request.url)
+            ? try await local(request) : try await cachedOrFetched(request, client)
+        // The limit holds for what is cached too: an earlier process may have had a higher one.
+        guard isSmallEnough(file) else {
+            throw .tooLarge(url: request.url.displayText, limit: configuration.maximumBytes)
+        }
+        return file
+    }
+
+    private func isSmallEnough(_ file: LoadedFile) -> Bool { file.bytes.count <= configuration.maximumBytes }
+
+    private func local(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
+        let limit = configuration.maximumBytes
+        let outcome: Result<[UInt8], ImageLoadingError>
+        do {
+            outcome = try await threads.run {
+                Result { () throws(ImageLoadingError) in try LocalContent.read(request.url, limit: limit) }
+            }
+        } catch {
+            throw ImageLoadingError(error, url: request.url.displayText)
+        }
+        let bytes = ImageBytes(try outcome.get())
+        try request.check(bytes)
+        let checked = try DownloadedImage(
+            checking: bytes, by: configuration.decoders, url: request.url,
+            acceptsAnyContent: configuration.acceptsAnyContent)
+        let file = LoadedFile(
+            bytes: bytes, header: checked.header, status: nil, url: request.url, requestedURL: request.url,
+            source: .local)
+        tiers.remember(file, for: request)
+        return file
+    }
+
+    private func cachedOrFetched(
+        _ request: ImageRequest, _ client: Client
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        while true {
+            let stamp = request.cachePolicy == .reload ? nil : downloader.transfers.stamp
+            let stored = request.cachePolicy == .reload ? nil : await tiers.stored(for: request)
+            switch try use(of: stored, for: request) {
+            case .give(let file): return file
+            case .giveAndRevalidate(let file, let order):
+                await downloader.beginInBackground(order)
+                return file
+            case .transfer(let order):
+                if let file = try await transfer(order, client, since: stamp) { return file }
+            }
+        }
+    }
+
+    /// What to do with what is stored.
+    private enum Use {
+        case give(LoadedFile)
+        case giveAndRevalidate(LoadedFile, TransferOrder)
+        case transfer(TransferOrder)
+    }
+
+    /// What the request's policy and HTTP's rules for a cache make of what is stored (RFC 9111 section 4).
+    private func use(of stored: LoadedFile?, for request: ImageRequest) throws(ImageLoadingError) -> Use {
+        let notCached = ImageLoadingError.notCached(url: request.url.displayText)
+        if request.cachePolicy != .useProtocol, request.cachePolicy != .reload {
+            if let stored, stored.isPresent || configuration.acceptsAnyStatus { return .give(given(stored)) }
+            if request.cachePolicy == .cacheOnly { throw notCached }
+            return .transfer(TransferOrder(request, replacing: stored))
+        }
+        if request.cachePolicy == .reload { return .transfer(TransferOrder(request, replacing: nil)) }
+        let directives = request.directives
+        guard let stored, let response = stored.response, !request.isPartial, saysSomething(stored) else {
+            if directives.onlyIfCached { throw notCached }
+            return .transfer(TransferOrder(request, replacing: stored))
+        }
+        let order = TransferOrder(request, revalidating: stored, response, now: clock.seconds)
+        switch response.use(for: directives, now: clock.seconds) {
+        case .fresh: return .give(try usable(stored, for: request))
+        case .stale: return .give(try usable(stored.from(.stale), for: request))
+        case .staleWhileRevalidating:
+            return .giveAndRevalidate(try usable(stored.from(.stale), for: request), order)
+        case .validate:
+            if directives.onlyIfCached { throw notCached }
+            return .transfer(order)
+        }
+    }
+
+    /// Whether what is stored says something here. A loader that gives any status may have left, in the same folder, what is
+    /// neither a picture nor word that there is none.
+    private func saysSomething(_ file: LoadedFile) -> Bool {
+        file.isPresent || configuration.acceptsAnyStatus || file.status == 404 || file.status == 410
+    }
+
+    /// Waits for a transfer. Where the server fails, what is stored is given all the same, if that is allowed.
+    /// - Returns: nil if the caller is to look in the tiers again.
+    private func transfer(
+        _ order: TransferOrder, _ client: Client, since stamp: Int?
+    ) async throws(ImageLoadingError) -> LoadedFile? {
+        let request = order.request
+        let file: LoadedFile
+        do {
+            let joined = try await downloader.join(
+                order, client.load?.priority ?? request.priority, listener: client.listener, since: stamp)
+            guard let (transfer, caller) = joined else { return nil }
+            client.load?.passPriority(to: transfer, caller: caller)
+            file = try await transfer.value(for: caller)
+        } catch let error where error.isRetryable {
+            if let stored = order.stored, isGoodEnough(stored, for: order) {
+                return try usable(stored.from(.stale), for: request)
+            }
+            throw error
+        }
+        if file.source == .revalidated {
+            try request.check(file.bytes)
+            return try usable(file, for: request)
+        }
+        let status = file.status ?? 0
+        if FileTiers.isFailure(status), let stored = order.stored, isGoodEnough(stored, for: order) {
+            return try usable(stored.from(.stale), for: request)
+        }
+        guard status == 200 || configuration.acceptsAnyStatus else {
+            throw .httpStatus(url: file.url.displayText, status: status)
+        }
+        // Another caller's request may have begun the transfer.
+        try request.check(file.bytes)
+        return file
+    }
+
+    /// Whether what is stored may be given because the server fails.
+    private func isGoodEnough(_ stored: LoadedFile, for order: TransferOrder) -> Bool {
+        // Only what was to be revalidated: what cannot be used at all cannot be used now.
+        guard let response = stored.response, stored.isPresent, order.revalidates else { return false }
+        return CacheUse.allowsStaleOnError(
+            age: response.age(at: clock.seconds), lifetime: response.lifetime,
+            control: CacheControl(response.fields), directives: order.request.directives)
+    }
+
+    // MARK: What is given
+
+    /// What is stored as the answer to the request.
+    /// - Throws: `.httpStatus` for the memory that there is no picture.
+    private func usable(
+        _ stored: LoadedFile, for request: ImageRequest
+    ) throws(ImageLoadingError) -> LoadedFile {
+        guard stored.isPresent || configuration.acceptsAnyStatus else {
+            throw .httpStatus(url: stored.url.displayText, status: stored.status ?? 0)
+        }
+        let given = given(stored)
+        guard configuration.acceptsAnyStatus, let head = given.head, head.status == 200,
+            !request.fields.isEmpty, Validators.areMet(request.fields, by: head.fields, now: clock.seconds)
+        else { return given }
+        // The caller has it already (RFC 9111 section 4.3.2).
+        return LoadedFile(
+            bytes: ImageBytes([]), header: nil, status: 304, url: given.url, requestedURL: request.url,
+            source: given.source, head: ResponseHead(status: 304, fields: head.fields),
+            response: given.response)
+    }
+
+    /// What is stored, with its head where that is wanted.
+    private func given(_ stored: LoadedFile) -> LoadedFile {
+        guard configuration.acceptsAnyStatus else { return stored }
+        return stored.from(stored.source, head: stored.response?.head(at: clock.seconds))
+    }
+}
+
+extension StoredResponse {
+    /// What it is good for. What is fresh and asked for without conditions is told by its first line alone.
+    fileprivate func use(for directives: CacheControl, now: Int) -> CacheUse {
+        if isFresh(at: now), directives == CacheControl(HTTPFields()) { return .fresh }
+        return CacheUse(
+            age: age(at: now), lifetime: lifetime, control: CacheControl(fields), directives: directives)
+    }
+}

@@ -1,0 +1,18 @@
+/// Loads images for a list. `ImageLoader` is the real one; its methods of the same names say more.
+public protocol ImageLoading: Sendable {
+    /// What memory has, at once.
+    func cachedImage(for request: ImageRequest) -> LoadedImage?
+
+    /// Begins to load what `request` names. Returns at once, so that loads begin in the order in which they are asked for.
+    func task(for request: ImageRequest) -> ImageTask
+
+    /// Whether an image that was loaded is on the screen, and memory must keep it. Calls come in pairs: true, then false.
+    func setPinned(_ isPinned: Bool, for request: ImageRequest)
+}
+
+extension ImageLoading {
+    /// Does nothing, for loaders whose memory keeps no image from being let go.
+    public func setPinned(_ isPinned: Bool, for request: ImageRequest) {}
+}
+
+extension ImageLoader: ImageLoading {}

@@ -1,0 +1,48 @@
+public import FoundationEssentials
+public import ImageCodecs
+
+/// A decoded image. Shared, never copied.
+public final class LoadedImage: Sendable {
+    /// The pixels, at about the size that was wanted.
+    public let bitmap: Bitmap
+    /// What the file's header says: its format, and its own size.
+    public let header: ImageHeader
+    /// Where its file came from, after redirects.
+    public let url: URL
+    /// What was asked for, before redirects.
+    public let requestedURL: URL
+    /// Where the load found it. `.memory` means that it was there decoded; what was decoded anew from a file in memory is
+    /// `.decoded`.
+    public let source: LoadedFile.Source
+    /// What is known of the answer that brought its file; nil for `file:` and `data:`, which do not grow old.
+    let response: StoredResponse?
+
+    init(
+        bitmap: Bitmap, header: ImageHeader, url: URL, requestedURL: URL, source: LoadedFile.Source,
+        response: StoredResponse?
+    ) {
+        self.bitmap = bitmap
+        self.header = header
+        self.url = url
+        self.requestedURL = requestedURL
+        self.source = source
+        self.response = response
+    }
+
+    /// An image of the caller's own, such as a loader of another program gives.
+    /// - Parameter url: where it is from.
+    public convenience init(
+        bitmap: Bitmap, header: ImageHeader, url: URL, source: LoadedFile.Source = .local
+    ) {
+        self.init(
+            bitmap: bitmap, header: header, url: url, requestedURL: url, source: source, response: nil)
+    }
+
+    /// The same, found elsewhere.
+    func from(_ source: LoadedFile.Source) -> LoadedImage {
+        if self.source == source { return self }
+        return LoadedImage(
+            bitmap: bitmap, header: header, url: url, requestedURL: requestedURL, source: source,
+            response: response)
+    }
+}

@@ -1,0 +1,139 @@
+import TestSupport
+
+@testable import LazyImages
+
+/// Callers of a loader, each in a task of its own.
+struct Callers<Value: Sendable>: Sendable {
+    typealias Outcome = Result<Value, ImageLoadingError>
+    let tasks: [Task<Outcome, Never>]
+    /// The callers, where they are known.
+    var joined: [(transfer: SharedTask<Value>, caller: Int)] = []
+
+    init(
+        _ count: Int, _ call: @escaping @Sendable (_ index: Int) async throws(ImageLoadingError) -> Value
+    ) {
+        tasks = (0..<count).map { index in
+            Task { await Result.of { () async throws(ImageLoadingError) in try await call(index) } }
+        }
+    }
+
+    /// Gives everyone another priority.
+    func setPriority(_ priority: ImageRequest.Priority) {
+        for (transfer, caller) in joined { transfer.setPriority(of: caller) { priority } }
+    }
+
+    /// Waits for everyone's outcome. A test that runs out of its time cancels them all.
+    var outcomes: [Outcome] {
+        get async {
+            await withTaskCancellationHandler {
+                var outcomes: [Outcome] = []
+                for task in tasks { outcomes.append(await task.value) }
+                return outcomes
+            } onCancel: {
+                for task in tasks { task.cancel() }
+            }
+        }
+    }
+}
+
+extension ImageDownloader {
+    /// One that stores nothing.
+    init(transport: any Transport = CurlTransport(), configuration: Configuration = Configuration()) {
+        let tiers = FileTiers(memory: nil, disk: nil, clock: .system, configuration: configuration)
+        self.init(transport: transport, tiers: tiers)
+    }
+
+    /// Fetches what a request names.
+    nonisolated func download(
+        _ request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation? = nil
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        let order = TransferOrder(request, replacing: nil)
+        let joined = try await join(order, request.priority, listener: progress.map(TaskListener.init))
+        guard let (transfer, caller) = joined else { throw .notCached(url: "") }
+        return try checked(try await transfer.value(for: caller))
+    }
+
+    /// So many callers of one request. They all wait for it when this returns.
+    nonisolated func callers(
+        _ count: Int = 1, of request: ImageRequest
+    ) async throws -> Callers<LoadedFile> {
+        let order = TransferOrder(request, replacing: nil)
+        var joined: [(transfer: Transfer, caller: Int)] = []
+        for _ in 0..<count {
+            guard let one = try await join(order, request.priority) else { continue }
+            joined.append(one)
+        }
+        var callers = Callers(joined.count) { [joined] index throws(ImageLoadingError) in
+            try self.checked(try await joined[index].transfer.value(for: joined[index].caller))
+        }
+        callers.joined = joined
+        return callers
+    }
+
+    /// So many callers of one request, of whom nothing is known yet.
+    nonisolated func calls(_ count: Int = 1, of request: ImageRequest) -> Callers<LoadedFile> {
+        Callers(count) { _ throws(ImageLoadingError) in try await self.download(request) }
+    }
+
+    /// Comes back when the transfer of a request has this priority.
+    nonisolated func has(_ priority: ImageRequest.Priority, for request: ImageRequest) async throws {
+        try await eventually { self.transfers[request.transferKey]?.priority == priority }
+    }
+
+    /// How many callers wait for transfers.
+    nonisolated var callerCount: Int { transfers.tasks.reduce(0) { $0 + $1.callerCount } }
+
+    private nonisolated func checked(_ file: LoadedFile) throws(ImageLoadingError) -> LoadedFile {
+        guard let status = file.status, status == 200 || file.head != nil else {
+            throw .httpStatus(url: file.url.displayText, status: file.status ?? 0)
+        }
+        return file
+    }
+}
+
+extension FileLoader {
+    /// So many callers of one request that no tier answers. They all wait for its transfer when this returns.
+    func callers(_ count: Int = 1, of request: ImageRequest) async throws -> Callers<LoadedFile> {
+        let before = downloader.callerCount
+        let callers = Callers(count) { _ throws(ImageLoadingError) in try await self.file(for: request) }
+        try await eventually { self.downloader.callerCount >= before + count }
+        return callers
+    }
+}
+
+extension ImageLoader {
+    /// So many callers of one request. They all wait for its load when this returns.
+    func callers(_ count: Int = 1, of request: ImageRequest) -> Callers<LoadedImage> {
+        let tasks = (0..<count).map { _ in task(for: request) }
+        return Callers(count) { index throws(ImageLoadingError) in try await tasks[index].value }
+    }
+}
+
+extension LoadedImage {
+    /// Whether both have the same pixels in memory, and not copies.
+    func sharesPixels(with other: LoadedImage) -> Bool {
+        unsafe bitmap.pixels.withUnsafeBufferPointer { one in
+            unsafe other.bitmap.pixels.withUnsafeBufferPointer { unsafe $0.baseAddress == one.baseAddress }
+        }
+    }
+}
+
+extension TaskListener {
+    /// Passes the progress on, and ends the stream with the work.
+    init(_ progress: AsyncStream<TransferProgress>.Continuation) {
+        self.init { event in
+            switch event {
+            case .progress(let value, _): progress.yield(value)
+            case .ended: progress.finish()
+            case .started, .preview: break
+            }
+        }
+    }
+}
+
+extension Result {
+    var error: Failure? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+}

@@ -1,0 +1,61 @@
+import FoundationEssentials
+import Testing
+
+@testable import LazyImages
+
+@Suite("TaskPool", .timeLimit(.minutes(30)))
+struct TaskPoolTests {
+    private let pool = TaskPool<String, Int>()
+    private let url = URL(filePath: "/a")
+
+    private func join(
+        _ key: String, since stamp: Int? = nil
+    ) -> (work: SharedTask<Int>, caller: Int, isFirst: Bool)? {
+        pool.join(key, url: url, priority: .normal, since: stamp)
+    }
+
+    @Test("the first caller begins the work of a key, and those who follow share it")
+    func sharing() throws {
+        let (first, second, other) = (
+            try #require(join("a")), try #require(join("a")), try #require(join("b"))
+        )
+        #expect(first.isFirst && !second.isFirst && other.isFirst)
+        #expect(first.work === second.work && first.work !== other.work)
+        #expect(first.work.number < other.work.number)
+        #expect(pool.tasks.count == 2)
+    }
+
+    @Test("work that was abandoned is not joined, and its end does not take away what followed it")
+    func abandoned() throws {
+        let first = try #require(join("a"))
+        first.work.leave(first.caller)
+        #expect(pool.tasks.isEmpty)
+        let second = try #require(join("a"))
+        #expect(second.isFirst && second.work !== first.work)
+        pool.finish("a", first.work, .success(1))
+        #expect(pool["a"] === second.work)
+    }
+
+    @Test("a caller that looked before the work of its key ended is to look again, and no other is")
+    func stamps() throws {
+        let before = pool.stamp
+        let first = try #require(join("a", since: before))
+        pool.finish("a", first.work, .success(1))
+        #expect(join("a", since: before) == nil)
+        #expect(join("b", since: before) != nil)
+        #expect(join("a", since: pool.stamp)?.isFirst == true)
+        #expect(join("a")?.isFirst == false)
+    }
+
+    @Test("where too many have ended to remember them, a caller looks again")
+    func forgotten() throws {
+        let before = pool.stamp
+        for number in 0..<3_000 {
+            let key = "\(number)"
+            let joined = try #require(join(key))
+            pool.finish(key, joined.work, .success(number))
+        }
+        #expect(join("never", since: before) == nil)
+        #expect(join("never", since: pool.stamp) != nil)
+    }
+}
