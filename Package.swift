@@ -22,10 +22,11 @@ let package = Package(
     targets: [
         .target(name: "CCurl", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
+        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
         .target(name: "ImageCodecs", swiftSettings: swiftSettings),
         .target(
             name: "LazyImages",
-            dependencies: ["ImageCodecs", "CCurl", "CSystem"],
+            dependencies: ["SystemSupport", "ImageCodecs", "CCurl", "CSystem"],
             swiftSettings: swiftSettings),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
         .target(
@@ -34,26 +35,28 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "CatalogueService",
-            dependencies: ["LazyImages", "MovieCatalogue", "CSystem"],
+            dependencies: ["SystemSupport", "LazyImages", "CSystem"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics", "CatalogueService",
-                "CSystem",
+                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics",
+                "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee-bench",
             // It sees what the browser draws as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
-                "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService", "CSystem", "TestSupport",
+                "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
+                "CSystem",
+                "TestSupport",
             ],
             swiftSettings: swiftSettings),
 
         .target(
             name: "TestSupport",
-            dependencies: ["LazyImages", "TerminalGraphics", "CSystem"],
+            dependencies: ["SystemSupport", "LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .target(
@@ -62,13 +65,17 @@ let package = Package(
             path: "Tests/TestTraits",
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "SystemSupportTests",
+            dependencies: ["SystemSupport", "TestSupport", "TestTraits"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "ImageCodecsTests",
             dependencies: ["ImageCodecs", "LazyImages", "TestSupport", "TestTraits"],
             exclude: ["Resources"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LazyImagesTests",
-            dependencies: ["LazyImages", "TestSupport", "TestTraits", "CSystem"],
+            dependencies: ["LazyImages", "SystemSupport", "TestSupport", "TestTraits", "CSystem"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "TestSupport"],
@@ -84,7 +91,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CatalogueServiceTests",
-            dependencies: ["CatalogueService", "TestSupport", "TestTraits"],
+            dependencies: ["CatalogueService", "SystemSupport", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "marquee-benchTests",
@@ -93,7 +100,8 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport", "TestTraits",
+                "marquee", "SystemSupport", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: swiftSettings),
     ]

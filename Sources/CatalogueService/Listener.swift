@@ -1,6 +1,7 @@
 import CSystem
 import Glibc
 import LazyImages
+import SystemSupport
 
 /// A socket that listens.
 final class Listener: Sendable {

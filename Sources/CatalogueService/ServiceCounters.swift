@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// What the threads of a service count and decide together.
 final class ServiceCounters: Sendable {

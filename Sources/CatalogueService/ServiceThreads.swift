@@ -1,5 +1,6 @@
 import Glibc
 import LazyImages
+import SystemSupport
 
 /// The threads of one service, counted, so that a stop can wait for the last of them.
 final class ServiceThreads: Sendable {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SystemSupport
 
 /// What HTTP's rules for a cache make of a request and of what there is for it (RFC 9111 section 4).
 extension FileLoader {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import ImageCodecs
+package import SystemSupport
 
 /// Loads the files of images, undecoded: from memory where it keeps them, else from disk, else over the network, one
 /// flight per file however many callers wait. `ImageLoader` stands on it; programs that want bytes use it directly.

@@ -1,6 +1,7 @@
 import CSystem
 import FoundationEssentials
 public import ImageCodecs
+import SystemSupport
 
 /// Loads images: decoded ones from memory, else their files from disk, else over the network; one flight per image and
 /// size however many callers wait, and one file for all sizes.

@@ -1,5 +1,6 @@
 import Glibc
 import LazyImages
+import SystemSupport
 
 /// A door that is shut until somebody opens it, and stays open from then on. Threads wait for its descriptor with
 /// `poll`, beside their sockets.

@@ -1,4 +1,5 @@
 internal import Glibc
+import SystemSupport
 
 extension CacheFolder {
     /// What there is for a key.
@@ -62,7 +63,8 @@ extension CacheFolder {
         let temporary = try openTemporary()
         do throws(FileFault) {
             try write(entry, for: key, to: temporary.file)
-            try calls.setTimes(of: temporary.file, expiry: entry.expiry)
+            // A file without an expiry has changed in 1970.
+            try calls.setTimes(of: temporary.file, changed: Int(EntryHeader.storedExpiry(entry.expiry)))
             // Losing the error is right: mostly there is nothing to replace, and the counts are hints.
             let old = (try? calls.status(of: name, in: descriptor))?.size
             try place(temporary.name, as: name)
@@ -145,10 +147,10 @@ extension CacheFolder {
 
     private func openInTemporaryFolder(_ name: String) throws(FileFault) -> Descriptor {
         do {
-            return try calls.openForWriting(name, in: descriptor, mustBeNew: true)
+            return try calls.openForWriting(name, in: descriptor, creating: .always)
         } catch let error where error.code == ENOENT {
             try calls.makeFolder("tmp", in: descriptor)
-            return try calls.openForWriting(name, in: descriptor, mustBeNew: true)
+            return try calls.openForWriting(name, in: descriptor, creating: .always)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+import SystemSupport
 
 /// An entry's file as a scan finds it, unread.
 struct ScannedEntry: Sendable {
@@ -12,7 +13,7 @@ struct ScannedEntry: Sendable {
 
     /// Whether it has expired, by its file's time of change.
     func hasExpired(by now: FileTime) -> Bool {
-        identity.modified.wholeSeconds > 0 && identity.modified < now
+        identity.modified.seconds > 0 && identity.modified < now
     }
 }
 

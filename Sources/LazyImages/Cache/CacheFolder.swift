@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+import SystemSupport
 
 /// The folder of a disk cache while it is open, and what lies in it:
 ///
@@ -136,7 +137,7 @@ final class CacheFolder: Sendable {
             """
         let file: Descriptor
         do {
-            file = try calls.openForWriting("CACHEDIR.TAG", in: folder, mustBeNew: true)
+            file = try calls.openForWriting("CACHEDIR.TAG", in: folder, creating: .always)
         } catch let error where error.code == EEXIST {
             return
         }

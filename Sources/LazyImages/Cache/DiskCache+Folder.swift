@@ -1,4 +1,5 @@
 internal import Glibc
+import SystemSupport
 
 extension DiskCache {
     /// The folder for reading, opened if it is not; nil if there is none or it cannot be.
@@ -103,5 +104,12 @@ extension DiskCache {
         guard let current = unsafe getcwd(nil, 0) else { return "/" + path }
         defer { unsafe free(current) }
         return unsafe String(cString: current) + "/" + path
+    }
+}
+
+extension FileFault {
+    /// The cache has no thread to work on.
+    init(_ shortage: ResourceShortage) {
+        self.init(kind: .thread, name: "the cache", code: shortage.code)
     }
 }

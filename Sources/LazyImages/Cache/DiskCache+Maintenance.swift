@@ -1,3 +1,5 @@
+import SystemSupport
+
 extension DiskCache {
     /// An entry as a scan sees it.
     public struct EntrySummary: Sendable {

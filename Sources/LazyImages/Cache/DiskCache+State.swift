@@ -1,3 +1,5 @@
+import SystemSupport
+
 extension DiskCache {
     /// What happened in one instance since it was opened, and what its folder holds.
     public struct Counters: Equatable, Sendable {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 extension DiskCache {
     /// How the cache served each host, in this and all other processes, by what they have noted; hosts are in lower case,
     /// without port, the empty name stands for URLs without one.
@@ -31,7 +33,7 @@ extension CacheFolder {
     fileprivate func addStatistics(
         _ news: StatisticsTable
     ) throws(FileFault) -> (table: StatisticsTable, isNoted: Bool) {
-        let file = try calls.openForWriting("statistics", in: descriptor, mustBeNew: false)
+        let file = try calls.openForWriting("statistics", in: descriptor, creating: .ifAbsent)
         let isOurs = try calls.tryLock(file)
         defer { calls.unlock(file) }
         let size = min(try calls.status(of: file).size, Self.statisticsLimit)

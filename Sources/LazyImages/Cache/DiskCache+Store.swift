@@ -1,3 +1,5 @@
+import SystemSupport
+
 extension DiskCache {
     /// Stores a value: it can be read from the moment this returns and is written by the cache's own thread. Waits
     /// only while too many bytes are staged already. Not cut short by cancellation. What is larger than the limit

@@ -1,3 +1,5 @@
+package import SystemSupport
+
 /// A disk tier: one self-describing, checksummed file for each value, in one folder that any number of instances
 /// and processes share.
 ///

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// One entry's file as it was read: header, key, metadata and body in one buffer, which lends the body to whoever
 /// shows it. Only a file that passed every check becomes one.
 ///

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// Makes room in a cache folder: removes what has expired, then the least recently used entries, by their files' times.
 ///
 /// A small cache is put in order as a whole. A large one is not, since one store would wait for all of it: there one
@@ -22,7 +24,7 @@ struct Eviction {
     func run(limit: Int, incoming: Int) throws(FileFault) -> Int {
         let bound = limit - incoming
         guard usage.total.bytes > bound else { return 0 }
-        let lock = try folder.calls.openForWriting("evicting", in: folder.descriptor, mustBeNew: false)
+        let lock = try folder.calls.openForWriting("evicting", in: folder.descriptor, creating: .ifAbsent)
         let isOurs = try folder.calls.tryLock(lock)
         defer { folder.calls.unlock(lock) }
         guard isOurs || Double(usage.total.bytes - bound) > Double(limit) * Self.patience else { return 0 }

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import SystemSupport
 
 /// A memory tier: objects by key, bounded in bytes. What goes first is what was used least of late, by W-TinyLFU: a scroll
 /// through a list longer than the cache does not empty it of what is wanted again and again. Every answer is synchronous

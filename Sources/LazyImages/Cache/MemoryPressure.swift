@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// How short memory is, as news: an asynchronous sequence of levels, for any number of readers. Each reader gets the level
 /// of now first unless it is `.normal`, and then every change; one that is slow gets only the latest.
 ///

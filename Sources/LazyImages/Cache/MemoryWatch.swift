@@ -1,6 +1,7 @@
 internal import CSystem
 internal import FoundationEssentials
 internal import Glibc
+import SystemSupport
 
 /// Watches for memory pressure on a thread of its own: by systemd's protocol if the environment asks for it
 /// (MEMORY_PRESSURE_WATCH and MEMORY_PRESSURE_WRITE, systemd.io/MEMORY_PRESSURE), else by a trigger of the kernel's pressure

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// How many bytes and entries each of the 256 folders of a cache holds, shared by all processes that use it: hints,
 /// right but for what a crash left out, and corrected whenever a folder is scanned. A small file:
 ///
@@ -40,7 +42,7 @@ final class UsageFile: Sendable {
 
     /// Opens the file in the cache folder, making it if there is none.
     init(in folder: borrowing Descriptor, calls: FileCalls) throws(FileFault) {
-        let file = try calls.openForWriting(Self.name, in: folder, mustBeNew: false)
+        let file = try calls.openForWriting(Self.name, in: folder, creating: .ifAbsent)
         inode = try calls.status(of: file).identity.inode
         var bytes = [UInt8](repeating: 0, count: Self.byteCount)
         let isWhole = try calls.read(file, into: &bytes) == Self.byteCount && bytes.starts(with: Self.heading)

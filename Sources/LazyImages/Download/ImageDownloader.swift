@@ -1,5 +1,6 @@
 import FoundationEssentials
 public import ImageCodecs
+package import SystemSupport
 
 /// Fetches images: one transfer per URL (and per differing fields of the request) however many callers wait for it.
 /// Each caller has its own progress and may leave without harming the others; the last to leave cancels the transfer,

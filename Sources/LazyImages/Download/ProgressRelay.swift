@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// Somebody who wants to know how far a transfer is: a caller's streams, or the relay of a flight that waits for another.
 struct ProgressListener: Sendable {
     /// Told how far it is, and where the body is that arrives, which is nobody's to keep.

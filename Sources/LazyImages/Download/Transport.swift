@@ -105,6 +105,16 @@ public struct Timeouts: Sendable, Hashable {
         self.init(connect: limit, firstByte: limit, stall: limit, total: limit)
     }
 
+    /// The limit of one phase.
+    func limit(of phase: Phase) -> Duration {
+        switch phase {
+        case .connect: connect
+        case .firstByte: firstByte
+        case .stall: stall
+        case .total: total
+        }
+    }
+
     /// Which timeout ran out.
     public enum Phase: String, Sendable, Hashable {
         /// See the property of the same name.

@@ -1,5 +1,6 @@
 import LazyImages
 import MovieCatalogue
+import SystemSupport
 import TerminalGraphics
 
 /// The full-screen browser: a thread that lives by a mailbox. Keys come from a second thread that blocks on the terminal,

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 import MovieCatalogue
+import SystemSupport
 import TerminalGraphics
 
 /// Data to standard output, messages to standard error. Every text passes through `TerminalText` on its way, so that

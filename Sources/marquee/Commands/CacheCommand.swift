@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// `marquee cache`: looks after the disk tier. Every action is safe while another marquee runs.
 enum CacheCommand: Command {

@@ -2,6 +2,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import LazyImages
+import SystemSupport
 import TestSupport
 import Testing
 

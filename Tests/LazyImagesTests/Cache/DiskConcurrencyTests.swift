@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SystemSupport
 import Testing
 
 @testable import LazyImages
@@ -101,7 +102,7 @@ struct DiskConcurrencyTests {
             return nil
         })
         let folder = try CacheFolder(path: path, calls: calls, isForWriting: true)
-        let judged = FileIdentity(device: 0, inode: 0, size: 0, modified: FileTime(nanoseconds: 0))
+        let judged = try FileCalls().status(ofPath: fixture.path + "/usage").identity
         #expect(try !folder.remove(name, ifStill: judged))
         #expect(cache.body(key("a")) == [1] && fixture.names(in: "tmp").isEmpty)
     }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LazyImages
+import SystemSupport
 import Testing
 
 @Suite("Disk faults", .timeLimit(.minutes(30)))

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LazyImages
+import SystemSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import CSystem
 import FoundationEssentials
 import Glibc
 import ImageCodecs
+import SystemSupport
 import TestSupport
 import Testing
 

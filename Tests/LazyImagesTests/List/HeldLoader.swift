@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// A loader whose loads wait until the test ends them. An image is the last part of its URL. Everything is recorded
 /// before the call that caused it returns, so a test needs to wait for nothing but the model's own answers.

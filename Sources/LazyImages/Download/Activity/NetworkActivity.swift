@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// What a downloader is doing on the network: every transfer's events as they come, counts by host, and a sign for a person
 /// that does not flicker. Can be read from anywhere without waiting.
 public final class NetworkActivity: Sendable {

@@ -1,6 +1,7 @@
 import CCurl
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// One transfer under way on the transport's thread: its libcurl handle, what has arrived of the header, and the times
 /// from which its timeouts run.

@@ -1,4 +1,5 @@
 import Synchronization
+import SystemSupport
 
 /// HTTP over the system's libcurl: HTTP/1.1, and HTTP/2 where a TLS server offers it, with connections kept for
 /// reuse. One thread serves every transfer of the object; it starts with the first and ends with the object.

@@ -1,4 +1,5 @@
 import Glibc
+import SystemSupport
 
 /// The folder of the bodies whose transfers broke, each in a file named by the hash of what was asked for. Bounded: a body
 /// that begins has older ones removed that nobody is at.
@@ -45,9 +46,7 @@ final class PartialFolder: Sendable {
 
     /// Opens a file and locks it. Throws if another process has it locked, or has just finished with it.
     func openLocked(_ name: String, isNew: Bool) throws(FileFault) -> Descriptor {
-        let number = descriptor.number
-        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (isNew ? O_CREAT : 0)
-        let file = Descriptor(try calls.call(.open, name) { unsafe openat(number, name, flags, 0o600) })
+        let file = try calls.openForWriting(name, in: descriptor, creating: isNew ? .ifAbsent : .never)
         guard try calls.tryLock(file), try calls.status(of: file).links > 0 else {
             throw FileFault(kind: .lock, name: name, code: EWOULDBLOCK)
         }

@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// The calls of the system that the disk tier makes. Each repeats what a signal interrupted and throws what failed.
+/// The system's calls on files. Each repeats what a signal interrupted and throws what failed.
 /// A struct and not free functions, so that a test can make the Nth call fail as a full or broken disk would.
 package struct FileCalls: Sendable {
     /// The kinds of calls, in the words a fault is explained with.
@@ -54,18 +54,20 @@ package struct FileCalls: Sendable {
 
 extension FileCalls {
     /// Opens the folder at an absolute path; a symbolic link in its place is refused (ELOOP or ENOTDIR).
-    func openFolder(_ path: String) throws(FileFault) -> Descriptor {
+    package func openFolder(_ path: String) throws(FileFault) -> Descriptor {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         return Descriptor(try call(.open, path) { unsafe open(path, flags) })
     }
 
-    func openFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) -> Descriptor {
+    package func openFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) -> Descriptor {
         let (number, flags) = (folder.number, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         return Descriptor(try call(.open, name) { unsafe openat(number, name, flags) })
     }
 
     /// Opens a file for reading; reading it leaves its access time alone.
-    func openForReading(_ name: String, in folder: borrowing Descriptor) throws(FileFault) -> Descriptor {
+    package func openForReading(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
+        -> Descriptor
+    {
         let number = folder.number
         return Descriptor(try call(.open, name) { unsafe csystem_open_untouched(number, name) })
     }
@@ -73,7 +75,7 @@ extension FileCalls {
     /// Opens a new file without a name in the folder at a path, for writing and reading.
     /// - Throws: also when its name could not be taken away: another process could shorten a file that has one, while it
     ///   is mapped.
-    func openUnnamed(in folder: String) throws(FileFault) -> Descriptor {
+    package func openUnnamed(in folder: String) throws(FileFault) -> Descriptor {
         do {
             return Descriptor(try call(.open, folder) { unsafe csystem_open_unnamed(folder) })
         } catch {
@@ -85,16 +87,31 @@ extension FileCalls {
         }
     }
 
-    /// Opens a file that only this user can read for writing and reading: one that must be new, or any.
-    func openForWriting(
-        _ name: String, in folder: borrowing Descriptor, mustBeNew: Bool
+    /// Whether `openForWriting` makes a file.
+    package enum Creation: Sendable {
+        /// The file must be new (EEXIST).
+        case always
+        case ifAbsent
+        /// The file must be there (ENOENT).
+        case never
+    }
+
+    /// Opens a file for writing and reading. One that is made can be read by this user only.
+    package func openForWriting(
+        _ name: String, in folder: borrowing Descriptor, creating creation: Creation
     ) throws(FileFault) -> Descriptor {
         let number = folder.number
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (mustBeNew ? O_EXCL : 0)
+        let creationFlags =
+            switch creation {
+            case .always: O_CREAT | O_EXCL
+            case .ifAbsent: O_CREAT
+            case .never: Int32(0)
+            }
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | creationFlags
         return Descriptor(try call(.open, name) { unsafe openat(number, name, flags, 0o600) })
     }
 
-    func status(of file: borrowing Descriptor) throws(FileFault) -> FileStatus {
+    package func status(of file: borrowing Descriptor) throws(FileFault) -> FileStatus {
         let number = file.number
         var status = stat()
         try call(.status, "") { unsafe fstat(number, &status) }
@@ -102,7 +119,7 @@ extension FileCalls {
     }
 
     /// The status of the name itself: a symbolic link is not followed.
-    func status(of name: String, in folder: borrowing Descriptor) throws(FileFault) -> FileStatus {
+    package func status(of name: String, in folder: borrowing Descriptor) throws(FileFault) -> FileStatus {
         let number = folder.number
         var status = stat()
         try call(.status, name) { unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) }
@@ -110,7 +127,8 @@ extension FileCalls {
     }
 
     /// As above; nil where there is nothing of that name, or somebody has just removed it.
-    func statusUnlessAbsent(of name: String, in folder: borrowing Descriptor) throws(FileFault) -> FileStatus?
+    package func statusUnlessAbsent(of name: String, in folder: borrowing Descriptor) throws(FileFault)
+        -> FileStatus?
     {
         do {
             return try status(of: name, in: folder)
@@ -118,14 +136,14 @@ extension FileCalls {
     }
 
     /// The status of what an absolute path leads to; a link in its last part is not followed.
-    func status(ofPath path: String) throws(FileFault) -> FileStatus {
+    package func status(ofPath path: String) throws(FileFault) -> FileStatus {
         var status = stat()
         try call(.status, path) { unsafe lstat(path, &status) }
         return FileStatus(status)
     }
 
     /// The names in a folder, in no order, without `.` and `..`.
-    func names(in folder: borrowing Descriptor) throws(FileFault) -> [String] {
+    package func names(in folder: borrowing Descriptor) throws(FileFault) -> [String] {
         let number = folder.number
         // A descriptor of its own: reading a folder moves the place in it, and closedir closes it.
         let copy = try call(.list, "") { unsafe openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
@@ -152,12 +170,14 @@ extension FileCalls {
 
 extension FileCalls {
     /// Makes a folder only this user can enter; one that is there already is left as it is.
-    func makeFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
+    package func makeFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
         let number = folder.number
         try makeFolder(name) { unsafe mkdirat(number, name, 0o700) }
     }
 
-    func makeFolder(_ path: String) throws(FileFault) { try makeFolder(path) { unsafe mkdir(path, 0o700) } }
+    package func makeFolder(_ path: String) throws(FileFault) {
+        try makeFolder(path) { unsafe mkdir(path, 0o700) }
+    }
 
     private func makeFolder(_ name: String, _ body: () -> Int32) throws(FileFault) {
         do {
@@ -165,25 +185,26 @@ extension FileCalls {
         } catch let error where error.code == EEXIST { return }
     }
 
-    func rename(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault) {
+    package func rename(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault)
+    {
         let number = folder.number
         try call(.rename, name) { unsafe renameat(number, name, number, newName) }
     }
 
     /// Gives a file a second name, unless that name is taken (EEXIST).
-    func link(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault) {
+    package func link(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault) {
         let number = folder.number
         try call(.link, name) { unsafe linkat(number, name, number, newName, 0) }
     }
 
-    func remove(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
+    package func remove(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
         let number = folder.number
         try call(.remove, name) { unsafe unlinkat(number, name, 0) }
     }
 
     /// Locks the file for this descriptor if nobody else holds it; false if somebody does. Ends with the last copy of the
     /// descriptor, however that ends.
-    func tryLock(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
+    package func tryLock(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
         let number = file.number
         do {
             try call(.lock, "") { flock(number, LOCK_EX | LOCK_NB) }
@@ -193,7 +214,7 @@ extension FileCalls {
         return true
     }
 
-    func unlock(_ file: borrowing Descriptor) {
+    package func unlock(_ file: borrowing Descriptor) {
         flock(file.number, LOCK_UN)
     }
 }

@@ -1,31 +1,7 @@
 import Glibc
+import SystemSupport
 import TestSupport
 import Testing
-
-@testable import LazyImages
-
-/// A system that has so many threads to give.
-final class FewThreads: Sendable {
-    private let left: Lock<Int>
-    private let begun = Lock(0)
-
-    init(_ count: Int) { left = Lock(count) }
-
-    /// How many threads were started.
-    var started: Int { begun.withLock { $0 } }
-
-    func give(_ count: Int) { left.withLock { $0 += count } }
-
-    func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(ResourceShortage) {
-        let isThere = left.withLock { left in
-            defer { left = max(0, left - 1) }
-            return left > 0
-        }
-        guard isThere else { throw ResourceShortage(missing: .thread, code: EAGAIN) }
-        begun.withLock { $0 += 1 }
-        try BlockingThreads.startThread(name: name, body)
-    }
-}
 
 @Suite("BlockingThreads", .timeLimit(.minutes(30)))
 struct BlockingThreadsTests {

@@ -10,8 +10,3 @@ package struct WallClock: Sendable {
     /// The time now.
     package var seconds: Int { read() }
 }
-
-extension FileTime {
-    /// Whole seconds since 1970.
-    var seconds: Int { Int(nanoseconds / 1_000_000_000) }
-}

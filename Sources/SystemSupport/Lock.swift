@@ -29,26 +29,9 @@
             return try body(&storage.state)
         }
     }
-
-    /// That what a thread did before its `mark` happened before what another does after its own. It is so for every
-    /// continuation, but of one that is resumed before its task waits for it the Swift runtime does not tell the thread
-    /// sanitizer, which then reports races that are none.
-    struct ResumeOrder: Sendable {
-        private final class Passage: Sendable {
-            let lock = Lock(())
-        }
-        private let passage = Passage()
-
-        func mark() { passage.lock.withLock { _ in } }
-    }
 #else
     package import Synchronization
 
     /// A lock around a value: `withLock` is the only way to it. Decide inside, act outside.
     package typealias Lock = Mutex
-
-    /// Only the thread sanitizer has to be told: see above.
-    struct ResumeOrder: Sendable {
-        func mark() {}
-    }
 #endif

@@ -1,18 +1,6 @@
-extension Timeouts {
-    /// The limit of one phase.
-    func limit(of phase: Phase) -> Duration {
-        switch phase {
-        case .connect: connect
-        case .firstByte: firstByte
-        case .stall: stall
-        case .total: total
-        }
-    }
-}
-
 extension Duration {
     /// The duration in whole nanoseconds, the longest representable one where it is longer.
-    var nanoseconds: Int64 {
+    package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return seconds < 0 ? .min : .max }
@@ -27,7 +15,7 @@ extension Duration {
 
 extension Int64 {
     /// A point in time moved on, at most to the end of time.
-    func adding(_ duration: Duration) -> Int64 { addingSaturating(duration.nanoseconds) }
+    package func adding(_ duration: Duration) -> Int64 { addingSaturating(duration.nanoseconds) }
 
     fileprivate func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)

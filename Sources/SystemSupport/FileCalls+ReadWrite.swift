@@ -3,7 +3,8 @@ internal import Glibc
 
 extension FileCalls {
     /// Reads the file's beginning until the buffer is full or the file ends; returns how many bytes it read.
-    func read(_ file: borrowing Descriptor, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault)
+    package func read(_ file: borrowing Descriptor, into buffer: UnsafeMutableRawBufferPointer)
+        throws(FileFault)
         -> Int
     {
         try unsafe read(file.number, into: buffer)
@@ -27,7 +28,7 @@ extension FileCalls {
 
     /// Writes all of the pieces one behind the other, in one call where the system takes them so. The file is given by
     /// its number, since closures that lend bytes cannot take a descriptor along.
-    func write(_ number: Int32, _ pieces: [UnsafeRawBufferPointer]) throws(FileFault) {
+    package func write(_ number: Int32, _ pieces: [UnsafeRawBufferPointer]) throws(FileFault) {
         var pieces = unsafe pieces.filter { $0.count > 0 }
         while let first = unsafe pieces.first {
             var limit = Int.max
@@ -50,7 +51,7 @@ extension FileCalls {
     }
 
     /// Fills as much of an array as the file has bytes from an offset on, its beginning unless told; returns how many.
-    func read(
+    package func read(
         _ file: borrowing Descriptor, into bytes: inout [UInt8], at offset: Int = 0
     ) throws(FileFault) -> Int {
         let number = file.number
@@ -61,14 +62,14 @@ extension FileCalls {
     }
 
     /// Overwrites a part of a file with the elements of an array, as they lie in memory.
-    func write<Element: BitwiseCopyable>(
+    package func write<Element: BitwiseCopyable>(
         _ file: borrowing Descriptor, _ elements: [Element], at offset: Int
     ) throws(FileFault) {
         try write(file, elements.span, at: offset)
     }
 
     /// As above, from lent elements.
-    func write<Element: BitwiseCopyable>(
+    package func write<Element: BitwiseCopyable>(
         _ file: borrowing Descriptor, _ span: Span<Element>, at offset: Int
     ) throws(FileFault) {
         let number = file.number
@@ -89,22 +90,20 @@ extension FileCalls {
     }
 
     /// Cuts a file off at a length.
-    func shorten(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
+    package func shorten(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
         let number = file.number
         try call(.write, "") { ftruncate(number, off_t(length)) }
     }
 
     /// Sets the access time to now, to the nanosecond, so that entries of one moment still have an order.
-    func touch(_ file: borrowing Descriptor) throws(FileFault) {
+    package func touch(_ file: borrowing Descriptor) throws(FileFault) {
         try setTimes(of: file) { _ in timespec(tv_sec: 0, tv_nsec: Self.leaveTime) }
     }
 
-    /// As above, and the time of change to the expiry, or into 1970 where there is none. Its nanoseconds are those of
-    /// now: with them it tells this file from any other that had its number before.
-    func setTimes(of file: borrowing Descriptor, expiry: Int?) throws(FileFault) {
-        try setTimes(of: file) { now in
-            timespec(tv_sec: Int(EntryHeader.storedExpiry(expiry)), tv_nsec: now.tv_nsec)
-        }
+    /// As above, and the time of change to `changed`, in seconds since 1970. Its nanoseconds are those of now: with them
+    /// it tells this file from any other that had its number before.
+    package func setTimes(of file: borrowing Descriptor, changed: Int) throws(FileFault) {
+        try setTimes(of: file) { now in timespec(tv_sec: changed, tv_nsec: now.tv_nsec) }
     }
 
     private func setTimes(

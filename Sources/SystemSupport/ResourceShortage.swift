@@ -33,10 +33,3 @@ extension ResourceShortage: CustomStringConvertible {
         "the system gives no \(missing.rawValue): \(SystemError.text(code))"
     }
 }
-
-extension ImageLoadingError {
-    /// The error of a load that failed because of a shortage.
-    package init(_ shortage: ResourceShortage, url: String) {
-        self = .resourcesShort(url: url, reason: shortage.description)
-    }
-}
