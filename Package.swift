@@ -23,10 +23,11 @@ let package = Package(
         .target(name: "CCurl", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
         .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
+        .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
         .target(name: "ImageCodecs", swiftSettings: swiftSettings),
         .target(
             name: "LazyImages",
-            dependencies: ["SystemSupport", "ImageCodecs", "CCurl", "CSystem"],
+            dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "CCurl", "CSystem"],
             swiftSettings: swiftSettings),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
         .target(
@@ -35,7 +36,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "CatalogueService",
-            dependencies: ["SystemSupport", "LazyImages", "CSystem"],
+            dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
@@ -69,6 +70,8 @@ let package = Package(
             dependencies: ["SystemSupport", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics"], swiftSettings: swiftSettings),
+        .testTarget(
             name: "ImageCodecsTests",
             dependencies: ["ImageCodecs", "LazyImages", "TestSupport", "TestTraits"],
             exclude: ["Resources"],
@@ -91,7 +94,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CatalogueServiceTests",
-            dependencies: ["CatalogueService", "SystemSupport", "TestSupport", "TestTraits"],
+            dependencies: [
+                "CatalogueService", "SystemSupport", "HTTPSemantics", "TestSupport", "TestTraits",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "marquee-benchTests",

@@ -1,4 +1,3 @@
-import LazyImages
 import SystemSupport
 
 /// A small HTTP/1.1 server for one folder: a catalogue and its posters. Each connection has a thread of its own;

@@ -1,6 +1,5 @@
 import CSystem
 import Glibc
-import LazyImages
 import SystemSupport
 
 /// A socket that listens.

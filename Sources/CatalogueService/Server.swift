@@ -1,5 +1,4 @@
 import Glibc
-import LazyImages
 import SystemSupport
 
 /// What the threads of a service share, and the thread that accepts connections.

@@ -1,4 +1,4 @@
-import LazyImages
+import HTTPSemantics
 import SystemSupport
 
 /// What the threads of a service count and decide together.
@@ -48,7 +48,7 @@ final class ServiceCounters: Sendable {
         }
     }
 
-    func countRequest(_ status: ResponsePlan.Status) {
+    func countRequest(_ status: HTTPStatus) {
         state.withLock { state in
             state.statistics.requests += 1
             state.statistics.byStatus[status.rawValue, default: 0] += 1

@@ -1,5 +1,4 @@
 import Glibc
-import LazyImages
 import SystemSupport
 
 /// The threads of one service, counted, so that a stop can wait for the last of them.

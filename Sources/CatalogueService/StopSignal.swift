@@ -1,5 +1,4 @@
 import Glibc
-import LazyImages
 import SystemSupport
 
 /// Wakes every wait of a service when it stops. Who waits for the next request leaves at once; who is in the

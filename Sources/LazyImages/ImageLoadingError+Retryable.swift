@@ -6,8 +6,7 @@ extension ImageLoadingError {
         case .hostNotFound, .connectionFailed, .connectionLost, .timedOut, .truncated, .memoryShort,
             .resourcesShort:
             true
-        // RFC 9110 section 15.5.9, RFC 8470 section 5.2, RFC 6585 section 4, RFC 9110 section 15.6.
-        case .httpStatus(_, let status): [408, 425, 429].contains(status) || (500...599).contains(status)
+        case .httpStatus(_, let status): HTTPStatus(rawValue: status).isTemporary
         case .cancelled, .invalidURL, .unsupportedScheme, .insecureConnection, .secureConnectionFailed,
             .malformedResponse, .tooManyRedirects, .redirectLoop, .redirectRefused, .encodedContent, .empty,
             .tooLarge,

@@ -42,7 +42,7 @@ struct Output: Sendable {
 
     /// An answer's status line and header as HTTP writes them, and its body, byte for byte; on a terminal only how long it is.
     func answer(_ head: ResponseHead, _ body: ImageBytes) {
-        var text = "HTTP/1.1 \(head.status) \(HTTPStatus.reason(head.status))\r\n"
+        var text = "HTTP/1.1 \(head.status) \(HTTPStatus(rawValue: head.status).reason)\r\n"
         for field in head.fields.fields {
             text += TerminalText.visible("\(field.name): \(field.value)") + "\r\n"
         }

@@ -1,9 +1,9 @@
 /// Whether an answer may be stored by a private cache (RFC 9111 section 3).
-enum Storability {
+package enum Storability {
     /// - Parameters:
     ///   - directives: the request's Cache-Control.
     ///   - isWhole: whether the request asked for all of it.
-    static func allows(_ head: ResponseHead, directives: CacheControl, isWhole: Bool = true) -> Bool {
+    package static func allows(_ head: ResponseHead, directives: CacheControl, isWhole: Bool = true) -> Bool {
         guard isWhole, head.status >= 200, head.status != 206, head.status != 304, !directives.noStore else {
             return false
         }
@@ -15,7 +15,7 @@ enum Storability {
             return false
         }
         // Section 4.1: it would match no request.
-        if Variance.names(in: head.fields) == nil { return false }
+        if Vary.names(in: head.fields) == nil { return false }
         return Freshness.isHeuristicallyCacheable(head.status) || control.isPublic || control.isPrivate
             || control.maxAge != nil || head.fields["expires"] != nil
     }

@@ -1,6 +1,5 @@
+import HTTPSemantics
 import Testing
-
-@testable import LazyImages
 
 @Suite("HTTPFields", .timeLimit(.minutes(30)))
 struct HTTPFieldsTests {

@@ -1,5 +1,5 @@
 import Glibc
-import LazyImages
+import HTTPSemantics
 import Testing
 
 @Suite("HTTPDate", .timeLimit(.minutes(30)))

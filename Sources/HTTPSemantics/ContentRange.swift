@@ -1,14 +1,14 @@
 /// Which part of a body an answer brings (RFC 9110 section 14.4):
 ///
 ///     bytes 500-999/1234      bytes 500-999/*      bytes */1234
-struct ContentRange: Hashable, Sendable {
+package struct ContentRange: Hashable, Sendable {
     /// The bytes that come; nil in a 416, where none can.
-    let part: Range<Int>?
+    package let part: Range<Int>?
     /// The length of the whole; nil if it is not known.
-    let total: Int?
+    package let total: Int?
 
     /// Reads the field; nil for what is malformed or contradicts itself.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let words = FieldList.trimmed(text[...]).split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let sides = FieldList.trimmed(words[1]).split(separator: "/", omittingEmptySubsequences: false)
@@ -33,6 +33,6 @@ struct ContentRange: Hashable, Sendable {
     }
 
     private static func number(_ text: Substring) -> Int? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+        text.utf8.allSatisfy { $0.isDigit } ? Int(text) : nil
     }
 }

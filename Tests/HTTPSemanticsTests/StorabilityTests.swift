@@ -1,6 +1,5 @@
+import HTTPSemantics
 import Testing
-
-@testable import LazyImages
 
 @Suite("What may be stored, RFC 9111 section 3", .timeLimit(.minutes(30)))
 struct StorabilityTests {

@@ -1,6 +1,5 @@
+import HTTPSemantics
 import Testing
-
-@testable import LazyImages
 
 @Suite("Validation, RFC 9111 section 4.3", .timeLimit(.minutes(30)))
 struct ValidatorsTests {

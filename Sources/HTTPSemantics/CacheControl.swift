@@ -5,41 +5,41 @@
 /// A directive that comes again counts the first time. A number of seconds that is none counts as 0, which makes the
 /// answer stale (section 4.2.1); one too large for 31 bits as the largest (section 1.2.2). What speaks to shared caches only
 /// (s-maxage, proxy-revalidate) is not read.
-struct CacheControl: Hashable, Sendable {
+package struct CacheControl: Hashable, Sendable {
     /// Nothing may be stored.
-    var noStore = false
+    package var noStore = false
     /// Nothing may be used that was not validated.
-    var noCache = false
+    package var noCache = false
     /// The names of fields, lower case, that alone may not be used so.
-    var noCacheFields: [String] = []
+    package var noCacheFields: [String] = []
     /// What is stale may never be used without having been validated.
-    var mustRevalidate = false
+    package var mustRevalidate = false
     /// What is fresh does not change, so that even a reload need not validate it.
-    var isImmutable = false
+    package var isImmutable = false
     /// May be stored whatever its status, and counts as fresh for a while.
-    var isPublic = false
+    package var isPublic = false
     /// May be stored by a cache like this one, which has one user, whatever its status.
-    var isPrivate = false
+    package var isPrivate = false
     /// The answer may be stored, in spite of no-store, by whoever knows what its status means.
-    var mustUnderstand = false
+    package var mustUnderstand = false
     /// A response: how long it is fresh. A request: how old an answer may be. In seconds.
-    var maxAge: Int?
+    package var maxAge: Int?
     /// How long after it went stale it may still be used while it is validated, in seconds.
-    var staleWhileRevalidate: Int?
+    package var staleWhileRevalidate: Int?
     /// How long after it went stale it may still be used when the server fails, in seconds.
-    var staleIfError: Int?
+    package var staleIfError: Int?
     /// A request: for how long the answer must still be fresh, in seconds.
-    var minFresh: Int?
+    package var minFresh: Int?
     /// A request: how stale the answer may be, in seconds; the largest number for any.
-    var maxStale: Int?
+    package var maxStale: Int?
     /// A request: the network is not to be asked.
-    var onlyIfCached = false
+    package var onlyIfCached = false
 
     /// The most seconds that count (RFC 9111 section 1.2.2).
-    static let maximumSeconds = 1 << 31
+    package static let maximumSeconds = 1 << 31
 
     /// Reads every Cache-Control field.
-    init(_ fields: HTTPFields) {
+    package init(_ fields: HTTPFields) {
         let values = fields.values(of: "cache-control")
         guard !values.isEmpty else { return }
         var seen: Set<String> = []
@@ -74,10 +74,10 @@ struct CacheControl: Hashable, Sendable {
     }
 
     /// A number of seconds (RFC 9111 section 1.2.2), in quotes or not; nil for anything else.
-    static func seconds(_ text: Substring) -> Int? {
+    package static func seconds(_ text: Substring) -> Int? {
         let unquoted = FieldList.unquoted(text)
         let digits = unquoted.map { Substring($0) } ?? text
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ $0.isDigit }) else { return nil }
         return min(Int(digits) ?? maximumSeconds, maximumSeconds)
     }
 }

@@ -1,11 +1,11 @@
 /// Lists in header fields (RFC 9110 section 5.6.1): members between commas, where a comma within a quoted string is
 /// none. Empty members do not count.
-enum FieldList {
+package enum FieldList {
     /// The members of all fields of a name, in order, without the white space around them.
-    static func members(of values: [String]) -> [Substring] { values.flatMap { members(of: $0) } }
+    package static func members(of values: [String]) -> [Substring] { values.flatMap { members(of: $0) } }
 
     /// The members of one value.
-    static func members(of value: String) -> [Substring] {
+    package static func members(of value: String) -> [Substring] {
         var members: [Substring] = []
         let bytes = value.utf8
         var start = bytes.startIndex
@@ -30,7 +30,7 @@ enum FieldList {
 
     /// What stands between the quotes of a quoted string, without its escapes (RFC 9110 section 5.6.4); nil for
     /// anything else.
-    static func unquoted(_ text: Substring) -> String? {
+    package static func unquoted(_ text: Substring) -> String? {
         let bytes = text.utf8
         guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else {
             return nil
@@ -55,7 +55,7 @@ enum FieldList {
     }
 
     /// Without the spaces and tabs around it.
-    static func trimmed(_ text: Substring) -> Substring {
+    package static func trimmed(_ text: Substring) -> Substring {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         let bytes = text.utf8
         guard let first = bytes.firstIndex(where: { !isSpace($0) }),

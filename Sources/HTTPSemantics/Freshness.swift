@@ -1,24 +1,25 @@
 /// How long an answer is fresh and how old it was when it came (RFC 9111 section 4.2). Times are seconds since 1970,
 /// lengths seconds. No value of a header, however large or odd, makes the arithmetic overflow.
-struct Freshness: Hashable, Sendable {
+package struct Freshness: Hashable, Sendable {
     /// How long it is fresh, from the moment the origin made it; 0 for what is stale from the beginning.
-    let lifetime: Int
+    package let lifetime: Int
     /// How old it was when it came.
-    let initialAge: Int
+    package let initialAge: Int
 
     /// The part of the time since its last change for which an answer that says nothing counts as fresh, and the most
     /// that can be (RFC 9111 section 4.2.2).
-    static let heuristicDivisor = 10
-    static let heuristicLimit = 86_400
+    package static let heuristicDivisor = 10
+    package static let heuristicLimit = 86_400
     /// How long `404` and `410` are remembered, at most, and where the server says nothing.
-    static let negativeLimit = 300
+    package static let negativeLimit = 300
 
     /// - Parameters:
     ///   - control: the answer's Cache-Control.
     ///   - received: when its head came.
     ///   - delay: the seconds between sending the request and that.
     ///   - assuming: the lifetime of what says nothing of it.
-    init(_ head: ResponseHead, _ control: CacheControl, received: Int, delay: Int, assuming: Int = 0) {
+    package init(_ head: ResponseHead, _ control: CacheControl, received: Int, delay: Int, assuming: Int = 0)
+    {
         let date = Self.date("date", in: head.fields, now: received) ?? received
         initialAge = Self.initialAge(head.fields, date: date, received: received, delay: delay)
         let own = Self.lifetime(head, control, date: date, received: received)
@@ -56,7 +57,7 @@ struct Freshness: Hashable, Sendable {
 
     /// The age at a later moment. A clock that was set back says nothing of the time between; what seems to come from
     /// the future is as old as can be, unless it is by no more than clocks are corrected.
-    static func age(initial: Int, received: Int, now: Int) -> Int {
+    package static func age(initial: Int, received: Int, now: Int) -> Int {
         let (resident, overflows) = now.subtractingReportingOverflow(received)
         guard !overflows, resident >= -clockTolerance else { return CacheControl.maximumSeconds }
         return min(initial + min(max(0, resident), CacheControl.maximumSeconds), CacheControl.maximumSeconds)
@@ -66,7 +67,7 @@ struct Freshness: Hashable, Sendable {
     private static let clockTolerance = 60
 
     /// Whether an answer of this status counts as fresh for some time although it says nothing (RFC 9110 section 15.1).
-    static func isHeuristicallyCacheable(_ status: Int) -> Bool {
+    package static func isHeuristicallyCacheable(_ status: Int) -> Bool {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
     }
 

@@ -1,6 +1,5 @@
+import HTTPSemantics
 import Testing
-
-@testable import LazyImages
 
 @Suite("Freshness, RFC 9111 section 4.2", .timeLimit(.minutes(30)))
 struct FreshnessTests {

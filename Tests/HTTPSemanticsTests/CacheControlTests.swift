@@ -1,6 +1,5 @@
+import HTTPSemantics
 import Testing
-
-@testable import LazyImages
 
 @Suite("Cache-Control, RFC 9111 section 5.2", .timeLimit(.minutes(30)))
 struct CacheControlTests {

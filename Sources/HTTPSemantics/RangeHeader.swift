@@ -1,5 +1,5 @@
 /// What a Range field asks of a file (RFC 9110 section 14).
-enum RangeHeader: Hashable {
+package enum RangeHeader: Hashable {
     /// All of it: there is no range, it is malformed, or there are several, which a server may ignore.
     case whole
     /// These bytes, at least one.
@@ -8,7 +8,7 @@ enum RangeHeader: Hashable {
     case unsatisfiable
 
     /// Resolves `bytes=0-99`, `bytes=100-` or `bytes=-100` against a file of `size` bytes.
-    init(_ value: String?, size: Int) {
+    package init(_ value: String?, size: Int) {
         self = .whole
         guard let value, let equals = value.firstIndex(of: "="),
             value[..<equals].lowercased() == "bytes"
@@ -29,7 +29,7 @@ enum RangeHeader: Hashable {
 
     /// Digits only; a number too large to hold is as good as the largest.
     private static func number(_ text: Substring) -> Int? {
-        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0.isDigit }) else { return nil }
         return Int(text) ?? .max
     }
 }

@@ -1,5 +1,5 @@
 /// What may be done with a stored answer, at one moment, for one request (RFC 9111 section 4).
-enum CacheUse: Hashable, Sendable {
+package enum CacheUse: Hashable, Sendable {
     /// It is the answer.
     case fresh
     /// It is the answer although it is stale: the request allows that.
@@ -14,7 +14,7 @@ enum CacheUse: Hashable, Sendable {
     ///   - lifetime: how long it is fresh, in seconds.
     ///   - control: its Cache-Control.
     ///   - directives: the request's.
-    init(age: Int, lifetime: Int, control: CacheControl, directives: CacheControl) {
+    package init(age: Int, lifetime: Int, control: CacheControl, directives: CacheControl) {
         let isFresh = age < lifetime && !control.noCache
         if control.noCache || directives.noCache || directives.noStore {
             self = .validate
@@ -41,7 +41,7 @@ enum CacheUse: Hashable, Sendable {
 
     /// Whether it may be used, stale, because the server fails (RFC 9111 section 4.2.4, RFC 5861 section 4): not where it
     /// forbids that, nor longer than it or the request says, if one of them does.
-    static func allowsStaleOnError(
+    package static func allowsStaleOnError(
         age: Int, lifetime: Int, control: CacheControl, directives: CacheControl
     ) -> Bool {
         if control.noCache || control.mustRevalidate || directives.noCache || directives.noStore {

@@ -1,6 +1,6 @@
 /// What a file is, by its name's ending.
-enum MediaType {
-    static let plainText = "text/plain; charset=utf-8"
+package enum MediaType {
+    package static let plainText = "text/plain; charset=utf-8"
 
     private static let byEnding: [String: String] = [
         "json": "application/json", "xml": "application/xml", "txt": plainText,
@@ -10,7 +10,7 @@ enum MediaType {
         "avif": "image/avif", "svg": "image/svg+xml",
     ]
 
-    static func of(_ name: [UInt8]) -> String {
+    package static func of(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
         guard let dot = text.lastIndex(of: ".") else { return "application/octet-stream" }
         return byEnding[text[text.index(after: dot)...].lowercased()] ?? "application/octet-stream"

@@ -107,7 +107,7 @@ package enum HTTPDate {
 
     /// One to four digits and nothing else.
     private static func number(_ text: Substring) -> Int? {
-        guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isDigit }) else {
             return nil
         }
         return Int(text)

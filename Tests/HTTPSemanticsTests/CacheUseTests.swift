@@ -1,6 +1,5 @@
+import HTTPSemantics
 import Testing
-
-@testable import LazyImages
 
 @Suite("What a stored answer is good for, RFC 9111 section 4", .timeLimit(.minutes(30)))
 struct CacheUseTests {

@@ -53,7 +53,7 @@ public struct HTTPFields: Sendable, Hashable {
     }
 
     /// Puts fields in the place of all that have their names.
-    mutating func replace(with others: HTTPFields) {
+    package mutating func replace(with others: HTTPFields) {
         for field in others.fields { self[field.name] = nil }
         for field in others.fields { append(field) }
     }
@@ -64,15 +64,7 @@ public struct HTTPFields: Sendable, Hashable {
     /// Why `name: value` cannot be sent in a request, or nil if it can: a name is a token and a value holds no control
     /// characters (RFC 9110 sections 5.1 and 5.5), so that nobody smuggles a second line into a header.
     public static func fault(name: String, value: String) -> String? {
-        let isToken = { (byte: UInt8) in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                true
-            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
-        }
-        if name.isEmpty || !name.utf8.allSatisfy(isToken) {
+        if name.isEmpty || !name.utf8.allSatisfy({ $0.isTokenCharacter }) {
             return "\"\(name)\" is not the name of a header field"
         }
         if value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {

@@ -11,16 +11,8 @@ struct Variance: Hashable, Sendable {
 
     /// What `response` depends on, as `request` had it; nil for `*`, which no request ever matches.
     init?(_ response: HTTPFields, request: HTTPFields) {
-        guard let names = Self.names(in: response) else { return nil }
+        guard let names = Vary.names(in: response) else { return nil }
         members = names.map { (name: $0, hash: Self.hash(of: $0, in: request)) }
-    }
-
-    /// The names in Vary, lower case and in order; nil where `*` is among them.
-    static func names(in response: HTTPFields) -> [String]? {
-        let values = response.values(of: "vary")
-        guard !values.isEmpty else { return [] }
-        let names = Set(FieldList.members(of: values).map { $0.lowercased() })
-        return names.contains("*") ? nil : names.sorted()
     }
 
     /// Whether a request has the same fields.
@@ -28,20 +20,9 @@ struct Variance: Hashable, Sendable {
         members.allSatisfy { Self.hash(of: $0.name, in: request) == $0.hash }
     }
 
+    /// The hash of a field's value as a request has it, or `-` for a field that was not sent.
     private static func hash(of name: String, in request: HTTPFields) -> String {
-        let values = request.values(of: name)
-        return values.isEmpty ? "-" : SHA256.hash(of: normalised(values, name: name)).hexadecimal
-    }
-
-    /// One spelling for values that mean the same: several fields are one list, white space around its members is none of
-    /// them, and the members of the Accept fields come in any order and case.
-    private static func normalised(_ values: [String], name: String) -> String {
-        var members = FieldList.members(of: values).map(String.init)
-        if name.hasPrefix("accept") {
-            members = members.map { member in String(member.lowercased().filter { $0 != " " && $0 != "\t" }) }
-                .sorted()
-        }
-        return members.joined(separator: ",")
+        Vary.value(of: name, in: request).map { SHA256.hash(of: $0).hexadecimal } ?? "-"
     }
 
     static func == (one: Self, other: Self) -> Bool {
