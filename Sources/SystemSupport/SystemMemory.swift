@@ -2,12 +2,12 @@ internal import Glibc
 
 /// How much memory this process may use and how much of it is left, by the kernel's files: those of its control groups, of
 /// either version (cgroups(7)), and of the whole system (proc(5)).
-struct SystemMemory {
+package struct SystemMemory {
     /// One control group that bounds the memory of this process: its own, or one above it.
-    struct Group: Equatable {
+    package struct Group: Equatable {
         /// Where its files are.
-        let folder: String
-        let version: Int
+        package let folder: String
+        package let version: Int
 
         fileprivate var limitFile: String { version == 2 ? "memory.max" : "memory.limit_in_bytes" }
         fileprivate var usageFile: String { version == 2 ? "memory.current" : "memory.usage_in_bytes" }
@@ -15,11 +15,11 @@ struct SystemMemory {
     }
 
     /// The process's own group first, then those above it. Empty where no group counts memory.
-    let groups: [Group]
+    package let groups: [Group]
     private let root: String
 
     /// - Parameter root: stands before every path, for tests.
-    init(root: String = "") {
+    package init(root: String = "") {
         self.root = root
         groups = Self.groups(
             mounts: Self.text(root + "/proc/self/mountinfo") ?? "",
@@ -29,12 +29,12 @@ struct SystemMemory {
 
     /// The most bytes this process may use: the machine's memory, or less where a control group has a limit. Nil where the
     /// kernel tells neither.
-    var allowance: Int? {
+    package var allowance: Int? {
         ([field("MemTotal")] + groups.map { number($0, $0.limitFile) }).compactMap { $0 }.min()
     }
 
     /// The bytes of the allowance that are free, or can be made free without swapping.
-    var available: Int? {
+    package var available: Int? {
         let system = field("MemAvailable")
         let ofGroups = groups.map { group -> Int? in
             guard let limit = number(group, group.limitFile), let usage = number(group, group.usageFile)
@@ -50,7 +50,7 @@ struct SystemMemory {
     }
 
     /// The files that tell of, and can watch for, pressure on this process: its group's own first.
-    var pressureFiles: [String] {
+    package var pressureFiles: [String] {
         groups.filter { $0.version == 2 }.prefix(1).map { $0.folder + "/memory.pressure" }
             + [root + "/proc/pressure/memory"]
     }

@@ -63,7 +63,7 @@ public final class MemoryPressure: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncStream<Level>.Iterator { levels.makeAsyncIterator() }
 
     /// What a new reader gets.
-    fileprivate var levels: AsyncStream<Level> {
+    var levels: AsyncStream<Level> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Level.self, bufferingPolicy: .bufferingNewest(1))
         let (number, level) = state.withLock { state in
@@ -76,21 +76,5 @@ public final class MemoryPressure: AsyncSequence, Sendable {
         }
         if level != .normal { continuation.yield(level) }
         return stream
-    }
-}
-
-/// One reader's task, which ends with this object.
-final class PressureReader: Sendable {
-    private let task = Lock<Task<Void, Never>?>(nil)
-
-    deinit { task.withLock { $0 }?.cancel() }
-
-    /// Has `body` called with every level, one at a time.
-    func read(_ pressure: MemoryPressure?, _ body: @escaping @Sendable (MemoryPressure.Level) async -> Void) {
-        guard let pressure else { return }
-        // The stream is there before this returns, so that nothing reported afterwards passes it by.
-        let levels = pressure.levels
-        let reading = Task { for await level in levels { await body(level) } }
-        task.withLock { $0 = reading }
     }
 }

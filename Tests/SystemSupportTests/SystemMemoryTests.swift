@@ -1,8 +1,7 @@
 import FoundationEssentials
+import SystemSupport
 import TestSupport
 import Testing
-
-@testable import LazyImages
 
 @Suite("System memory", .timeLimit(.minutes(30)))
 struct SystemMemoryTests {
@@ -14,7 +13,7 @@ struct SystemMemoryTests {
         let whole = folder.file(path)
         let parent = String(whole.prefix(upTo: whole.lastIndex(of: "/") ?? whole.endIndex))
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-        try write(Array(text.utf8), to: whole)
+        try Data(text.utf8).write(to: URL(filePath: whole))
     }
 
     private func system() throws -> SystemMemory {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// How much memory a memory tier takes where nobody says otherwise.
 public enum MemoryLimit {
     /// 15 % of the memory this process may use (its control group's limit, or the machine's memory), at most 512 MiB, in

@@ -109,15 +109,6 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// Lets go of what is worth least until the rest costs at most `cost` bytes, or is pinned. The limit stays.
     public func trim(toCost cost: Int) { letGo(store.withLock { $0.trim(to: cost) }) }
 
-    /// Gives memory back as a level of pressure asks: half the limit at a warning, all but what is pinned when it is critical.
-    public func relieve(_ level: MemoryPressure.Level) {
-        switch level {
-        case .normal: break
-        case .warning: trim(toCost: limit / 2)
-        case .critical: trim(toCost: 0)
-        }
-    }
-
     /// Ends what nobody else holds. A function that is not inlined, because the optimiser takes a result that is only
     /// thrown away for dead already before the lock is opened, and ends the objects under it.
     @inline(never)
@@ -134,9 +125,6 @@ public protocol CachedAddress {
     /// What was asked for, before redirects.
     var requestedURL: URL { get }
 }
-
-extension CachedFile: CachedAddress {}
-extension CachedImage: CachedAddress {}
 
 /// What happened in a memory cache since it was made, and what it holds.
 public struct MemoryCacheCounters: Equatable, Sendable {

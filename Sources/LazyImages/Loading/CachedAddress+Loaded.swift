@@ -1,0 +1,2 @@
+extension CachedFile: CachedAddress {}
+extension CachedImage: CachedAddress {}
