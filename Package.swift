@@ -32,7 +32,7 @@ let package = Package(
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
         .target(
             name: "TerminalGraphics",
-            dependencies: ["ImageCodecs", "CSystem"],
+            dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
             swiftSettings: swiftSettings),
         .target(
             name: "CatalogueService",
@@ -67,7 +67,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "SystemSupportTests",
-            dependencies: ["SystemSupport", "TestSupport", "TestTraits"],
+            dependencies: ["SystemSupport", "TestSupport", "CSystem"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics"], swiftSettings: swiftSettings),
@@ -81,7 +81,7 @@ let package = Package(
             dependencies: ["LazyImages", "SystemSupport", "TestSupport", "TestTraits", "CSystem"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "TestSupport"],
+            name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",
@@ -90,7 +90,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TerminalGraphicsTests",
-            dependencies: ["TerminalGraphics", "TerminalProbe", "TestSupport", "TestTraits"],
+            dependencies: [
+                "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CatalogueServiceTests",
@@ -100,7 +102,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "marquee-benchTests",
-            dependencies: ["marquee-bench", "TestSupport"],
+            dependencies: ["marquee-bench", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "marqueeTests",

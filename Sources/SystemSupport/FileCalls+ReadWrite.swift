@@ -89,6 +89,34 @@ extension FileCalls {
         }
     }
 
+    /// Writes all bytes to a pipe, a terminal or a socket, by its number, and waits while it takes none. Blocks: not for the
+    /// cooperative pool.
+    package func write(_ bytes: [UInt8], toStream number: Int32) throws(FileFault) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            do throws(FileFault) {
+                let written = try call(.write, "") {
+                    unsafe rest.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
+                }
+                rest = rest.dropFirst(written)
+            } catch let error where error.code == EAGAIN {
+                _ = Polling.ready([(number, POLLOUT)])
+            }
+        }
+    }
+
+    /// All bytes of the file at a path, of whatever length it says it has: those of `/proc` say none.
+    package func contents(ofPath path: String) throws(FileFault) -> [UInt8] {
+        let file = Descriptor(try call(.open, path) { unsafe csystem_open(path, O_RDONLY, 0) })
+        var contents: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = try read(file, into: &part, at: contents.count)
+            contents += part[..<count]
+            if count < part.count { return contents }
+        }
+    }
+
     /// Cuts a file off at a length.
     package func shorten(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
         let number = file.number

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// How much memory this process may use and how much of it is left, by the kernel's files: those of its control groups, of
 /// either version (cgroups(7)), and of the whole system (proc(5)).
 package struct SystemMemory {
@@ -117,17 +115,9 @@ package struct SystemMemory {
     }
 
     /// A small file's text; nil where it cannot be read.
-    static func text(_ path: String) -> String? {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 16 * 1024)
-        while true {
-            let count = unsafe read(file, &part, part.count)
-            if count <= 0 { return count < 0 ? nil : String(decoding: bytes, as: UTF8.self) }
-            bytes += part[..<count]
-        }
+    private static func text(_ path: String) -> String? {
+        // Losing the error is right: most systems lack some of these files, and then the others tell.
+        (try? FileCalls().contents(ofPath: path)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

@@ -27,4 +27,9 @@ package final class WakeDescriptor: Sendable {
         // It fails when nobody has signalled: then there is nothing to reset.
         _ = unsafe eventfd_read(descriptor, &count)
     }
+
+    /// Blocks until the descriptor is readable.
+    package func wait() {
+        while !Polling.ready([(descriptor, POLLIN)])[0] {}
+    }
 }
