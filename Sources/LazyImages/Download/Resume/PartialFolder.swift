@@ -102,11 +102,9 @@ final class PartialFolder: Sendable {
     /// Tells this start of the system from every other.
     static let bootIdentifier: String = {
         // Losing the errors is right: without the file, as in a bare container, nothing is gone on with.
-        guard let folder = try? FileCalls().openFolder("/proc/sys/kernel/random"),
-            let file = try? FileCalls().openForReading("boot_id", in: folder)
+        guard let bytes = try? FileCalls().contents(ofPath: "/proc/sys/kernel/random/boot_id"),
+            bytes.count >= 36
         else { return unknownBoot }
-        var bytes = [UInt8](repeating: 0, count: 36)
-        guard (try? FileCalls().read(file, into: &bytes)) == 36 else { return unknownBoot }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: bytes.prefix(36), as: UTF8.self)
     }()
 }
