@@ -1,14 +1,14 @@
 /// Numbers that look random and are the same in every run (SplitMix64).
-public struct SeededNumbers: RandomNumberGenerator, Sendable {
+package struct SeededNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// A sequence; the same seed gives the same one.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
     /// The next 64 bits.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -17,7 +17,7 @@ public struct SeededNumbers: RandomNumberGenerator, Sendable {
     }
 
     /// A number from 0 up to a limit, without it.
-    public mutating func below(_ limit: Int) -> Int {
+    package mutating func below(_ limit: Int) -> Int {
         Int(next() % UInt64(limit))
     }
 }
