@@ -54,9 +54,6 @@ public struct CacheKey: Hashable, Sendable {
     /// The URL in its canonical spelling: the first line of `text`.
     package var url: Substring { text.prefix { $0 != "\n" } }
 
-    /// A hash that is ready made, for tables of our own.
-    package var hashPrefix: UInt64 { digest.first }
-
     /// Whether both stand for the same text, told by their digests.
     public static func == (one: CacheKey, other: CacheKey) -> Bool { one.digest == other.digest }
 
