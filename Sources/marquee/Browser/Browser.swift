@@ -47,7 +47,8 @@ final class Browser: Sendable {
             for task in list.tasks + film.tasks { task.cancel() }
         }
         try BlockingThreads.startThread { [terminal, mailbox] in
-            var input = TerminalInput(terminal)
+            let delay = Terminal.isRemote ? TerminalInput.remoteEscapeDelay : TerminalInput.escapeDelay
+            var input = TerminalInput(terminal, escapeDelay: delay)
             while true {
                 let events = input.next()
                 mailbox.send(.terminal(events))
