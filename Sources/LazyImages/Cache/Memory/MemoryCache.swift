@@ -117,36 +117,3 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// How often what happened since the cache was made, and what it holds.
     public var counters: MemoryCacheCounters { store.withLock { MemoryCacheCounters($0) } }
 }
-
-/// A value that knows where it is from.
-public protocol CachedAddress {
-    /// Where it came from, after redirects.
-    var url: URL { get }
-    /// What was asked for, before redirects.
-    var requestedURL: URL { get }
-}
-
-/// What happened in a memory cache since it was made, and what it holds.
-public struct MemoryCacheCounters: Equatable, Sendable {
-    /// Lookups that found a value.
-    public let hits: Int
-    /// Lookups that did not.
-    public let misses: Int
-    /// Values that were kept.
-    public let stores: Int
-    /// Values let go for want of room, or by `trim`.
-    public let evictions: Int
-    /// Values held now.
-    public let entries: Int
-    /// What they cost together, in bytes.
-    public let bytes: Int
-
-    init(_ store: borrowing MemoryStore) {
-        hits = store.hits
-        misses = store.misses
-        stores = store.stores
-        evictions = store.evictions
-        entries = store.count
-        bytes = store.cost
-    }
-}
