@@ -141,4 +141,22 @@ struct CacheKeyTests {
         let plain = try urls.map { try ImageRequest($0) }
         #expect(plain[0].key != plain[1].key)
     }
+
+    @Test(
+        "a key's host is that of its URL",
+        arguments: [
+            ("https://example.org:8443/a:b?c", "example.org"), ("http://[::1]:80/a", "[::1]"),
+            ("file:///a", ""), ("http://a?x", "a"),
+        ])
+    func host(url: String, host: String) throws {
+        #expect(CacheKey(url: try #require(URL(string: url)), variant: "x").host == host)
+    }
+
+    @Test(
+        "the host is found in the text of any URL",
+        arguments: [
+            ("https://Example.org/a.jpg", "example.org"), ("http://u:p@h:8080/x", "h"),
+            ("http://[::1]:80/x", "[::1]"), ("https://h?a=b://c/", "h"), ("file:///x", ""), ("none", ""),
+        ])
+    func hosts(ofText url: String, host: String) { #expect(CacheKey.host(ofURL: url[...]) == host) }
 }

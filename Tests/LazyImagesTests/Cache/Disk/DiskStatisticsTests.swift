@@ -81,14 +81,4 @@ struct DiskStatisticsTests {
         for number in 0..<5_000 { table.add(HostStatistics(hits: 1), for: "host\(number)") }
         #expect(table.hosts.count == 1_001 && table.hosts[""]?.hits == 4_000)
     }
-
-    @Test(
-        "a key's host is that of its URL",
-        arguments: [
-            ("https://example.org:8443/a:b?c", "example.org"), ("http://[::1]:80/a", "[::1]"),
-            ("file:///a", ""), ("http://a?x", "a"),
-        ])
-    func host(url: String, host: String) throws {
-        #expect(CacheKey(url: try #require(URL(string: url)), variant: "x").host == host)
-    }
 }
