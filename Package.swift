@@ -22,38 +22,42 @@ let package = Package(
     targets: [
         .target(name: "CCurl", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
+        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
+        .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
         .target(name: "ImageCodecs", swiftSettings: swiftSettings),
         .target(
             name: "LazyImages",
-            dependencies: ["ImageCodecs", "CCurl", "CSystem"],
+            dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "CCurl", "CSystem"],
             swiftSettings: swiftSettings),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
         .target(
             name: "TerminalGraphics",
-            dependencies: ["ImageCodecs", "CSystem"],
+            dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
             swiftSettings: swiftSettings),
         .target(
             name: "CatalogueService",
-            dependencies: ["LazyImages", "MovieCatalogue", "CSystem"],
+            dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics", "CatalogueService",
-                "CSystem",
+                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics",
+                "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee-bench",
             // It sees what the browser draws as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
-                "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService", "CSystem", "TestSupport",
+                "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
+                "CSystem",
+                "TestSupport",
             ],
             swiftSettings: swiftSettings),
 
         .target(
             name: "TestSupport",
-            dependencies: ["LazyImages", "TerminalGraphics", "CSystem"],
+            dependencies: ["SystemSupport", "LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .target(
@@ -62,16 +66,22 @@ let package = Package(
             path: "Tests/TestTraits",
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "SystemSupportTests",
+            dependencies: ["SystemSupport", "TestSupport", "CSystem"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics"], swiftSettings: swiftSettings),
+        .testTarget(
             name: "ImageCodecsTests",
             dependencies: ["ImageCodecs", "LazyImages", "TestSupport", "TestTraits"],
             exclude: ["Resources"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LazyImagesTests",
-            dependencies: ["LazyImages", "TestSupport", "TestTraits", "CSystem"],
+            dependencies: ["LazyImages", "SystemSupport", "TestSupport", "TestTraits", "CSystem"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "TestSupport"],
+            name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",
@@ -80,20 +90,25 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TerminalGraphicsTests",
-            dependencies: ["TerminalGraphics", "TerminalProbe", "TestSupport", "TestTraits"],
+            dependencies: [
+                "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CatalogueServiceTests",
-            dependencies: ["CatalogueService", "TestSupport", "TestTraits"],
+            dependencies: [
+                "CatalogueService", "SystemSupport", "HTTPSemantics", "TestSupport", "TestTraits",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "marquee-benchTests",
-            dependencies: ["marquee-bench", "TestSupport"],
+            dependencies: ["marquee-bench", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport", "TestTraits",
+                "marquee", "SystemSupport", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: swiftSettings),
     ]

@@ -1,4 +1,4 @@
-import LazyImages
+import SystemSupport
 
 /// A small HTTP/1.1 server for one folder: a catalogue and its posters. Each connection has a thread of its own;
 /// nothing runs on Swift's cooperative pool, and nothing outside the folder can be reached.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import SystemSupport
 
 /// Why a service cannot be started.
 public enum CatalogueServiceError: Error, Sendable, Hashable {
@@ -34,14 +34,7 @@ extension CatalogueServiceError: CustomStringConvertible {
             "port \(port) of \(address) is in use; choose another, or 0 for any that is free"
         case .portNotPermitted(let port):
             "port \(port) needs the administrator's rights; choose one above 1023, or 0 for any that is free"
-        case .system(let call, let errno): "the system refused \(call): \(Self.text(of: errno))"
+        case .system(let call, let errno): "the system refused \(call): \(SystemError.text(errno))"
         }
-    }
-
-    private static func text(of errno: Int32) -> String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        let failure = unsafe strerror_r(errno, &buffer, buffer.count)
-        guard failure == 0 else { return "error \(errno)" }
-        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPSemantics
 
 /// One client's requests, answered in order until either side ends it. Used by one thread.
 struct Connection {

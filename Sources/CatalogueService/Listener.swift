@@ -1,6 +1,6 @@
 import CSystem
 import Glibc
-import LazyImages
+import SystemSupport
 
 /// A socket that listens.
 final class Listener: Sendable {

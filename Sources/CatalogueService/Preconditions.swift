@@ -1,4 +1,4 @@
-import LazyImages
+import HTTPSemantics
 
 /// The conditions of a request, held against the file (RFC 9110 section 13).
 struct Preconditions {
@@ -39,7 +39,6 @@ struct Preconditions {
         request.value(of: name).flatMap { HTTPDate.parse($0, now: now) }
     }
 
-    /// Ours have no comma in them, so a list may be split at commas.
     private func contains(_ name: String, comparingWeakly: Bool) -> Bool {
         request.list(name).contains { tag in
             tag == "*" || tag == file.entityTag || comparingWeakly && tag == "W/" + file.entityTag

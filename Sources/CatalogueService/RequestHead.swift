@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// The head of an HTTP/1 request (RFC 9112 sections 2 to 5), parsed and checked as far as it can be without
 /// knowing what is served.
 ///
@@ -42,9 +44,7 @@ struct RequestHead: Sendable {
     func values(of name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
     /// The members of a field that is a list (RFC 9110 section 5.6.1), from all its lines.
-    func list(_ name: String) -> [String] {
-        values(of: name).flatMap { $0.split(separator: ",") }.map { Self.trimmed($0) }.filter { !$0.isEmpty }
-    }
+    func list(_ name: String) -> [Substring] { FieldList.members(of: values(of: name)) }
 
     /// The value of a field that has one; of several nothing is known, so none counts.
     func value(of name: String) -> String? {
@@ -104,35 +104,13 @@ struct RequestHead: Sendable {
         }
         return (
             String(decoding: line[..<colon], as: UTF8.self).lowercased(),
-            trimmed(String(decoding: value, as: UTF8.self))
+            String(FieldList.trimmed(String(decoding: value, as: UTF8.self)[...]))
         )
-    }
-
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        let bytes = Array(text.utf8)
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        guard let first = bytes.firstIndex(where: { !isSpace($0) }),
-            let last = bytes.lastIndex(where: { !isSpace($0) })
-        else { return "" }
-        return String(decoding: bytes[first...last], as: UTF8.self)
     }
 
     /// RFC 9112 section 3.2: one Host, which HTTP/1.0 may leave out.
     private func checkHost() throws(Refusal) {
         let hosts = values(of: "host").count
         guard hosts == 1 || hosts == 0 && minorVersion == 0 else { throw .badRequest("one Host is required") }
-    }
-}
-
-extension UInt8 {
-    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-
-    /// What a token is made of (RFC 9110 section 5.6.2).
-    var isTokenCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
     }
 }

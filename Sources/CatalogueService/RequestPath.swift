@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// Where in the folder a request's target points, as plain names below the folder.
 ///
 /// Decoded exactly once. What could lead out of the folder, or means something to one system and something else
@@ -54,7 +56,8 @@ struct RequestPath: Hashable, Sendable {
                 name.append(byte)
                 continue
             }
-            guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else {
+            guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue
+            else {
                 throw .malformed
             }
             name.append(high << 4 | low)
@@ -62,16 +65,5 @@ struct RequestPath: Hashable, Sendable {
         let forbidden: [UInt8] = [0, UInt8(ascii: "/"), UInt8(ascii: "\\")]
         guard name != Array("..".utf8), !name.contains(where: forbidden.contains) else { throw .malformed }
         return name
-    }
-}
-
-extension UInt8 {
-    fileprivate var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -1,4 +1,4 @@
-import LazyImages
+import HTTPSemantics
 
 /// An answer decided but not sent: status, header fields and what bytes follow.
 struct ResponsePlan: Sendable {
@@ -19,53 +19,15 @@ struct ResponsePlan: Sendable {
         }
     }
 
-    var status: Status
+    var status: HTTPStatus
     /// What is particular to this answer; `head` adds what every answer has.
     var fields: [(name: String, value: String)]
     var body: Body
     /// Whether the connection ends after this answer.
     var closes = false
 
-    enum Status: Int, Sendable {
-        case ok = 200
-        case partialContent = 206
-        case notModified = 304
-        case badRequest = 400
-        case notFound = 404
-        case methodNotAllowed = 405
-        case requestTimeout = 408
-        case preconditionFailed = 412
-        case contentTooLarge = 413
-        case rangeNotSatisfiable = 416
-        case headerFieldsTooLarge = 431
-        case internalServerError = 500
-        case notImplemented = 501
-        case serviceUnavailable = 503
-        case versionNotSupported = 505
-
-        var reason: String {
-            switch self {
-            case .ok: "OK"
-            case .partialContent: "Partial Content"
-            case .notModified: "Not Modified"
-            case .badRequest: "Bad Request"
-            case .notFound: "Not Found"
-            case .methodNotAllowed: "Method Not Allowed"
-            case .requestTimeout: "Request Timeout"
-            case .preconditionFailed: "Precondition Failed"
-            case .contentTooLarge: "Content Too Large"
-            case .rangeNotSatisfiable: "Range Not Satisfiable"
-            case .headerFieldsTooLarge: "Request Header Fields Too Large"
-            case .internalServerError: "Internal Server Error"
-            case .notImplemented: "Not Implemented"
-            case .serviceUnavailable: "Service Unavailable"
-            case .versionNotSupported: "HTTP Version Not Supported"
-            }
-        }
-    }
-
     /// A short plain answer that says no more than its status and, where it helps, why.
-    static func plain(_ status: Status, _ reason: String? = nil, closes: Bool = false) -> ResponsePlan {
+    static func plain(_ status: HTTPStatus, _ reason: String? = nil, closes: Bool = false) -> ResponsePlan {
         var plan = text(
             "\(status.rawValue) \(status.reason)" + (reason.map { ": \($0)" } ?? "") + "\n", status: status)
         plan.fields.append(("Cache-Control", "no-store"))
@@ -75,7 +37,7 @@ struct ResponsePlan: Sendable {
         return plan
     }
 
-    static func text(_ text: String, status: Status = .ok) -> ResponsePlan {
+    static func text(_ text: String, status: HTTPStatus = .ok) -> ResponsePlan {
         let body = Array(text.utf8)
         return ResponsePlan(
             status: status,

@@ -1,5 +1,5 @@
 import Glibc
-import LazyImages
+import SystemSupport
 
 /// What the threads of a service share, and the thread that accepts connections.
 final class Server: Sendable {

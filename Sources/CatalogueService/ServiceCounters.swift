@@ -1,4 +1,5 @@
-import LazyImages
+import HTTPSemantics
+import SystemSupport
 
 /// What the threads of a service count and decide together.
 final class ServiceCounters: Sendable {
@@ -17,12 +18,12 @@ final class ServiceCounters: Sendable {
     private struct State {
         var statistics = CatalogueService.Statistics()
         var turnedAway = 0
-        var random: SplitMix64
+        var random: SeededNumbers
     }
 
     private let state: Lock<State>
 
-    init(seed: UInt64) { state = Lock(State(random: SplitMix64(state: seed))) }
+    init(seed: UInt64) { state = Lock(State(random: SeededNumbers(seed: seed))) }
 
     var statistics: CatalogueService.Statistics { state.withLock { $0.statistics } }
 
@@ -47,7 +48,7 @@ final class ServiceCounters: Sendable {
         }
     }
 
-    func countRequest(_ status: ResponsePlan.Status) {
+    func countRequest(_ status: HTTPStatus) {
         state.withLock { state in
             state.statistics.requests += 1
             state.statistics.byStatus[status.rawValue, default: 0] += 1
@@ -62,18 +63,5 @@ final class ServiceCounters: Sendable {
     func drawFailure(rate: Double) -> Bool {
         guard rate > 0 else { return false }
         return state.withLock { Double.random(in: 0..<1, using: &$0.random) < rate }
-    }
-}
-
-/// A small generator whose numbers a seed decides (Steele, Lea and Flood, 2014).
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,10 +1,10 @@
 import Glibc
-import LazyImages
+import SystemSupport
 
 /// The threads of one service, counted, so that a stop can wait for the last of them.
 final class ServiceThreads: Sendable {
     private let running = Lock(0)
-    private let allEnded: Event
+    private let allEnded: WakeDescriptor
 
     private let startThread: BlockingThreads.Starter
 
@@ -14,7 +14,7 @@ final class ServiceThreads: Sendable {
             try BlockingThreads.startThread(name: name, body)
         }
     ) throws(CatalogueServiceError) {
-        allEnded = try Event()
+        allEnded = try .forService()
         self.startThread = startThread
     }
 
@@ -31,7 +31,7 @@ final class ServiceThreads: Sendable {
                     count -= 1
                     return count == 0
                 }) {
-                    allEnded.set()
+                    allEnded.signal()
                 }
             }
         } catch {

@@ -1,5 +1,5 @@
 import Glibc
-import LazyImages
+import SystemSupport
 
 /// Wakes every wait of a service when it stops. Who waits for the next request leaves at once; who is in the
 /// middle of an answer has a short while to finish it.
@@ -10,13 +10,13 @@ final class StopSignal: Sendable {
         case stopped
     }
 
-    private let event: Event
+    private let wake: WakeDescriptor
     private let grace: Duration
     private let graceEnd = Lock<ContinuousClock.Instant?>(nil)
 
     /// `grace` is how long running answers may take once the service stops.
     init(grace: Duration) throws(CatalogueServiceError) {
-        event = try Event()
+        wake = try .forService()
         self.grace = grace
     }
 
@@ -27,12 +27,12 @@ final class StopSignal: Sendable {
 
     func raise() {
         graceEnd.withLock { $0 = $0 ?? ContinuousClock.now + grace }
-        event.set()
+        wake.signal()
     }
 
     /// Waits until the descriptor is ready, the deadline comes, or the service stops.
     func wait(for descriptor: Int32, _ events: Int32, until deadline: ContinuousClock.Instant?) -> Outcome {
-        let ready = Event.poll([(event.descriptor, POLLIN), (descriptor, events)], until: deadline)
+        let ready = Polling.ready([(wake.descriptor, POLLIN), (descriptor, events)], until: deadline)
         return ready[0] ? .stopped : ready[1] ? .ready : .timedOut
     }
 
@@ -44,11 +44,11 @@ final class StopSignal: Sendable {
             if outcome != .stopped { return outcome == .ready }
         }
         let end = graceEnd.withLock { $0 } ?? deadline
-        return Event.poll([(descriptor, events)], until: min(deadline, end))[0]
+        return Polling.ready([(descriptor, events)], until: min(deadline, end))[0]
     }
 
     /// Lets time pass, but not once the service stops.
     func pause(until deadline: ContinuousClock.Instant) {
-        _ = Event.poll([(event.descriptor, POLLIN)], until: deadline)
+        _ = Polling.ready([(wake.descriptor, POLLIN)], until: deadline)
     }
 }

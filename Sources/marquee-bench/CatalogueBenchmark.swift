@@ -1,6 +1,7 @@
 import CSystem
 import Foundation
 import Glibc
+import SystemSupport
 import TestSupport
 
 /// A catalogue of many films (100,000 are 51 MB of JSON): what it takes to list one film of it, to list all as JSON, to see

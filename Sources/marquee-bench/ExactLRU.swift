@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// The memory tier as it would be with plain LRU, built as flatly as ours: what the policy costs beside it.
 final class ExactLRU<Value: AnyObject & Sendable>: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import LazyImages
 import Synchronization
+import SystemSupport
 
 /// A hit, a miss and a store of the memory tier on 1, 2 and 4 threads, beside a `[String: Object]` under a mutex and beside
 /// plain LRU, with the same access pattern: 2,000 keys of about 60 characters in a random order, keys and objects made

@@ -1,5 +1,6 @@
 import CatalogueService
 import LazyImages
+import SystemSupport
 
 /// The network with the origin of the sample catalogue in it, on a port that the system chooses, under a stable name. The
 /// origin starts with the first transfer: what is cached needs none.

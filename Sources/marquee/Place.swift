@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LazyImages
+import SystemSupport
 
 /// Where addresses stand: what relative ones are relative to, and whose server the user's own header fields are for.
 struct Place: Sendable {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 import MovieCatalogue
+import SystemSupport
 
 /// What one run of the program works with: its settings, its output, and what it opens as it is needed.
 struct Session: Sendable {

@@ -1,6 +1,7 @@
 import CatalogueService
 import FoundationEssentials
 import LazyImages
+import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

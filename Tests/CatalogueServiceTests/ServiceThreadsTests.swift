@@ -1,5 +1,6 @@
 import Glibc
 import LazyImages
+import SystemSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import MovieCatalogue
+import SystemSupport
 import Testing
 
 /// Bytes that come from strangers end in a value or an error, never in a trap.
@@ -36,7 +37,7 @@ struct HostileBytesTests {
     @Test("flipped bits never trap", arguments: samples.indices)
     func flips(sample: Int) {
         let original = Array(Self.samples[sample].utf8)
-        var random = SeededGenerator(seed: UInt64(sample) + 1)
+        var random = SeededNumbers(seed: UInt64(sample) + 1)
         var refused = 0
         for _ in 0..<400 {
             var bytes = original
@@ -51,7 +52,7 @@ struct HostileBytesTests {
 
     @Test("random bytes never trap")
     func noise() {
-        var random = SeededGenerator(seed: 7)
+        var random = SeededNumbers(seed: 7)
         let alphabet = Array("{}[]\",:\\u0d8<>/!-?&;#x= \n\u{FF}".utf8) + [0, 0xFF]
         for _ in 0..<2000 {
             let start = [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<")].randomElement(
@@ -61,20 +62,5 @@ struct HostileBytesTests {
             }
             _ = readBoth([start].compactMap(\.self) + tail)
         }
-    }
-}
-
-/// The same numbers on every run (splitmix64).
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,3 +1,4 @@
+import SystemSupport
 import TerminalGraphics
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
-import Glibc
-import LazyImages
+import SystemSupport
 
 /// A door that is shut until somebody opens it, and stays open from then on. Threads wait for its descriptor with
 /// `poll`, beside their sockets.
@@ -19,10 +18,7 @@ public final class Gate: Sendable {
     public func open() { wake.signal() }
 
     /// Blocks the calling thread until the gate is open.
-    public func wait() {
-        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while unsafe poll(&waited, 1, -1) < 1 {}
-    }
+    public func wait() { wake.wait() }
 
     /// Readable once the gate is open.
     package var descriptor: Int32 { wake.descriptor }

@@ -1,4 +1,5 @@
 public import LazyImages
+import SystemSupport
 
 /// A transport whose transfers wait until the test lets them go on: the test waits for them to start, looks at what they
 /// ask for, and hands them heads, bytes and endings.

@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// Runs jobs on a thread of its own: for tests that block while they wait, which on the cooperative pool would keep
 /// others from running, those that they wait for included.

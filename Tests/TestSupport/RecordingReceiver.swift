@@ -1,4 +1,5 @@
 public import LazyImages
+import SystemSupport
 
 /// Keeps everything a transport hands over, and has enough when it is told to.
 public final class RecordingReceiver: BodyReceiver {

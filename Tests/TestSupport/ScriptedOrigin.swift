@@ -2,6 +2,7 @@ import CSystem
 public import FoundationEssentials
 import Glibc
 public import LazyImages
+import SystemSupport
 
 /// A real HTTP origin on a loopback port that does, connection by connection, what its script says, however wrong that
 /// is. It stops when the object goes.

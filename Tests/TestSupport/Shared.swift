@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// A value that several tasks of one test change.
 public final class Shared<Value: Sendable>: Sendable {

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 import Glibc
 import LazyImages
+import SystemSupport
 
 /// A server with TLS that we did not write: OpenSSL's own, with a key and a certificate of its own, which serves the one
 /// file `a.png` on a loopback port. It stops when the object goes.

@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// A count of what has happened, for which a test waits instead of sleeping.
 public final class Tally: Sendable {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LazyImages
+import SystemSupport
 import TestSupport
 
 /// One run of the built `marquee`, with pipes for its streams, all served by a thread of its own. It may take as long as a

@@ -24,14 +24,6 @@ struct TextTests {
         #expect(value.formatted(decimals: decimals) == text)
     }
 
-    @Test(
-        "the host an entry came from",
-        arguments: [
-            ("https://Example.org/a.jpg", "example.org"), ("http://u:p@h:8080/x", "h"),
-            ("http://[::1]:80/x", "[::1]"), ("https://h?a=b://c/", "h"), ("file:///x", ""), ("none", ""),
-        ])
-    func hosts(url: String, host: String) { #expect(CacheHost.name(ofURL: url) == host) }
-
 }
 
 @Suite("Help", .serialized, .timeLimit(.minutes(30)))

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// Takes the body of one answer, within the limits: in memory as long as the budget has room, then in a file; a large one
 /// that could be gone on with is in a file of its own from the beginning. What it refuses it remembers, and `finish`

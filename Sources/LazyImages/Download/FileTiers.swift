@@ -1,5 +1,7 @@
 import FoundationEssentials
+import HTTPSemantics
 import ImageCodecs
+import SystemSupport
 
 /// The tiers that keep files, memory before disk, and what goes into them (RFC 9111 section 3).
 struct FileTiers: Sendable {
@@ -90,7 +92,7 @@ struct FileTiers: Sendable {
         // Of what is no picture only this is remembered, that there is none.
         guard isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410 else { return file }
         // A server that fails does not take away what is stored.
-        if order.revalidates, Self.isFailure(status) { return file }
+        if order.revalidates, HTTPStatus(rawValue: status).isTemporary { return file }
         if Storability.allows(answer.head, directives: request.directives, isWhole: !request.isPartial) {
             await store(file, for: request)
         } else if order.stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
@@ -99,9 +101,6 @@ struct FileTiers: Sendable {
         }
         return file
     }
-
-    /// Whether a status says that the server fails for now.
-    static func isFailure(_ status: Int) -> Bool { status >= 500 || RetryPolicy.isRetryable(status: status) }
 
     /// A 304 has come: what is stored holds on, with the fields that the 304 brought (RFC 9111 section 4.3.4).
     private func keep(

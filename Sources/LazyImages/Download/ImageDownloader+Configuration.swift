@@ -1,5 +1,7 @@
 import FoundationEssentials
+public import HTTPSemantics
 public import ImageCodecs
+package import SystemSupport
 
 extension ImageDownloader {
     /// Limits, and what is sent with every request.

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import HTTPSemantics
+import SystemSupport
 
 /// Fetches images: one transfer per URL (and per differing fields of the request) however many callers wait for it. A
 /// transfer follows redirects, tries again after failures, and stores what it brings before it ends.
@@ -291,8 +293,8 @@ public actor ImageDownloader {
     ) -> Duration? {
         var retryAfter: Int?
         switch arrival {
-        case .failure(let error) where RetryPolicy.isRetryable(error): break
-        case .success(.answer(let answer)) where RetryPolicy.isRetryable(status: answer.head.status):
+        case .failure(let error) where RetryPolicy.covers(error): break
+        case .success(.answer(let answer)) where RetryPolicy.covers(status: answer.head.status):
             retryAfter = RetryAfter.seconds(answer.head.fields, now: answer.received)
         default: return nil
         }

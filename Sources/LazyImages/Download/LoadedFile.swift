@@ -1,8 +1,9 @@
 public import FoundationEssentials
+public import HTTPSemantics
 public import ImageCodecs
 
 /// An image's file: its bytes and what is known of them. Shared, never copied.
-public final class LoadedFile: Sendable {
+public final class LoadedFile: Sendable, CachedAddress {
     /// Where a load found its file.
     public enum Source: String, Sendable, Hashable {
         /// The memory tier; the disk tier; the network; a `file:` or `data:` URL.

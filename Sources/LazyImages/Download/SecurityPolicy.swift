@@ -67,7 +67,7 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// What a connection to `url` has to fulfil; nil for one without TLS.
     func transportSecurity(for url: URL) -> TransportSecurity? {
         guard url.scheme?.lowercased() == "https" else { return nil }
-        let host = Self.host(of: url)
+        let host = url.lowercasedHost
         let rules = rules(for: host)
         return TransportSecurity(
             minimumTLSVersion: rules.minimumTLSVersion, requiresForwardSecrecy: rules.requiresForwardSecrecy,
@@ -77,7 +77,7 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Throws if `url` may not be fetched over the network.
     func check(_ url: URL) throws(ImageLoadingError) {
         let scheme = url.scheme?.lowercased() ?? ""
-        let host = Self.host(of: url)
+        let host = url.lowercasedHost
         switch scheme {
         case "https": return
         case "http":
@@ -130,10 +130,8 @@ public struct SecurityPolicy: Sendable, Hashable {
 
     /// Host and port as one text: what connections are counted by.
     static func hostAndPort(of url: URL) -> String {
-        "\(host(of: url)):\(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))"
+        "\(url.lowercasedHost):\(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))"
     }
-
-    private static func host(of url: URL) -> String { (url.host() ?? "").lowercased() }
 
     /// This machine: localhost and names below it (RFC 6761 section 6.3), 127.0.0.0/8, ::1.
     static func isLoopback(_ host: String) -> Bool {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SystemSupport
 
 /// Work that several callers wait for: a transfer, or the load of an image. All of them get its one outcome.
 ///

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A file without a name that takes a body which memory has no room for. It goes when it is closed, so a crash leaves
 /// nothing behind.
 ///

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SystemSupport
 
 /// Shared work under way, at most one piece for each key.
 ///

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPSemantics
 
 /// One request of a transfer to one host. A redirect leads to another attempt, and so may a failure.
 struct TransferAttempt: Sendable {

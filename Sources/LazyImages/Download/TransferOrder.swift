@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPSemantics
 
 /// What a transfer is to bring: what the request names, or word that what is stored of it still holds.
 struct TransferOrder: Sendable {

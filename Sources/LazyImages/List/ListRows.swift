@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The requests of a list's rows, made as they are looked at: a list of a hundred thousand rows costs what is on the screen.
 /// A request that was made is kept while the rows around it are looked at.
 ///

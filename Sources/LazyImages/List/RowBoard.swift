@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// Where `ImageListModel` writes what its rows show, and where everybody else reads it, from any thread or actor.
 final class RowBoard: Sendable {
     private struct State {

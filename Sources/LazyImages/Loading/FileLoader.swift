@@ -1,5 +1,7 @@
 import FoundationEssentials
+import HTTPSemantics
 import ImageCodecs
+package import SystemSupport
 
 /// Loads the files of images, undecoded: from memory where it keeps them, else from disk, else over the network, where
 /// callers that want the same share one transfer. `ImageLoader` stands on it; programs that want bytes use it directly.
@@ -231,7 +233,9 @@ public final class FileLoader: Sendable {
             return try usable(file, for: request)
         }
         let status = file.status ?? 0
-        if FileTiers.isFailure(status), let stored = order.stored, isGoodEnough(stored, for: order) {
+        if HTTPStatus(rawValue: status).isTemporary, let stored = order.stored,
+            isGoodEnough(stored, for: order)
+        {
             return try usable(stored.from(.stale), for: request)
         }
         guard status == 200 || configuration.acceptsAnyStatus else {

@@ -1,6 +1,7 @@
 import CSystem
 import FoundationEssentials
 public import ImageCodecs
+import SystemSupport
 
 /// Loads images: decoded ones from memory, else their files from disk, else over the network. Callers that want the same
 /// image at the same size share one load, and all sizes share one file.

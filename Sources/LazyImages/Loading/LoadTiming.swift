@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// How long a load took.
 package struct LoadTiming: Sendable, Hashable {
     /// From the call to its answer.

@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import ImageCodecs
 
 /// A decoded image. Shared, never copied.
-public final class LoadedImage: Sendable {
+public final class LoadedImage: Sendable, CachedAddress {
     /// The pixels, at about the size that was wanted.
     public let bitmap: Bitmap
     /// What the file's header says: its format, and its own size.

@@ -1,6 +1,7 @@
 import CSystem
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// What `file:` and `data:` URLs name. It is read without a transport, and kept by no disk tier.
 enum LocalContent {

@@ -1,4 +1,5 @@
 import ImageCodecs
+import SystemSupport
 
 /// Makes the previews of one load while its body arrives: of a progressive JPEG, whose every scan makes the picture
 /// better. It is told of what arrives on the transport's thread and does nothing there but count; one job at a time, on

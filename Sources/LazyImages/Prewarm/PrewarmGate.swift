@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// Where the images of a prewarmer wait while it is paused.
 final class PrewarmGate: Sendable {
     private enum Phase { case open, shut, stopped }

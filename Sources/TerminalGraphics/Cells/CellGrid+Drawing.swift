@@ -40,14 +40,6 @@ extension CellGrid {
         }
     }
 
-    /// Changes the colours and attributes of a rectangle's cells and leaves their text.
-    public mutating func restyle(_ rectangle: CellRectangle, _ change: (inout CellStyle) -> Void) {
-        let area = rectangle.clipped(to: bounds)
-        for row in area.rows {
-            for column in area.columns { change(&cells[row * size.columns + column].style) }
-        }
-    }
-
     /// Places another grid, a picture for instance; what lies outside the clip is cut.
     public mutating func place(_ other: CellGrid, at position: CellPosition, clip: CellRectangle? = nil) {
         let target = CellRectangle(at: position, size: other.size)

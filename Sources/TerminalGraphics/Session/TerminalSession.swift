@@ -1,6 +1,7 @@
 internal import CSystem
 internal import Glibc
 internal import Synchronization
+internal import SystemSupport
 
 /// The process's hold on its terminal: raw input and a full screen between ``enter()`` and ``leave()``,
 /// and the terminal as it was on every way out, a crash included.
@@ -92,28 +93,11 @@ public final class TerminalSession: Sendable {
     ///
     /// Blocks while the terminal takes none, as after Ctrl-S: not for the cooperative pool.
     public func write(_ bytes: [UInt8]) throws(TerminalError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-            }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-                continue
-            }
-            switch errno {
-            case EINTR: continue
-            case EAGAIN: try waitUntilWritable()
-            case EIO, EPIPE, ENXIO: throw .closed
-            default: throw .system(call: "write", number: errno)
-            }
-        }
-    }
-
-    private func waitUntilWritable() throws(TerminalError) {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        guard unsafe poll(&entry, 1, -1) >= 0 || errno == EINTR else {
-            throw .system(call: "poll", number: errno)
+        do {
+            try FileCalls().write(bytes, toStream: descriptor)
+        } catch {
+            throw [EIO, EPIPE, ENXIO].contains(error.code)
+                ? .closed : .system(call: "write", number: error.code)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LazyImages
+import SystemSupport
 
 /// Several processes on one cache folder. First each wants the same thousand values in another order, and fetches what is
 /// not there: how many are fetched more than once. Then all store, read, trim and clear at once for some seconds: how many

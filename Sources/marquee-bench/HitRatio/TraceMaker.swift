@@ -1,31 +1,23 @@
 import Foundation
+import SystemSupport
 
 /// Makes traces of uses: the same in every run, and none of them recorded from anybody.
 struct TraceMaker {
     private(set) var uses: [Int] = []
-    private var state: UInt64
+    private var numbers: SeededNumbers
     /// The next key that nobody has used yet.
     private(set) var freshKey: Int
 
     /// - Parameter freshKey: keys from here on are handed out by `useFresh`.
     init(seed: UInt64, freshKey: Int = 1_000_000) {
-        state = seed
+        numbers = SeededNumbers(seed: seed)
         self.freshKey = freshKey
     }
 
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
-    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+    mutating func below(_ limit: Int) -> Int { numbers.below(limit) }
 
     /// From 0 up to 1, without it.
-    mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+    mutating func fraction() -> Double { Double(numbers.next() >> 11) * 0x1p-53 }
 
     mutating func use(_ key: Int) { uses.append(key) }
 

@@ -1,5 +1,6 @@
 import LazyImages
 import MovieCatalogue
+import SystemSupport
 import TerminalGraphics
 
 /// The full-screen browser: a thread that lives by a mailbox. Keys come from a second thread that blocks on the terminal,
@@ -46,7 +47,8 @@ final class Browser: Sendable {
             for task in list.tasks + film.tasks { task.cancel() }
         }
         try BlockingThreads.startThread { [terminal, mailbox] in
-            var input = TerminalInput(terminal)
+            let delay = Terminal.isRemote ? TerminalInput.remoteEscapeDelay : TerminalInput.escapeDelay
+            var input = TerminalInput(terminal, escapeDelay: delay)
             while true {
                 let events = input.next()
                 mailbox.send(.terminal(events))

@@ -1,5 +1,6 @@
 import Glibc
 import LazyImages
+import SystemSupport
 
 /// What is piped into the program, and the files it is pointed at.
 enum Input {

@@ -1,5 +1,6 @@
 import Glibc
 import LazyImages
+import SystemSupport
 
 /// Ctrl-C and the signals that ask a program to end: the first cancels what runs, so that it can end in order; the second
 /// ends the program at once, which loses nothing either, because nothing half-written is ever in place.

@@ -26,7 +26,8 @@ struct NamedCredentials: Authenticator {
 
     func credential(for challenge: AuthenticationChallenge) async -> Credential? {
         // What was not taken once is not taken a second time.
-        guard !challenge.isRepeated, let host = challenge.origin.host()?.lowercased() else { return nil }
+        guard !challenge.isRepeated else { return nil }
+        let host = challenge.origin.lowercasedHost
         let withPort = challenge.origin.port.flatMap { credentials["\(host):\($0)"] }
         let credential = withPort ?? credentials[host]
         switch (challenge.scheme, credential) {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 import MovieCatalogue
+import SystemSupport
 import TerminalGraphics
 
 /// Data to standard output, messages to standard error. Every text passes through `TerminalText` on its way, so that
@@ -41,7 +42,7 @@ struct Output: Sendable {
 
     /// An answer's status line and header as HTTP writes them, and its body, byte for byte; on a terminal only how long it is.
     func answer(_ head: ResponseHead, _ body: ImageBytes) {
-        var text = "HTTP/1.1 \(head.status) \(HTTPStatus.reason(head.status))\r\n"
+        var text = "HTTP/1.1 \(head.status) \(HTTPStatus(rawValue: head.status).reason)\r\n"
         for field in head.fields.fields {
             text += TerminalText.visible("\(field.name): \(field.value)") + "\r\n"
         }
@@ -117,21 +118,11 @@ struct Output: Sendable {
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-            }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if errno == EAGAIN {
-                // The reader has made the pipe one that does not block: wait until there is room.
-                var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = unsafe poll(&ready, 1, -1)
-            } else if errno != EINTR {
-                if descriptor == STDOUT_FILENO { endWithoutReader(errno) }
-                return
-            }
+        do {
+            // The reader may have made a pipe one that does not block: this waits until there is room.
+            try FileCalls().write(bytes, toStream: descriptor)
+        } catch {
+            if descriptor == STDOUT_FILENO { endWithoutReader(error.code) }
         }
     }
 

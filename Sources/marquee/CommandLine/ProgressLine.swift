@@ -1,5 +1,6 @@
 import Glibc
 import LazyImages
+import SystemSupport
 import TerminalGraphics
 
 /// The line on standard error that says how far the work is: from 40 milliseconds on, some twenty times a second, and

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TerminalGraphics
 
 /// The terminal the program runs in, as far as plain output needs it.
 enum Terminal {
@@ -7,12 +8,7 @@ enum Terminal {
     static var width: Int? { width(of: STDOUT_FILENO) }
 
     /// The width in cells of the terminal behind a descriptor; nil if there is none, or it does not say.
-    static func width(of descriptor: Int32) -> Int? {
-        var size = winsize()
-        guard isatty(descriptor) == 1, unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0
-        else { return nil }
-        return Int(size.ws_col)
-    }
+    static func width(of descriptor: Int32) -> Int? { TerminalSize(of: descriptor)?.cells.columns }
 
     /// Whether a descriptor leads to a terminal that the locale says shows no UTF-8 (`LC_ALL=C`). What goes anywhere else
     /// is UTF-8 in any locale.
@@ -30,6 +26,9 @@ enum Terminal {
         let encoding = locale.lowercased()
         return encoding.contains("utf-8") || encoding.contains("utf8")
     }
+
+    /// Whether the terminal is at the other end of SSH, by what sshd tells the programs it starts.
+    static var isRemote: Bool { ProcessInfo.processInfo.environment["SSH_TTY"] != nil }
 
     /// Whether messages go to a person's terminal that can redraw a line.
     static var showsProgress: Bool {

@@ -2,6 +2,7 @@ import CSystem
 import FoundationEssentials
 import Glibc
 import LazyImages
+import SystemSupport
 import TerminalGraphics
 
 /// `marquee browse`, and plain `marquee` on a terminal: the films with their posters, full screen.

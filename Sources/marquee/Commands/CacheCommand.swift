@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// `marquee cache`: looks after the disk tier. Every action is safe while another marquee runs.
 enum CacheCommand: Command {
@@ -42,7 +43,7 @@ enum CacheCommand: Command {
             return report.removedEntries == 0 && !hasFaults ? .done : .someFailed
         case "clear":
             let host = session.arguments.value("host")?.lowercased()
-            let report = await disk.removeAll { host == nil || CacheHost.name(ofURL: $0.url) == host }
+            let report = await disk.removeAll { host == nil || CacheKey.host(ofURL: $0.url[...]) == host }
             if host == nil { await removeParts(besides: disk) }
             show(report, session, verb: "removed")
         case "trim":
@@ -65,7 +66,7 @@ enum CacheCommand: Command {
     private static func info(_ disk: DiskCache, _ session: Session) async {
         let hosts = Lock<[String: HostRecord]>([:])
         let report = await disk.forEachEntry { entry in
-            let name = CacheHost.name(ofURL: entry.url)
+            let name = CacheKey.host(ofURL: entry.url[...])
             hosts.withLock { $0[name, default: HostRecord(host: name)].add(entry.bytes) }
         }
         for (host, served) in await disk.statistics() {
@@ -99,97 +100,5 @@ enum CacheCommand: Command {
                 "\(report.entries) entries, \(ByteCount.text(report.bytes)); \(report.removedEntries) \(verb), "
                     + ByteCount.text(report.removedBytes))
         }
-    }
-}
-
-/// Whose entry it is, for counting and clearing.
-enum CacheHost {
-    /// The host in an address, lower case, without user and port.
-    static func name(ofURL url: String) -> String {
-        guard let start = url.firstRange(of: "://") else { return "" }
-        let authority = url[start.upperBound...].prefix { !"/?#".contains($0) }
-        let place = authority.split(separator: "@").last ?? ""
-        if place.hasPrefix("["), let end = place.firstIndex(of: "]") {
-            return String(place[...end]).lowercased()
-        }
-        return String(place.prefix { $0 != ":" }).lowercased()
-    }
-}
-
-/// How often a lookup found what it wanted, in all processes so far.
-private protocol Served {
-    var hits: Int { get }
-    var misses: Int { get }
-}
-
-extension Served {
-    /// From 0 to 1; nil where nothing was looked for.
-    var hitRate: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
-
-    var hitRateText: String {
-        hitRate.map { "; \(Int(($0 * 100).rounded())) % of \(hits + misses) lookups hit" } ?? ""
-    }
-}
-
-private struct HostRecord: Encodable, Served {
-    let host: String
-    var entries = 0
-    var bytes = 0
-    var hits = 0
-    var misses = 0
-    var stores = 0
-    var corrupt = 0
-
-    mutating func add(_ count: Int) {
-        entries += 1
-        bytes += count
-    }
-
-    mutating func add(_ served: HostStatistics) {
-        hits += served.hits
-        misses += served.misses
-        stores += served.stores
-        corrupt += served.corrupt
-    }
-}
-
-private struct InfoRecord: Encodable, Served {
-    let path: String
-    let entries: Int
-    let bytes: Int
-    let limit: Int
-    let newerEntries: Int
-    let hits: Int
-    let misses: Int
-    let corrupt: Int
-    /// Of this look alone.
-    let faults: Int
-    let hosts: [HostRecord]
-
-    init(
-        path: String, entries: Int, bytes: Int, limit: Int, newerEntries: Int, faults: Int,
-        hosts: [HostRecord]
-    ) {
-        (self.path, self.entries, self.bytes, self.limit) = (path, entries, bytes, limit)
-        (self.newerEntries, self.faults, self.hosts) = (newerEntries, faults, hosts)
-        hits = hosts.reduce(0) { $0 + $1.hits }
-        misses = hosts.reduce(0) { $0 + $1.misses }
-        corrupt = hosts.reduce(0) { $0 + $1.corrupt }
-    }
-}
-
-private struct PathRecord: Encodable {
-    let path: String
-}
-
-private struct ScanRecord: Encodable {
-    let entries: Int
-    let bytes: Int
-    let removedEntries: Int
-    let removedBytes: Int
-
-    init(_ report: DiskCache.ScanReport) {
-        (entries, bytes) = (report.entries, report.bytes)
-        (removedEntries, removedBytes) = (report.removedEntries, report.removedBytes)
     }
 }

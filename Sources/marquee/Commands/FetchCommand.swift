@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 import MovieCatalogue
+import SystemSupport
 
 /// `marquee fetch`: loads films' posters, or any addresses, on demand; many at once, each reported as it is done.
 enum FetchCommand: Command {

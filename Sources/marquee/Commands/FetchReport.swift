@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// Tells what became of each address, as it is done, and at last how it went.
 final class FetchReport: Sendable {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import ImageCodecs
 import LazyImages
+import SystemSupport
 
 /// The folder that `fetch -o` writes to. Each file appears whole or not at all, and one that is there and equal is left
 /// alone. Names are claimed before anything is fetched: who claims first has the plain one.

@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// Shows a prewarm as it goes: a bar on standard error for a person, a line an image otherwise, an object for programs.
 final class PrewarmReport: Sendable {

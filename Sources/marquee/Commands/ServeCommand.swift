@@ -2,6 +2,7 @@ import CatalogueService
 import FoundationEssentials
 import Glibc
 import LazyImages
+import SystemSupport
 
 /// `marquee serve`: a catalogue's folder over HTTP, as fast or as slow and faulty as wanted.
 enum ServeCommand: Command {

@@ -1,4 +1,5 @@
 import LazyImages
+import SystemSupport
 
 /// A clock that the test moves on. Nobody sleeps by it.
 final class HandClock: Clock {

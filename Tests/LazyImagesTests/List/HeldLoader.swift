@@ -1,5 +1,6 @@
 import FoundationEssentials
 import ImageCodecs
+import SystemSupport
 
 @testable import LazyImages
 

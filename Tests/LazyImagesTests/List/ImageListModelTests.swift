@@ -1,5 +1,6 @@
 import ImageCodecs
 import LazyImages
+import SystemSupport
 import Testing
 
 @Suite("A list model loads what is on the screen", .timeLimit(.minutes(30)))

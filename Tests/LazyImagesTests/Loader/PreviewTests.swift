@@ -1,5 +1,6 @@
 import FoundationEssentials
 import ImageCodecs
+import SystemSupport
 import TestSupport
 import Testing
 

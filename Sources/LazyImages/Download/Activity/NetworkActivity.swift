@@ -1,4 +1,7 @@
-/// What a downloader is doing on the network: every transfer's events as they come, and counts by host. Can be read from anywhere without waiting.
+import SystemSupport
+
+/// What a downloader is doing on the network: every transfer's events as they come, and counts by host. Can
+/// be read from anywhere without waiting.
 public final class NetworkActivity: Sendable {
     /// What has happened with one host and port.
     public struct HostCounters: Sendable, Hashable {

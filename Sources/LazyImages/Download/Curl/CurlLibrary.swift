@@ -1,6 +1,7 @@
 import CCurl
 import FoundationEssentials
 import Glibc
+import SystemSupport
 
 /// The system's libcurl, opened once a process, at the first transfer.
 enum CurlLibrary {

@@ -1,6 +1,7 @@
 import CCurl
 import CSystem
 import Glibc
+import SystemSupport
 
 /// The transport's thread: sockets, timers and transfers of one libcurl multi handle, driven by epoll through
 /// `curl_multi_socket_action`, so that an event costs the same however many transfers are under way.

@@ -1,4 +1,5 @@
 import Synchronization
+import SystemSupport
 
 /// HTTP over the system's libcurl: HTTP/1.1, and HTTP/2 where a TLS server offers it, with connections kept for
 /// reuse. One thread serves every transfer of the object; it starts with the first and ends with the object.
@@ -57,10 +58,6 @@ public final class CurlTransport: Transport {
 
     deinit { inbox.withLock { $0 }?.close() }
 
-    /// The version of the system's libcurl, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
-    /// - Throws: `.transportUnavailable` when there is none.
-    public static func libraryVersion() throws(ImageLoadingError) -> String { try CurlLibrary.open() }
-
     /// Performs one GET: see `Transport`.
     public func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
@@ -101,95 +98,6 @@ public final class CurlTransport: Transport {
             }
             current = inbox
             return inbox
-        }
-    }
-}
-
-/// One transfer that was asked for.
-struct CurlOrder: Sendable {
-    typealias Outcome = Result<ResponseHead, ImageLoadingError>
-    let number: Int
-    let request: TransportRequest
-    let receiver: any BodyReceiver
-    let cancellation: CurlCancellation
-    let continuation: CheckedContinuation<Outcome, Never>
-    let resumption: ResumeOrder
-
-    /// Gives the caller its outcome: once.
-    func end(with outcome: Outcome) {
-        resumption.mark()
-        continuation.resume(returning: outcome)
-    }
-}
-
-/// Whether the caller has left. The message `.cancel` may reach the thread before the order does, when the caller was
-/// cancelled already; then nobody would know what it meant. So the flag is set first and read when the order comes:
-/// 1. the flag is set before the order is read: the order is not begun;
-/// 2. it is set after: the message comes after the order, and ends it.
-final class CurlCancellation: Sendable {
-    let isRequested = Atomic(false)
-}
-
-/// What callers want of the transport's thread, and the descriptor that wakes it.
-final class CurlInbox: Sendable {
-    enum Message: Sendable {
-        case start(CurlOrder)
-        case cancel(Int)
-
-        fileprivate func refuse(_ shortage: ResourceShortage) {
-            guard case .start(let order) = self else { return }
-            order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
-        }
-    }
-
-    private struct State {
-        var messages: [Message] = []
-        var isClosed = false
-        /// Why the thread could not begin its work.
-        var shortage: ResourceShortage?
-    }
-
-    private let state = Lock(State())
-    let wake: WakeDescriptor
-
-    init() throws(ResourceShortage) { wake = try WakeDescriptor() }
-
-    /// Whether no thread reads it any more.
-    var isClosed: Bool { state.withLock { $0.isClosed } }
-
-    /// Leaves a message and wakes the thread, unless an earlier message has done so already.
-    func send(_ message: Message) {
-        let (isFirst, shortage) = state.withLock { state in
-            if state.shortage == nil { state.messages.append(message) }
-            return (state.messages.count == 1, state.shortage)
-        }
-        if let shortage { return message.refuse(shortage) }
-        if isFirst { wake.signal() }
-    }
-
-    /// Ends every order, those that were left already and those to come: there is no thread for them.
-    func refuse(_ shortage: ResourceShortage) {
-        let left = state.withLock { state in
-            defer { state.messages = [] }
-            state.shortage = shortage
-            state.isClosed = true
-            return state.messages
-        }
-        for message in left { message.refuse(shortage) }
-    }
-
-    /// Ends the thread. No transfer can be under way: each holds the transport while it waits.
-    func close() {
-        state.withLock { $0.isClosed = true }
-        wake.signal()
-    }
-
-    /// The messages left since the last time; nil when the transport is gone.
-    func take() -> [Message]? {
-        state.withLock { state in
-            if state.isClosed { return nil }
-            defer { state.messages.removeAll(keepingCapacity: true) }
-            return state.messages
         }
     }
 }

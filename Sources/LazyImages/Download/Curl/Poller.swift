@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import SystemSupport
 
 /// An epoll descriptor, closed when it goes.
 final class Poller: Sendable {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// What went wrong with the parts of broken bodies since the downloader was made. None of it stops a transfer: one that
 /// breaks only begins anew.
 public struct PartialCounters: Equatable, Sendable {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// What there is of a body whose transfer broke, or is under way, in a file that the next try goes on with, in a later
 /// process too. The file of a body of 20 MiB, of which there are some bytes:
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import SystemSupport
 
 /// The folder of the bodies whose transfers broke, each in a file named by the hash of what was asked for. Bounded: a body
 /// that begins has older ones removed that nobody is at.
@@ -45,9 +46,7 @@ final class PartialFolder: Sendable {
 
     /// Opens a file and locks it. Throws if another process has it locked, or has just finished with it.
     func openLocked(_ name: String, isNew: Bool) throws(FileFault) -> Descriptor {
-        let number = descriptor.number
-        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (isNew ? O_CREAT : 0)
-        let file = Descriptor(try calls.call(.open, name) { unsafe openat(number, name, flags, 0o600) })
+        let file = try calls.openForWriting(name, in: descriptor, creating: isNew ? .ifAbsent : .never)
         guard try calls.tryLock(file), try calls.status(of: file).links > 0 else {
             throw FileFault(kind: .lock, name: name, code: EWOULDBLOCK)
         }
@@ -103,11 +102,9 @@ final class PartialFolder: Sendable {
     /// Tells this start of the system from every other.
     static let bootIdentifier: String = {
         // Losing the errors is right: without the file, as in a bare container, nothing is gone on with.
-        guard let folder = try? FileCalls().openFolder("/proc/sys/kernel/random"),
-            let file = try? FileCalls().openForReading("boot_id", in: folder)
+        guard let bytes = try? FileCalls().contents(ofPath: "/proc/sys/kernel/random/boot_id"),
+            bytes.count >= 36
         else { return unknownBoot }
-        var bytes = [UInt8](repeating: 0, count: 36)
-        guard (try? FileCalls().read(file, into: &bytes)) == 36 else { return unknownBoot }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: bytes.prefix(36), as: UTF8.self)
     }()
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import SystemSupport
 
 /// The parts of broken bodies, by what was asked for. Looks into their folder once: for a transfer that has no part, which
 /// is nearly every one, nothing is asked of the disk.

@@ -48,11 +48,11 @@ public struct RetryPolicy: Sendable, Hashable {
         return max(pause, .seconds(retryAfter))
     }
 
-    /// Whether an answer of this status is worth another try.
-    static func isRetryable(status: Int) -> Bool { [408, 425, 429, 500, 502, 503, 504].contains(status) }
+    /// Whether a transfer that brought this status is tried again: one that says that it may pass within seconds.
+    static func covers(status: Int) -> Bool { [408, 425, 429, 500, 502, 503, 504].contains(status) }
 
-    /// Whether a transfer that failed so is worth another try. A timeout is not: whoever asked has waited long enough.
-    static func isRetryable(_ error: ImageLoadingError) -> Bool {
+    /// Whether a transfer that failed so is tried again. A timeout is not: whoever asked has waited long enough.
+    static func covers(_ error: ImageLoadingError) -> Bool {
         switch error {
         case .connectionFailed, .connectionLost, .resourcesShort: true
         // Cut by the connection, that is; an image that is cut in its file is the same the next time.

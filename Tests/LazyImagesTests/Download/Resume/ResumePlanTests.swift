@@ -6,26 +6,6 @@ import Testing
 struct ResumePlanTests {
     private let plan = ResumePlan(offset: 500, total: 1234, validator: "\"a\"")
 
-    @Test("RFC 9110 section 14.4: Content-Range")
-    func contentRange() {
-        #expect(ContentRange("bytes 500-999/1234")?.part == 500..<1000)
-        #expect(ContentRange("bytes 500-999/1234")?.total == 1234)
-        #expect(ContentRange("Bytes 0-0/*")?.part == 0..<1 && ContentRange("Bytes 0-0/*")?.total == nil)
-        #expect(ContentRange("bytes */1234")?.total == 1234 && ContentRange("bytes */1234")?.part == nil)
-        #expect(ContentRange(" bytes  500-999/1234 ")?.part == 500..<1000)
-    }
-
-    @Test(
-        "RFC 9110 section 14.4: what is malformed or contradicts itself says nothing",
-        arguments: [
-            "", "bytes", "bytes 1-2", "bytes 2-1/5", "bytes 1-5/5", "bytes -5/10", "bytes 1-/10",
-            "lines 1-2/5",
-            "bytes */*", "bytes a-b/c", "bytes 1-2/5/6", "bytes 1-2-3/5", "bytes +1-2/5",
-            "bytes 0-9223372036854775807/*",
-            "bytes 0-99999999999999999999/*", "bytes=1-2/5",
-        ])
-    func malformedRange(text: String) { #expect(ContentRange(text) == nil) }
-
     @Test("the rest is asked for on condition that it is the same")
     func fields() { #expect(plan.fields == ["Range": "bytes=500-", "If-Range": "\"a\""]) }
 

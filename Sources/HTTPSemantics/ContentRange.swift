@@ -1,0 +1,38 @@
+/// Which part of a body an answer brings (RFC 9110 section 14.4):
+///
+///     bytes 500-999/1234      bytes 500-999/*      bytes */1234
+package struct ContentRange: Hashable, Sendable {
+    /// The bytes that come; nil in a 416, where none can.
+    package let part: Range<Int>?
+    /// The length of the whole; nil if it is not known.
+    package let total: Int?
+
+    /// Reads the field; nil for what is malformed or contradicts itself.
+    package init?(_ text: String) {
+        let words = FieldList.trimmed(text[...]).split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let sides = FieldList.trimmed(words[1]).split(separator: "/", omittingEmptySubsequences: false)
+        guard sides.count == 2 else { return nil }
+        if sides[1] == "*" {
+            total = nil
+        } else {
+            guard let number = Self.number(sides[1]) else { return nil }
+            total = number
+        }
+        if sides[0] == "*" {
+            // "bytes */*" says nothing.
+            guard total != nil else { return nil }
+            part = nil
+            return
+        }
+        let ends = sides[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+            first <= last, last < total ?? Int.max
+        else { return nil }
+        part = first..<last + 1
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { $0.isDigit } ? Int(text) : nil
+    }
+}

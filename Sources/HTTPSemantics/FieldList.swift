@@ -1,0 +1,66 @@
+/// Lists in header fields (RFC 9110 section 5.6.1): members between commas, where a comma within a quoted string is
+/// none. Empty members do not count.
+package enum FieldList {
+    /// The members of all fields of a name, in order, without the white space around them.
+    package static func members(of values: [String]) -> [Substring] { values.flatMap { members(of: $0) } }
+
+    /// The members of one value.
+    package static func members(of value: String) -> [Substring] {
+        var members: [Substring] = []
+        let bytes = value.utf8
+        var start = bytes.startIndex
+        var isQuoted = false
+        var isEscaped = false
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if byte == UInt8(ascii: ","), !isQuoted {
+                append(value[start..<index], to: &members)
+                start = bytes.index(after: index)
+            }
+        }
+        append(value[start...], to: &members)
+        return members
+    }
+
+    /// What stands between the quotes of a quoted string, without its escapes (RFC 9110 section 5.6.4); nil for
+    /// anything else.
+    package static func unquoted(_ text: Substring) -> String? {
+        let bytes = text.utf8
+        guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else {
+            return nil
+        }
+        var content: [UInt8] = []
+        var isEscaped = false
+        for byte in bytes.dropFirst().dropLast() {
+            if !isEscaped, byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else {
+                if !isEscaped, byte == UInt8(ascii: "\"") { return nil }
+                content.append(byte)
+                isEscaped = false
+            }
+        }
+        return isEscaped ? nil : String(decoding: content, as: UTF8.self)
+    }
+
+    private static func append(_ member: Substring, to members: inout [Substring]) {
+        let trimmed = trimmed(member)
+        if !trimmed.isEmpty { members.append(trimmed) }
+    }
+
+    /// Without the spaces and tabs around it.
+    package static func trimmed(_ text: Substring) -> Substring {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let bytes = text.utf8
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }),
+            let last = bytes.lastIndex(where: { !isSpace($0) })
+        else { return text[text.endIndex...] }
+        return text[first...last]
+    }
+}

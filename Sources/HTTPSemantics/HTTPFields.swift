@@ -1,0 +1,99 @@
+/// The fields of an HTTP header, in the order they stand there; names compare without case (RFC 9110 section 5.1).
+public struct HTTPFields: Sendable, Hashable {
+    /// One line of a header.
+    public struct Field: Sendable, Hashable {
+        /// As written; compare without case.
+        public var name: String
+        /// Without the white space around it.
+        public var value: String
+
+        /// A field of this name and value.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The fields in order.
+    public private(set) var fields: [Field] = []
+
+    /// No fields.
+    public init() {}
+
+    /// The first value of the field `name`; setting replaces every field of that name, nil removes them.
+    public subscript(name: String) -> String? {
+        get { place(of: name, from: 0).map { fields[$0].value } }
+        set {
+            fields.removeAll { $0.name.equalsIgnoringCase(name) }
+            if let newValue { fields.append(Field(name: name, value: newValue)) }
+        }
+    }
+
+    /// Every value of the field `name`, in order.
+    public func values(of name: String) -> [String] {
+        var values: [String] = []
+        var next = 0
+        while let place = place(of: name, from: next) {
+            values.append(fields[place].value)
+            next = place + 1
+        }
+        return values
+    }
+
+    /// Where the next field `name` stands. The fields are looked at in place: every answer is asked for a dozen names.
+    private func place(of name: String, from first: Int) -> Int? {
+        (first..<fields.count).first { fields[$0].name.equalsIgnoringCase(name) }
+    }
+
+    /// Adds a field and keeps those that are there.
+    public mutating func append(_ field: Field) {
+        // Room for what most answers have, at once.
+        if fields.isEmpty { fields.reserveCapacity(16) }
+        fields.append(field)
+    }
+
+    /// Puts fields in the place of all that have their names.
+    package mutating func replace(with others: HTTPFields) {
+        for field in others.fields { self[field.name] = nil }
+        for field in others.fields { append(field) }
+    }
+
+    /// Whether there are none.
+    public var isEmpty: Bool { fields.isEmpty }
+
+    /// Why `name: value` cannot be sent in a request, or nil if it can: a name is a token and a value holds no control
+    /// characters (RFC 9110 sections 5.1 and 5.5), so that nobody smuggles a second line into a header.
+    public static func fault(name: String, value: String) -> String? {
+        if name.isEmpty || !name.utf8.allSatisfy({ $0.isTokenCharacter }) {
+            return "\"\(name)\" is not the name of a header field"
+        }
+        if value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {
+            return "the value of \(name) holds a control character"
+        }
+        return nil
+    }
+}
+
+extension HTTPFields: ExpressibleByDictionaryLiteral {
+    /// The fields in the order of the literal.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { Field(name: $0.0, value: $0.1) }
+    }
+}
+
+extension String {
+    /// Whether both are the same text when ASCII letters' case is ignored, as HTTP compares names.
+    package func equalsIgnoringCase(_ other: String) -> Bool {
+        let (one, other) = (utf8Span.span, other.utf8Span.span)
+        guard one.count == other.count else { return false }
+        for index in one.indices where one[index] != other[index] {
+            let letter = one[index] | 0x20
+            guard letter == other[index] | 0x20, letter.isLetter else { return false }
+        }
+        return true
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
+}

@@ -1,0 +1,18 @@
+/// What a file is, by its name's ending.
+package enum MediaType {
+    package static let plainText = "text/plain; charset=utf-8"
+
+    private static let byEnding: [String: String] = [
+        "json": "application/json", "xml": "application/xml", "txt": plainText,
+        "html": "text/html; charset=utf-8",
+        "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif",
+        "webp": "image/webp",
+        "avif": "image/avif", "svg": "image/svg+xml",
+    ]
+
+    package static func of(_ name: [UInt8]) -> String {
+        let text = String(decoding: name, as: UTF8.self)
+        guard let dot = text.lastIndex(of: ".") else { return "application/octet-stream" }
+        return byEnding[text[text.index(after: dot)...].lowercased()] ?? "application/octet-stream"
+    }
+}

@@ -1,0 +1,113 @@
+internal import Glibc
+import SystemSupport
+
+extension CacheFolder {
+    /// What there is for a key.
+    enum Lookup {
+        case entry(EntryFile)
+        case absent
+        /// Of a later version of the format: a miss, to be left alone.
+        case newer
+        /// Not what was stored: a miss, to be removed unless it was replaced meanwhile.
+        case corrupt(FileIdentity)
+    }
+
+    /// Reads and verifies a key's entry: open, fstat, one read, close.
+    /// - Parameters:
+    ///   - maximum: the most bytes a file of ours can have.
+    ///   - touchInterval: by how many seconds the access time may be late.
+    func read(_ key: CacheKey, maximum: Int, touchInterval: Int) throws(FileFault) -> Lookup {
+        let file: Descriptor
+        do {
+            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return .absent
+        }
+        let status = try calls.status(of: file)
+        guard status.isFile, status.size <= maximum else { return .corrupt(status.identity) }
+        switch try EntryFile.read(file, size: status.size, calls: calls) {
+        case .newer: return .newer
+        case .entry(let entry) where entry.hasKey(key.text):
+            if FileTime.coarseNow.seconds(since: status.accessTime) >= touchInterval {
+                // Losing the error is right: on a disk that cannot be written nothing is evicted either.
+                try? calls.touch(file)
+            }
+            return .entry(entry)
+        case .entry, .corrupt: return .corrupt(status.identity)
+        }
+    }
+
+    /// The length of a key's body, by the header of its file alone: no checksum. Nil where no file says it is its entry.
+    func bodyLength(for key: CacheKey) throws(FileFault) -> Int? {
+        let file: Descriptor
+        do {
+            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return nil
+        }
+        let status = try calls.status(of: file)
+        let text = key.text.utf8
+        var beginning = [UInt8](repeating: 0, count: EntryHeader.byteCount + text.count)
+        guard status.isFile, try calls.read(file, into: &beginning) == beginning.count,
+            case .header(let header) = EntryHeader.read(beginning.span, fileSize: status.size),
+            header.keyLength == text.count,
+            beginning.dropFirst(EntryHeader.byteCount).elementsEqual(text)
+        else { return nil }
+        return header.bodyLength
+    }
+
+    /// Writes a key's entry beside its place and renames it into it, so that every reader finds the old one or the
+    /// new one, whole. Returns the size of the one it replaced.
+    func write(_ entry: StagingArea.Entry, for key: CacheKey) throws(FileFault) -> Int? {
+        let name = Self.entryName(of: key.digest)
+        let temporary = try openTemporary()
+        do throws(FileFault) {
+            try write(entry, for: key, to: temporary.file)
+            // A file without an expiry has changed in 1970.
+            try calls.setTimes(of: temporary.file, changed: Int(EntryHeader.storedExpiry(entry.expiry)))
+            // Losing the error is right: mostly there is nothing to replace, and the counts are hints.
+            let old = (try? calls.status(of: name, in: descriptor))?.size
+            try place(temporary.name, as: name)
+            return old
+        } catch {
+            // Losing the error is right: the first one tells more, and the next sweep finds what stays.
+            try? calls.remove(temporary.name, in: descriptor)
+            throw error
+        }
+    }
+
+    private func write(
+        _ entry: StagingArea.Entry, for key: CacheKey, to file: borrowing Descriptor
+    ) throws(FileFault) {
+        let number = file.number
+        let outcome: Result<Void, FileFault> = entry.body.withBytes { body in
+            let metadataBytes = entry.metadata
+            let (text, metadata) = (key.text.utf8Span.span, metadataBytes.span)
+            let bytes = EntryHeader.bytes(
+                key: text, metadata: metadata, body: body, expiry: entry.expiry)
+            let header = bytes.span
+            return unsafe header.withUnsafeBytes { header in
+                unsafe text.withUnsafeBytes { text in
+                    unsafe metadata.withUnsafeBytes { metadata in
+                        unsafe body.withUnsafeBytes { body in
+                            do throws(FileFault) {
+                                return .success(
+                                    try unsafe calls.write(number, [header, text, metadata, body]))
+                            } catch { return .failure(error) }
+                        }
+                    }
+                }
+            }
+        }
+        try outcome.get()
+    }
+
+    private func place(_ temporary: String, as name: String) throws(FileFault) {
+        do {
+            try calls.rename(temporary, to: name, in: descriptor)
+        } catch let error where error.code == ENOENT {
+            try calls.makeFolder(String(name.prefix(2)), in: descriptor)
+            try calls.rename(temporary, to: name, in: descriptor)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import SystemSupport
+
+extension DiskCache {
+    /// An entry as a scan sees it.
+    public struct EntrySummary: Sendable {
+        /// The URL of its key, in its canonical spelling.
+        public let url: String
+        /// The length of its file.
+        public let bytes: Int
+
+        init(keyText: String, bytes: Int) {
+            url = String(keyText.prefix { $0 != "\n" })
+            self.bytes = bytes
+        }
+    }
+
+    /// What a scan of the whole cache found or did.
+    public struct ScanReport: Equatable, Sendable {
+        /// Good entries that are there now.
+        public internal(set) var entries = 0
+        /// Their bytes.
+        public internal(set) var bytes = 0
+        /// Entries it removed.
+        public internal(set) var removedEntries = 0
+        /// Their bytes.
+        public internal(set) var removedBytes = 0
+        /// Entries of a later version of the format, which were left alone.
+        public internal(set) var newerEntries = 0
+    }
+
+    /// Reads every entry in full and removes what is wrong. Other processes may go on meanwhile.
+    public func verify() async -> ScanReport {
+        await run(on: writer, orElse: ScanReport()) { [self] in
+            scanAll { folder, entry, report throws(FileFault) in
+                switch try folder.read(entry, maximum: limit) {
+                case .entry: report.keep(entry)
+                case .newer: report.newerEntries += 1
+                case .absent: break
+                case .corrupt(let identity):
+                    state.withLock { $0.counters.corrupt += 1 }
+                    if try folder.remove(entry.name, ifStill: identity) { report.removed(entry) }
+                }
+            }
+        }
+    }
+
+    /// Shows every entry to `visit`, in no order, by the headers of the files; returns the sums.
+    @discardableResult
+    public func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
+        await run(on: writer, orElse: ScanReport()) { [self] in
+            scanAll { folder, entry, report throws(FileFault) in
+                switch try folder.label(of: entry) {
+                case .key(let text):
+                    visit(EntrySummary(keyText: text, bytes: entry.size))
+                    report.keep(entry)
+                case .newer: report.newerEntries += 1
+                case .unreadable, .gone: break
+                }
+            }
+        }
+    }
+
+    /// Removes every entry for which `isUnwanted` says so, and what is no entry at all; those of a later version of
+    /// the format stay.
+    @discardableResult
+    public func removeAll(
+        where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
+    ) async -> ScanReport {
+        await run(on: writer, orElse: ScanReport()) { [self] in
+            scanAll { folder, entry, report throws(FileFault) in
+                switch try folder.label(of: entry) {
+                case .key(let text) where !isUnwanted(EntrySummary(keyText: text, bytes: entry.size)):
+                    report.keep(entry)
+                case .key, .unreadable:
+                    if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
+                case .newer: report.newerEntries += 1
+                case .gone: break
+                }
+            }
+        }
+    }
+
+    /// Removes everything, of any version, staged or on disk.
+    @discardableResult
+    public func removeAll() async -> ScanReport {
+        state.withLock { $0.staging.discardAll() }
+        return await run(on: writer, orElse: ScanReport()) { [self] in
+            scanAll { folder, entry, report throws(FileFault) in
+                if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
+            }
+        }
+    }
+
+    /// Removes the least recently used entries until at most `bytes` are left, whatever the limit.
+    /// - Returns: what it removed, and by the counts what is left.
+    @discardableResult
+    public func trim(to bytes: Int) async -> ScanReport {
+        await run(on: writer, orElse: ScanReport()) { [self] in
+            var report = ScanReport()
+            guard let folder = currentFolder(), let usage = folder.usage else { return report }
+            defer { usage.fold() }
+            do throws(FileFault) {
+                let removed = try Eviction(folder: folder, usage: usage, largeCount: largeCount).trim(
+                    to: bytes)
+                state.withLock { $0.counters.evictions += removed.entries }
+                (report.removedEntries, report.removedBytes) = (removed.entries, removed.bytes)
+            } catch {
+                note(error, writing: true)
+            }
+            (report.entries, report.bytes) = (usage.total.entries, usage.total.bytes)
+            return report
+        }
+    }
+
+    /// Shows every file of the cache to `visit`, on the writer's thread, and corrects the counts on the way. What
+    /// fails is a fault and does not stop the rest.
+    private func scanAll(
+        _ visit: (CacheFolder, ScannedEntry, inout ScanReport) throws(FileFault) -> Void
+    ) -> ScanReport {
+        var report = ScanReport()
+        guard let folder = currentFolder() else { return report }
+        for index in 0..<UsageFile.folderCount {
+            do throws(FileFault) {
+                let before = (entries: report.removedEntries, bytes: report.removedBytes)
+                for entry in try folder.scan(index) {
+                    do throws(FileFault) { try visit(folder, entry, &report) } catch {
+                        note(error, writing: false)
+                    }
+                }
+                folder.usage?.add(
+                    .init(
+                        bytes: before.bytes - report.removedBytes,
+                        entries: before.entries - report.removedEntries),
+                    to: index)
+            } catch { note(error, writing: false) }
+        }
+        folder.usage?.fold()
+        return report
+    }
+}
+
+extension DiskCache.ScanReport {
+    fileprivate mutating func keep(_ entry: ScannedEntry) {
+        entries += 1
+        bytes += entry.size
+    }
+
+    fileprivate mutating func removed(_ entry: ScannedEntry) {
+        removedEntries += 1
+        removedBytes += entry.size
+    }
+}

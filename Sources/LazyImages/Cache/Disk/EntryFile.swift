@@ -1,0 +1,73 @@
+import SystemSupport
+
+/// One entry's file as it was read: header, key, metadata and body in one buffer, which lends the body to whoever
+/// shows it. Only a file that passed every check becomes one.
+///
+/// Proof for `@unchecked`: the buffer is filled before the object exists and only read from then on.
+@safe final class EntryFile: ByteSource, @unchecked Sendable {
+    /// What a file turned out to be.
+    enum Reading {
+        case entry(EntryFile)
+        /// Of a later version of the format: to be left alone.
+        case newer
+        case corrupt
+    }
+
+    private let buffer: UnsafeMutableBufferPointer<UInt8>
+    private let header: EntryHeader
+
+    private init(buffer: UnsafeMutableBufferPointer<UInt8>, header: EntryHeader) {
+        unsafe self.buffer = unsafe buffer
+        self.header = header
+    }
+
+    deinit { unsafe buffer.deallocate() }
+
+    /// Reads a file of `size` bytes and checks its lengths and its checksum.
+    static func read(
+        _ file: borrowing Descriptor, size: Int, calls: FileCalls
+    ) throws(FileFault) -> Reading {
+        guard size >= EntryHeader.byteCount else { return .corrupt }
+        // Not cleared: what is not filled is not looked at.
+        let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size)
+        var verdict = EntryHeader.Verdict.corrupt
+        do throws(FileFault) {
+            if try unsafe calls.read(file, into: UnsafeMutableRawBufferPointer(buffer)) == size {
+                verdict = unsafe EntryHeader.read(buffer.span, fileSize: size)
+            }
+        } catch {
+            unsafe buffer.deallocate()
+            throw error
+        }
+        if case .header(let header) = verdict,
+            unsafe EntryHeader.checksum(ofFile: buffer.span) == header.checksum
+        {
+            return unsafe .entry(EntryFile(buffer: buffer, header: header))
+        }
+        unsafe buffer.deallocate()
+        return verdict == .newer ? .newer : .corrupt
+    }
+
+    /// The length of the body.
+    var count: Int { header.bodyLength }
+
+    /// Lends the body.
+    func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
+        try unsafe body(buffer.span.extracting(last: header.bodyLength))
+    }
+
+    /// The text of the key the entry was stored for.
+    var keyText: String { unsafe String(decoding: buffer[keyRange], as: UTF8.self) }
+
+    /// When it expires, in seconds since 1970; nil where nobody knows.
+    var expiry: Int? { header.expiry }
+
+    func hasKey(_ text: String) -> Bool { unsafe buffer[keyRange].elementsEqual(text.utf8) }
+
+    var metadata: [UInt8] {
+        let start = keyRange.upperBound
+        return unsafe [UInt8](buffer[start..<start + header.metadataLength])
+    }
+
+    private var keyRange: Range<Int> { EntryHeader.byteCount..<EntryHeader.byteCount + header.keyLength }
+}

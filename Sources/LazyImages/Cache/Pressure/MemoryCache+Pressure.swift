@@ -1,0 +1,10 @@
+extension MemoryCache {
+    /// Gives memory back as a level of pressure asks: half the limit at a warning, all but what is pinned when it is critical.
+    public func relieve(_ level: MemoryPressure.Level) {
+        switch level {
+        case .normal: break
+        case .warning: trim(toCost: limit / 2)
+        case .critical: trim(toCost: 0)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import CSystem
+internal import Glibc
+
+extension FileCalls {
+    /// Reads the file's beginning until the buffer is full or the file ends; returns how many bytes it read.
+    package func read(_ file: borrowing Descriptor, into buffer: UnsafeMutableRawBufferPointer)
+        throws(FileFault)
+        -> Int
+    {
+        try unsafe read(file.number, into: buffer)
+    }
+
+    private func read(
+        _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int = 0
+    ) throws(FileFault) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            var limit = rest.count
+            let count = try call(.read, "", limit: &limit) { limit in
+                unsafe pread(number, rest.baseAddress, limit, off_t(offset + done))
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Writes all of the pieces one behind the other, in one call where the system takes them so. The file is given by
+    /// its number, since closures that lend bytes cannot take a descriptor along.
+    package func write(_ number: Int32, _ pieces: [UnsafeRawBufferPointer]) throws(FileFault) {
+        var pieces = unsafe pieces.filter { $0.count > 0 }
+        while let first = unsafe pieces.first {
+            var limit = Int.max
+            var written = try call(.write, "", limit: &limit) { limit in
+                if limit < Int.max {
+                    return unsafe Glibc.write(number, first.baseAddress, max(1, first.count / 2))
+                }
+                var vectors = unsafe pieces.map {
+                    unsafe iovec(
+                        iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+                }
+                return unsafe writev(number, &vectors, Int32(vectors.count))
+            }
+            while let piece = unsafe pieces.first, piece.count <= written {
+                written -= piece.count
+                unsafe pieces.removeFirst()
+            }
+            if written > 0 { unsafe pieces[0] = UnsafeRawBufferPointer(rebasing: pieces[0][written...]) }
+        }
+    }
+
+    /// Fills as much of an array as the file has bytes from an offset on, its beginning unless told; returns how many.
+    package func read(
+        _ file: borrowing Descriptor, into bytes: inout [UInt8], at offset: Int = 0
+    ) throws(FileFault) -> Int {
+        let number = file.number
+        var span = bytes.mutableSpan
+        return try unsafe span.withUnsafeMutableBytes { buffer throws(FileFault) in
+            try unsafe read(number, into: buffer, at: offset)
+        }
+    }
+
+    /// Overwrites a part of a file with the elements of an array, as they lie in memory.
+    package func write<Element: BitwiseCopyable>(
+        _ file: borrowing Descriptor, _ elements: [Element], at offset: Int
+    ) throws(FileFault) {
+        try write(file, elements.span, at: offset)
+    }
+
+    /// As above, from lent elements.
+    package func write<Element: BitwiseCopyable>(
+        _ file: borrowing Descriptor, _ span: Span<Element>, at offset: Int
+    ) throws(FileFault) {
+        let number = file.number
+        try unsafe span.withUnsafeBytes { bytes throws(FileFault) in
+            try unsafe write(number, bytes, at: offset)
+        }
+    }
+
+    private func write(_ number: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileFault) {
+        var done = 0
+        while done < bytes.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+            var limit = rest.count
+            done += try call(.write, "", limit: &limit) { limit in
+                unsafe pwrite(number, rest.baseAddress, limit, off_t(offset + done))
+            }
+        }
+    }
+
+    /// Writes all bytes to a pipe, a terminal or a socket, by its number, and waits while it takes none. Blocks: not for the
+    /// cooperative pool.
+    package func write(_ bytes: [UInt8], toStream number: Int32) throws(FileFault) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            do throws(FileFault) {
+                let written = try call(.write, "") {
+                    unsafe rest.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
+                }
+                rest = rest.dropFirst(written)
+            } catch let error where error.code == EAGAIN {
+                _ = Polling.ready([(number, POLLOUT)])
+            }
+        }
+    }
+
+    /// All bytes of the file at a path, of whatever length it says it has: those of `/proc` say none.
+    package func contents(ofPath path: String) throws(FileFault) -> [UInt8] {
+        let file = Descriptor(try call(.open, path) { unsafe csystem_open(path, O_RDONLY, 0) })
+        var contents: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = try read(file, into: &part, at: contents.count)
+            contents += part[..<count]
+            if count < part.count { return contents }
+        }
+    }
+
+    /// Cuts a file off at a length.
+    package func shorten(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
+        let number = file.number
+        try call(.write, "") { ftruncate(number, off_t(length)) }
+    }
+
+    /// Sets the access time to now, to the nanosecond, so that entries of one moment still have an order.
+    package func touch(_ file: borrowing Descriptor) throws(FileFault) {
+        try setTimes(of: file) { _ in timespec(tv_sec: 0, tv_nsec: Self.leaveTime) }
+    }
+
+    /// As above, and the time of change to `changed`, in seconds since 1970. Its nanoseconds are those of now: with them
+    /// it tells this file from any other that had its number before.
+    package func setTimes(of file: borrowing Descriptor, changed: Int) throws(FileFault) {
+        try setTimes(of: file) { now in timespec(tv_sec: changed, tv_nsec: now.tv_nsec) }
+    }
+
+    private func setTimes(
+        of file: borrowing Descriptor, change: (timespec) -> timespec
+    ) throws(FileFault) {
+        let number = file.number
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        let times = [now, change(now)]
+        try call(.setTimes, "") { unsafe futimens(number, times) }
+    }
+
+    /// UTIME_OMIT of futimens(3), whose C macro is too deep for Swift.
+    private static let leaveTime = (1 << 30) - 2
+}

@@ -1,0 +1,220 @@
+internal import CSystem
+internal import Glibc
+
+/// The system's calls on files. Each repeats what a signal interrupted and throws what failed.
+/// A struct and not free functions, so that a test can make the Nth call fail as a full or broken disk would.
+package struct FileCalls: Sendable {
+    /// The kinds of calls, in the words a fault is explained with.
+    package enum Kind: String, Sendable, CaseIterable {
+        case open, read, write, lock, list, rename, link
+        case status = "look at"
+        case setTimes = "set the times of"
+        case makeFolder = "make the folder"
+        case remove
+        case thread = "start a thread for"
+    }
+
+    /// What a test puts in the place of a call: a failure, or half of what was asked of a read or write.
+    package enum Interference: Sendable {
+        case failure(Int32)
+        case short
+    }
+
+    private let interfere: (@Sendable (Kind) -> Interference?)?
+
+    package init(interfere: (@Sendable (Kind) -> Interference?)? = nil) { self.interfere = interfere }
+
+    /// Makes one call: `body` returns a negative number where it failed and left the reason in `errno`.
+    func call<Value: SignedInteger>(
+        _ kind: Kind, _ name: String, limit: inout Int, _ body: (Int) -> Value
+    ) throws(FileFault) -> Value {
+        switch interfere?(kind) {
+        case .failure(let code): throw FileFault(kind: kind, name: name, code: code)
+        case .short: limit = max(min(1, limit), limit / 2)
+        case nil: break
+        }
+        while true {
+            let result = body(limit)
+            if result >= 0 { return result }
+            let code = errno
+            if code != EINTR { throw FileFault(kind: kind, name: name, code: code) }
+        }
+    }
+
+    @discardableResult
+    func call<Value: SignedInteger>(
+        _ kind: Kind, _ name: String, _ body: () -> Value
+    ) throws(FileFault) -> Value {
+        var unlimited = Int.max
+        return try call(kind, name, limit: &unlimited) { _ in body() }
+    }
+}
+
+// MARK: Opening and looking
+
+extension FileCalls {
+    /// Opens the folder at an absolute path; a symbolic link in its place is refused (ELOOP or ENOTDIR).
+    package func openFolder(_ path: String) throws(FileFault) -> Descriptor {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        return Descriptor(try call(.open, path) { unsafe open(path, flags) })
+    }
+
+    package func openFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) -> Descriptor {
+        let (number, flags) = (folder.number, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        return Descriptor(try call(.open, name) { unsafe openat(number, name, flags) })
+    }
+
+    /// Opens a file for reading; reading it leaves its access time alone.
+    package func openForReading(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
+        -> Descriptor
+    {
+        let number = folder.number
+        return Descriptor(try call(.open, name) { unsafe csystem_open_untouched(number, name) })
+    }
+
+    /// Opens a new file without a name in the folder at a path, for writing and reading.
+    /// - Throws: also when its name could not be taken away: another process could shorten a file that has one, while it
+    ///   is mapped.
+    package func openUnnamed(in folder: String) throws(FileFault) -> Descriptor {
+        do {
+            return Descriptor(try call(.open, folder) { unsafe csystem_open_unnamed(folder) })
+        } catch {
+            // File systems without such files say so in different ways: one is made there and its name taken away.
+            var path = Array("\(folder)/marquee-XXXXXX".utf8CString)
+            let file = Descriptor(try call(.open, folder) { unsafe csystem_open_temporary(&path) })
+            try call(.remove, folder) { unsafe unlink(path) }
+            return file
+        }
+    }
+
+    /// Whether `openForWriting` makes a file.
+    package enum Creation: Sendable {
+        /// The file must be new (EEXIST).
+        case always
+        case ifAbsent
+        /// The file must be there (ENOENT).
+        case never
+    }
+
+    /// Opens a file for writing and reading. One that is made can be read by this user only.
+    package func openForWriting(
+        _ name: String, in folder: borrowing Descriptor, creating creation: Creation
+    ) throws(FileFault) -> Descriptor {
+        let number = folder.number
+        let creationFlags =
+            switch creation {
+            case .always: O_CREAT | O_EXCL
+            case .ifAbsent: O_CREAT
+            case .never: Int32(0)
+            }
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | creationFlags
+        return Descriptor(try call(.open, name) { unsafe openat(number, name, flags, 0o600) })
+    }
+
+    package func status(of file: borrowing Descriptor) throws(FileFault) -> FileStatus {
+        let number = file.number
+        var status = stat()
+        try call(.status, "") { unsafe fstat(number, &status) }
+        return FileStatus(status)
+    }
+
+    /// The status of the name itself: a symbolic link is not followed.
+    package func status(of name: String, in folder: borrowing Descriptor) throws(FileFault) -> FileStatus {
+        let number = folder.number
+        var status = stat()
+        try call(.status, name) { unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) }
+        return FileStatus(status)
+    }
+
+    /// As above; nil where there is nothing of that name, or somebody has just removed it.
+    package func statusUnlessAbsent(of name: String, in folder: borrowing Descriptor) throws(FileFault)
+        -> FileStatus?
+    {
+        do {
+            return try status(of: name, in: folder)
+        } catch let error where error.isAbsence { return nil }
+    }
+
+    /// The status of what an absolute path leads to; a link in its last part is not followed.
+    package func status(ofPath path: String) throws(FileFault) -> FileStatus {
+        var status = stat()
+        try call(.status, path) { unsafe lstat(path, &status) }
+        return FileStatus(status)
+    }
+
+    /// The names in a folder, in no order, without `.` and `..`.
+    package func names(in folder: borrowing Descriptor) throws(FileFault) -> [String] {
+        let number = folder.number
+        // A descriptor of its own: reading a folder moves the place in it, and closedir closes it.
+        let copy = try call(.list, "") { unsafe openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard let stream = unsafe fdopendir(copy) else {
+            let code = errno
+            close(copy)
+            throw FileFault(kind: .list, name: "", code: code)
+        }
+        defer { unsafe _ = closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        if errno != 0 { throw FileFault(kind: .list, name: "", code: errno) }
+        return names
+    }
+}
+
+// MARK: Names and locks
+
+extension FileCalls {
+    /// Makes a folder only this user can enter; one that is there already is left as it is.
+    package func makeFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
+        let number = folder.number
+        try makeFolder(name) { unsafe mkdirat(number, name, 0o700) }
+    }
+
+    package func makeFolder(_ path: String) throws(FileFault) {
+        try makeFolder(path) { unsafe mkdir(path, 0o700) }
+    }
+
+    private func makeFolder(_ name: String, _ body: () -> Int32) throws(FileFault) {
+        do {
+            try call(.makeFolder, name, body)
+        } catch let error where error.code == EEXIST { return }
+    }
+
+    package func rename(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault)
+    {
+        let number = folder.number
+        try call(.rename, name) { unsafe renameat(number, name, number, newName) }
+    }
+
+    /// Gives a file a second name, unless that name is taken (EEXIST).
+    package func link(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault) {
+        let number = folder.number
+        try call(.link, name) { unsafe linkat(number, name, number, newName, 0) }
+    }
+
+    package func remove(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
+        let number = folder.number
+        try call(.remove, name) { unsafe unlinkat(number, name, 0) }
+    }
+
+    /// Locks the file for this descriptor if nobody else holds it; false if somebody does. Ends with the last copy of the
+    /// descriptor, however that ends.
+    package func tryLock(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
+        let number = file.number
+        do {
+            try call(.lock, "") { flock(number, LOCK_EX | LOCK_NB) }
+        } catch let error where error.code == EWOULDBLOCK {
+            return false
+        }
+        return true
+    }
+
+    package func unlock(_ file: borrowing Descriptor) {
+        flock(file.number, LOCK_UN)
+    }
+}

@@ -1,0 +1,25 @@
+internal import Glibc
+
+/// The facts about a file that a caller may need, as `fstat` gives them.
+package struct FileStatus: Sendable {
+    package let size: Int
+    /// Names that lead to it; 0 when the last is gone.
+    package let links: Int
+    package let owner: UInt32
+    package let isFolder: Bool
+    package let isFile: Bool
+    package let accessTime: FileTime
+    package let identity: FileIdentity
+
+    init(_ status: stat) {
+        size = Int(status.st_size)
+        links = Int(status.st_nlink)
+        owner = status.st_uid
+        isFolder = status.st_mode & S_IFMT == S_IFDIR
+        isFile = status.st_mode & S_IFMT == S_IFREG
+        accessTime = FileTime(status.st_atim)
+        identity = FileIdentity(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: size,
+            modified: FileTime(status.st_mtim))
+    }
+}

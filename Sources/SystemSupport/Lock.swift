@@ -1,0 +1,37 @@
+#if THREAD_SANITIZER
+    import Glibc
+
+    /// A lock around a value. In sanitizer builds (`-Xswiftc -DTHREAD_SANITIZER`) it is a pthread mutex,
+    /// because the thread sanitizer does not understand `Synchronization.Mutex` and reports races that are none.
+    package struct Lock<State>: ~Copyable, Sendable {
+        /// Proof for `@unchecked`: `state` is only touched between lock and unlock of `mutex`.
+        @safe private final class Storage: @unchecked Sendable {
+            let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+            var state: State
+            init(_ state: consuming sending State) {
+                self.state = state
+                unsafe pthread_mutex_init(mutex, nil)
+            }
+            deinit {
+                unsafe pthread_mutex_destroy(mutex)
+                unsafe mutex.deallocate()
+            }
+        }
+        private let storage: Storage
+
+        package init(_ state: consuming sending State) { storage = Storage(state) }
+
+        package borrowing func withLock<Result, Failure: Error>(
+            _ body: (inout sending State) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            unsafe pthread_mutex_lock(storage.mutex)
+            defer { unsafe pthread_mutex_unlock(storage.mutex) }
+            return try body(&storage.state)
+        }
+    }
+#else
+    package import Synchronization
+
+    /// A lock around a value: `withLock` is the only way to it. Decide inside, act outside.
+    package typealias Lock = Mutex
+#endif

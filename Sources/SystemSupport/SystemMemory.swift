@@ -1,0 +1,133 @@
+/// How much memory this process may use and how much of it is left, by the kernel's files: those of its control groups, of
+/// either version (cgroups(7)), and of the whole system (proc(5)).
+package struct SystemMemory {
+    /// One control group that bounds the memory of this process: its own, or one above it.
+    package struct Group: Equatable {
+        /// Where its files are.
+        package let folder: String
+        package let version: Int
+
+        fileprivate var limitFile: String { version == 2 ? "memory.max" : "memory.limit_in_bytes" }
+        fileprivate var usageFile: String { version == 2 ? "memory.current" : "memory.usage_in_bytes" }
+        fileprivate var cacheField: String { version == 2 ? "inactive_file" : "total_inactive_file" }
+    }
+
+    /// The process's own group first, then those above it. Empty where no group counts memory.
+    package let groups: [Group]
+    private let root: String
+
+    /// - Parameter root: stands before every path, for tests.
+    package init(root: String = "") {
+        self.root = root
+        groups = Self.groups(
+            mounts: Self.text(root + "/proc/self/mountinfo") ?? "",
+            membership: Self.text(root + "/proc/self/cgroup") ?? ""
+        ).map { Group(folder: root + $0.folder, version: $0.version) }
+    }
+
+    /// The most bytes this process may use: the machine's memory, or less where a control group has a limit. Nil where the
+    /// kernel tells neither.
+    package var allowance: Int? {
+        ([field("MemTotal")] + groups.map { number($0, $0.limitFile) }).compactMap { $0 }.min()
+    }
+
+    /// The bytes of the allowance that are free, or can be made free without swapping.
+    package var available: Int? {
+        let system = field("MemAvailable")
+        let ofGroups = groups.map { group -> Int? in
+            guard let limit = number(group, group.limitFile), let usage = number(group, group.usageFile)
+            else {
+                return nil
+            }
+            // Files that were read and not used since are given up first.
+            let statistics = Self.text(group.folder + "/memory.stat") ?? ""
+            let cached = Self.field(group.cacheField, of: statistics, separator: " ") ?? 0
+            return max(0, limit - max(0, usage - cached))
+        }
+        return ([system] + ofGroups).compactMap { $0 }.min()
+    }
+
+    /// The files that tell of, and can watch for, pressure on this process: its group's own first.
+    package var pressureFiles: [String] {
+        groups.filter { $0.version == 2 }.prefix(1).map { $0.folder + "/memory.pressure" }
+            + [root + "/proc/pressure/memory"]
+    }
+
+    /// A field of /proc/meminfo, in bytes.
+    private func field(_ name: String) -> Int? {
+        Self.field(name, of: Self.text(root + "/proc/meminfo") ?? "", separator: ":").map { $0 * 1024 }
+    }
+
+    /// A file of one number; nil for `max`, and for a number too large to be a limit, as the first version writes `max`.
+    private func number(_ group: Group, _ file: String) -> Int? {
+        guard let text = Self.text("\(group.folder)/\(file)"), let number = Int(text.prefix { $0.isNumber }),
+            number < Int.max / 2
+        else { return nil }
+        return number
+    }
+
+    /// Where the groups' files are. A line of mountinfo, and of the membership:
+    ///
+    ///     31 23 0:27 /root-of-it /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+    ///     4:memory:/root-of-it/own/group            (the first version; in the second the line begins with "0::")
+    private static func groups(mounts: String, membership: String) -> [Group] {
+        for mount in mounts.split(separator: "\n") {
+            let words = mount.split(separator: " ").map(String.init)
+            guard words.count > 6, let dash = words.firstIndex(of: "-"), words.count > dash + 3 else {
+                continue
+            }
+            let options = words[dash + 3].split(separator: ",")
+            let version = words[dash + 1] == "cgroup2" ? 2 : words[dash + 1] == "cgroup" ? 1 : 0
+            // Where both are mounted, memory is counted by the one that has it.
+            guard
+                version == 2 && !mounts.hasMemoryOfFirstVersion || version == 1 && options.contains("memory"),
+                let path = path(in: membership, version: version)
+            else { continue }
+            let below =
+                path.hasPrefix(words[3]) && words[3] != "/" ? String(path.dropFirst(words[3].count)) : path
+            return ancestors(of: below).map { Group(folder: words[4] + $0, version: version) }
+        }
+        return []
+    }
+
+    private static func path(in membership: String, version: Int) -> String? {
+        for line in membership.split(separator: "\n") {
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3 else { continue }
+            let isIt = version == 2 ? parts[0] == "0" : parts[1].split(separator: ",").contains("memory")
+            if isIt { return String(parts[2]) }
+        }
+        return nil
+    }
+
+    /// `/a/b` gives `/a/b`, `/a` and the empty path.
+    private static func ancestors(of path: String) -> [String] {
+        let parts = path.split(separator: "/").map(String.init)
+        return (0...parts.count).reversed().map { parts.prefix($0).map { "/" + $0 }.joined() }
+    }
+
+    private static func field(_ name: String, of text: String, separator: Character) -> Int? {
+        for line in text.split(separator: "\n") {
+            let parts = line.split(whereSeparator: { $0 == separator || $0 == " " })
+            if parts.count > 1, parts[0] == name { return Int(parts[1]) }
+        }
+        return nil
+    }
+
+    /// A small file's text; nil where it cannot be read.
+    private static func text(_ path: String) -> String? {
+        // Losing the error is right: most systems lack some of these files, and then the others tell.
+        (try? FileCalls().contents(ofPath: path)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension String {
+    /// Whether a table of mounts has the first version's memory controller.
+    fileprivate var hasMemoryOfFirstVersion: Bool {
+        split(separator: "\n").contains { line in
+            let words = line.split(separator: " ")
+            guard let dash = words.firstIndex(of: "-"), words.count > dash + 3 else { return false }
+            return words[dash + 1] == "cgroup" && words[dash + 3].split(separator: ",").contains("memory")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import HTTPSemantics
+import Testing
+
+@Suite("Cache-Control, RFC 9111 section 5.2", .timeLimit(.minutes(30)))
+struct CacheControlTests {
+    @Test("every directive is read, whatever its case")
+    func directives() {
+        let control = read(
+            "No-Store, PUBLIC, mUst-Revalidate, immutable, must-understand, private, only-if-cached")
+        #expect(control.noStore && control.isPublic && control.mustRevalidate && control.isImmutable)
+        #expect(control.mustUnderstand && control.isPrivate && control.onlyIfCached)
+        let numbers = read("max-age=1, stale-while-revalidate=2, stale-if-error=3, min-fresh=4, max-stale=5")
+        #expect(numbers.maxAge == 1 && numbers.staleWhileRevalidate == 2 && numbers.staleIfError == 3)
+        #expect(numbers.minFresh == 4 && numbers.maxStale == 5)
+        #expect(read("max-stale").maxStale == CacheControl.maximumSeconds)
+        #expect(read("foobar, max-age=3600").maxAge == 3600)
+    }
+
+    @Test(
+        "section 1.2.2: a number of seconds, in quotes too, and never more than 31 bits",
+        arguments: [
+            ("3600", 3600), ("\"3600\"", 3600), ("003600", 3600), ("0", 0), ("2147483648", 1 << 31),
+            ("99999999999", 1 << 31), ("99999999999999999999999999", 1 << 31),
+        ])
+    func seconds(text: String, seconds: Int) {
+        #expect(read("max-age=\(text)").maxAge == seconds)
+    }
+
+    @Test(
+        "section 4.2.1: a max-age that is no number makes the answer stale",
+        arguments: ["a3600", "3600a", "-100", "3600.0", "'3600'", "", " 3600", "\"3600", "+1", "1 2", "\"\""])
+    func malformed(text: String) {
+        #expect(read("max-age=\(text)").maxAge == 0)
+    }
+
+    @Test("white space before the equals sign makes it another directive's name")
+    func spaceBeforeEquals() { #expect(read("max-age =3600").maxAge == nil) }
+
+    @Test("section 4.2.1: of a directive that comes twice the first counts, in one field or two")
+    func duplicates() {
+        #expect(read("max-age=1, max-age=1800").maxAge == 1)
+        #expect(read("max-age=1800, max-age=1").maxAge == 1800)
+        #expect(read("max-age=1800", "max-age=1").maxAge == 1800)
+    }
+
+    @Test(
+        "what stands in a quoted string is no directive",
+        arguments: [
+            "extension=\"max-age=3600\", max-age=1", "max-age=1, extension=\"max-age=3600\"",
+            "extension=\"a, max-age=3600, no-store\", max-age=1",
+            "extension=\"\\\", max-age=3600\", max-age=\"1\"",
+        ])
+    func quoted(text: String) {
+        #expect(read(text).maxAge == 1)
+        #expect(!read(text).noStore)
+    }
+
+    @Test("section 5.2.2.4: no-cache with names concerns only these fields")
+    func qualifiedNoCache() {
+        #expect(read("no-cache").noCache)
+        #expect(!read("no-cache=\"A, b\"").noCache)
+        #expect(read("no-cache=\"A, b\"").noCacheFields == ["a", "b"])
+        #expect(read("no-cache=a").noCacheFields == ["a"])
+        #expect(read("no-cache=\"\"").noCache)
+    }
+
+    @Test("no field, or an empty one, says nothing")
+    func empty() {
+        #expect(CacheControl(["Expires": "0"]) == CacheControl([:]))
+        #expect(read(", ,") == CacheControl([:]))
+    }
+
+    private func read(_ values: String...) -> CacheControl {
+        var fields = HTTPFields()
+        for value in values { fields.append(HTTPFields.Field(name: "cache-control", value: value)) }
+        return CacheControl(fields)
+    }
+}

@@ -1,0 +1,18 @@
+import HTTPSemantics
+import Testing
+
+@Suite("MediaType", .timeLimit(.minutes(30)))
+struct MediaTypeTests {
+    @Test(
+        "the media type follows from the name's ending",
+        arguments: [
+            ("a.jpg", "image/jpeg"), ("A.JPEG", "image/jpeg"), ("a.b.png", "image/png"),
+            ("a.svg", "image/svg+xml"),
+            ("movies.json", "application/json"), ("movies.xml", "application/xml"),
+            ("jpg", "application/octet-stream"),
+            ("a.", "application/octet-stream"), ("a.exe", "application/octet-stream"),
+        ])
+    func mediaTypes(name: String, type: String) {
+        #expect(MediaType.of(Array(name.utf8)) == type)
+    }
+}

@@ -1,0 +1,59 @@
+#!/bin/bash
+# Proves that each folder of LazyImages uses only those before it: type-checks the first folder alone, then the first two,
+# and so on. A file that names something of a later folder does not compile then. Proves also that SystemSupport and
+# HTTPSemantics import only what stands beneath them, and that no target imports one that Package.swift does not give it.
+#
+#     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
+set -euo pipefail
+shopt -s nullglob
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+folders=(Requests Cache/Memory Cache/Disk Cache/Pressure Download Loading List Prewarm)
+library=Sources/LazyImages
+
+fail() {
+    printf 'failed: %s\n' "$1" >&2
+    exit 1
+}
+
+# imports MODULE [ALLOWED...]: the module's sources import no other module of this package.
+imports() {
+    local module=$1 name line
+    shift
+    while IFS=: read -r line; do
+        name=${line##* }
+        [ -d "Sources/$name" ] || continue
+        [[ " $* " == *" $name "* ]] || fail "$module imports $name: $line"
+    done < <(grep -rhE '^ *(@[a-zA-Z_]+ |public |package |internal )*import ' "Sources/$module")
+}
+imports SystemSupport CSystem
+imports HTTPSemantics SystemSupport
+
+swift build "$@" --explicit-target-dependency-import-check error
+output=$(swift build "$@" --show-bin-path)
+manifest=$(dirname "$(dirname "$output")")/$(basename "$output").yaml
+
+# The library's own settings and where its modules are, as the build has them.
+settings=()
+while read -r flag; do
+    case $flag in
+    -I | -Xcc | -target | -swift-version | -enable-upcoming-feature | -package-name | -module-cache-path)
+        read -r value
+        settings+=("$flag" "$value")
+        ;;
+    -strict-memory-safety) settings+=("$flag") ;;
+    esac
+done < <(grep -m 1 '"-module-name","LazyImages"' "$manifest" | grep -o '"[^"]*"' | tr -d '"')
+[ "${#settings[@]}" -gt 0 ] || fail "no settings of LazyImages in $manifest"
+
+files=()
+for folder in "${folders[@]}"; do
+    [ -d "$library/$folder" ] || fail "there is no folder $library/$folder"
+    while read -r file; do files+=("$file"); done < <(find "$library/$folder" -name '*.swift' | sort)
+    # Files that lie in no folder count as Loading.
+    if [ "$folder" = Loading ]; then files+=("$library"/*.swift); fi
+    printf 'up to %s: %d files\n' "$folder" "${#files[@]}"
+    swiftc -typecheck -parse-as-library -module-name LazyImages "${settings[@]}" "${files[@]}" \
+        || fail "$folder uses something of a folder after it"
+done
+[ "${#files[@]}" = "$(find "$library" -name '*.swift' | wc -l)" ] || fail "a file of $library is in none of its folders"

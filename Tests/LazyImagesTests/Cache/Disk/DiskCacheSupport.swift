@@ -1,0 +1,154 @@
+import Dispatch
+import FoundationEssentials
+import Glibc
+import LazyImages
+import SystemSupport
+import TestSupport
+import Testing
+
+/// A folder for one test's cache, and short words for what the tests do to it.
+struct DiskFixture {
+    let folder: TemporaryFolder
+    /// The cache's own folder, which does not exist before the first store.
+    var path: String { folder.file("cache") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    func cache(
+        limit: Int = 1 << 20, stagingLimit: Int = 32 << 20, touchInterval: Int = 60, largeCount: Int = 20_000,
+        calls: FileCalls = FileCalls()
+    ) -> DiskCache {
+        DiskCache(
+            folder: path, limit: limit, stagingLimit: stagingLimit, touchInterval: touchInterval,
+            largeCount: largeCount, calls: calls)
+    }
+
+    /// The path of a key's entry, by what the class promises.
+    func file(_ key: CacheKey) -> String {
+        let name = key.digest.hexadecimal
+        return "\(path)/\(name.prefix(2))/\(name)"
+    }
+
+    func names(in subfolder: String) -> [String] {
+        // A folder that does not exist has no names.
+        (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(subfolder)")) ?? []
+    }
+
+    /// The bytes of all entries' files, looked up on the disk.
+    func bytesOnDisk() -> Int {
+        names(in: "").filter { $0.count == 2 }.flatMap { shard in
+            names(in: shard).map { "\(path)/\(shard)/\($0)" }
+        }.reduce(0) { $0 + size($1) }
+    }
+
+    func size(_ file: String) -> Int {
+        var status = stat()
+        return unsafe lstat(file, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    func accessTime(_ file: String) -> Int {
+        var status = stat()
+        return unsafe lstat(file, &status) == 0 ? Int(status.st_atim.tv_sec) : 0
+    }
+
+    /// Makes a file look as if it was last used so many seconds after 1970.
+    func setAccessTime(_ file: String, _ seconds: Int) {
+        let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)]
+        #expect(unsafe utimensat(AT_FDCWD, file, times, 0) == 0)
+    }
+
+    func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
+
+    func move(_ path: String, to newPath: String) throws {
+        try FileManager.default.moveItem(atPath: path, toPath: newPath)
+    }
+
+    func bytes(of path: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(filePath: path))) }
+}
+
+/// The key of a URL on a made-up server; any name makes one.
+func key(_ name: String) -> CacheKey {
+    CacheKey(url: URL(string: "http://example.org/\(name)") ?? URL(filePath: "/\(name)"))
+}
+
+/// Copies of the descriptors of the files whose paths begin so, as a program has them for a moment while it is started.
+/// The caller closes them.
+func copiedDescriptors(ofFiles beginning: String) throws -> [Int32] {
+    // Found before the first is copied, which takes the number of the listing's own.
+    let found = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
+        // Losing the error is right: another test may have closed it since the listing.
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
+        return path?.hasPrefix(beginning) == true
+    }
+    return found.compactMap { Int32($0) }.map { dup($0) }
+}
+
+extension DiskCache {
+    /// The body for a key, by the synchronous way.
+    func body(_ key: CacheKey) -> [UInt8]? {
+        let lookUp: (CacheKey) -> Entry? = entry(for:)
+        return lookUp(key)?.body.array
+    }
+}
+
+/// Makes calls of the system fail as planned, and counts them.
+final class FaultPlan: Sendable {
+    private struct State {
+        var count = 0
+        var first = Int.max
+        var goesOn = false
+        var kind: FileCalls.Kind?
+        var interference = FileCalls.Interference.short
+    }
+
+    private let state = Lock(State())
+
+    var calls: FileCalls { FileCalls(interfere: { [self] in judge($0) }) }
+
+    /// Calls since the plan was set.
+    var count: Int { state.withLock { $0.count } }
+
+    /// Lets the call of that number, from 0 on, fail, or all from it on; of one kind or of any.
+    func fail(
+        at first: Int, goesOn: Bool = false, of kind: FileCalls.Kind? = nil,
+        _ interference: FileCalls.Interference
+    ) {
+        state.withLock {
+            $0 = State(first: first, goesOn: goesOn, kind: kind, interference: interference)
+        }
+    }
+
+    /// Lets every call through.
+    func heal() { state.withLock { $0 = State() } }
+
+    private func judge(_ kind: FileCalls.Kind) -> FileCalls.Interference? {
+        state.withLock { state in
+            if let only = state.kind, only != kind { return nil }
+            defer { state.count += 1 }
+            return state.count == state.first || state.goesOn && state.count > state.first
+                ? state.interference : nil
+        }
+    }
+}
+
+/// Holds up calls of one kind until it is opened.
+final class CallGate: Sendable {
+    private let turnstile = DispatchSemaphore(value: 0)
+    private let arrivals = Tally()
+
+    /// Comes back when a call has come to the gate.
+    func reached() async throws { try await arrivals.reaches(1) }
+
+    func calls(before kind: FileCalls.Kind) -> FileCalls {
+        FileCalls(interfere: { [self] in
+            if $0 == kind {
+                arrivals.add()
+                turnstile.wait()
+                turnstile.signal()
+            }
+            return nil
+        })
+    }
+
+    func open() { turnstile.signal() }
+}

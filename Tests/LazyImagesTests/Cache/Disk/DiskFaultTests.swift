@@ -1,0 +1,154 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import SystemSupport
+import Testing
+
+@Suite("Disk faults", .timeLimit(.minutes(30)))
+struct DiskFaultTests {
+    private let fixture: DiskFixture
+    private let plan = FaultPlan()
+    private let bytes = someBytes(count: 5_000)
+    private let oldBytes = someBytes(count: 3_000, seed: 2)
+    /// Stored before anything fails, and whole ever after.
+    private let old = key("old")
+
+    init() throws { fixture = try DiskFixture() }
+
+    private static let interferences: [FileCalls.Interference] = [
+        .failure(ENOSPC), .failure(EIO), .failure(EMFILE), .failure(EACCES), .failure(EROFS), .short,
+    ]
+
+    @Test(
+        "whichever call of a store fails, once or for ever: the value is whole or missing, nothing else is lost, and all works again after",
+        arguments: interferences, [false, true])
+    func everyCallOfAStore(interference: FileCalls.Interference, goesOn: Bool) async throws {
+        let cache = try await cacheWithOldEntry()
+        plan.heal()
+        await cache.store(bytes, metadata: [1], for: key("counting"))
+        await cache.flush()
+        let calls = plan.count
+        #expect(calls > 8)
+        for number in 0..<calls {
+            let new = key("new \(number)")
+            plan.fail(at: number, goesOn: goesOn, interference)
+            await cache.store(bytes, metadata: [1], for: new)
+            await cache.flush()
+            plan.heal()
+            let other = fixture.cache()
+            // Its sweep looks into the temporary folder: over before the next store uses that.
+            await other.flush()
+            for cache in [cache, other] {
+                let found = cache.body(new)
+                #expect(found == nil || found == bytes)
+                #expect(cache.body(old) == oldBytes)
+                #expect(cache.counters.corrupt == 0)
+            }
+            await cache.store([1], for: new)
+            await cache.flush()
+            #expect(cache.body(new) == [1])
+        }
+        #expect(fixture.names(in: "tmp").isEmpty || goesOn)
+        await fixture.cache().flush()
+        #expect(fixture.names(in: "tmp").isEmpty, "the next opening sweeps what a removal that failed left")
+    }
+
+    @Test("whichever call of a lookup fails: it is a miss, and the entry stays", arguments: interferences)
+    func everyCallOfALookup(interference: FileCalls.Interference) async throws {
+        let cache = try await cacheWithOldEntry()
+        plan.heal()
+        #expect(cache.body(old) != nil)
+        let calls = plan.count
+        #expect(calls >= 3)
+        for number in 0..<calls {
+            plan.fail(at: number, interference)
+            let found = cache.body(old)
+            #expect(found == nil || found == oldBytes)
+            plan.heal()
+            #expect(cache.body(old) == oldBytes)
+        }
+        #expect(cache.counters.corrupt == 0)
+    }
+
+    @Test(
+        "whichever call of an eviction fails, once or for ever: no entry is torn, and the next one makes the room",
+        arguments: [.failure(ENOSPC), .failure(EIO), .failure(EMFILE), .short] as [FileCalls.Interference],
+        0..<8)
+    func everyCallOfAnEviction(interference: FileCalls.Interference, first: Int) async throws {
+        let probe = fixture.cache(limit: 10_000, calls: plan.calls)
+        for number in 0..<9 { await probe.store(Array(bytes.prefix(900)), for: key("fill \(number)")) }
+        await probe.flush()
+        plan.heal()
+        await probe.store(oldBytes, for: key("counting"))
+        await probe.flush()
+        let calls = plan.count
+        #expect(calls > 300 && probe.counters.evictions > 0)
+        // Every second case goes on failing. Most of the calls open, list and close the folders of entries one by one, so
+        // that few of each kind of call do; which ones differs from case to case.
+        for number in stride(from: first, to: calls, by: 32) {
+            plan.fail(at: number, goesOn: !first.isMultiple(of: 2), interference)
+            await probe.store(oldBytes, for: key("new \(number)"))
+            await probe.flush()
+            plan.heal()
+            await probe.store(Array(bytes.prefix(500)), for: key("next \(number)"))
+            await probe.flush()
+            #expect(fixture.bytesOnDisk() <= 10_000)
+        }
+        let report = await fixture.cache().verify()
+        #expect(report.removedEntries == 0 && report.entries > 0 && probe.counters.corrupt == 0)
+    }
+
+    @Test("a disk that goes on failing is one fault, explained, until it works again")
+    func oneFault() async throws {
+        let cache = try await cacheWithOldEntry()
+        plan.fail(at: 0, goesOn: true, of: .open, .failure(EROFS))
+        for number in 0..<5 { await cache.store([1], for: key("\(number)")) }
+        await cache.flush()
+        #expect(cache.counters.faults == 1)
+        #expect(cache.counters.lastFault?.contains("Read-only file system") == true)
+        plan.heal()
+        await cache.store([1], for: key("a"))
+        await cache.flush()
+        #expect(cache.body(key("a")) == [1] && cache.counters.faults == 1)
+        plan.fail(at: 0, goesOn: true, of: .write, .failure(ENOSPC))
+        await cache.store([1], for: key("b"))
+        await cache.flush()
+        #expect(cache.counters.faults == 2)
+        #expect(cache.counters.lastFault?.contains("No space left on device") == true)
+    }
+
+    @Test("what could not be written does not count as being there")
+    func countsAfterFailure() async throws {
+        let cache = try await cacheWithOldEntry()
+        let before = cache.counters
+        plan.fail(at: 0, goesOn: true, of: .rename, .failure(ENOSPC))
+        for number in 0..<5 { await cache.store(bytes, for: key("\(number)")) }
+        await cache.flush()
+        plan.heal()
+        await cache.store([1], for: old)
+        await cache.flush()
+        #expect(cache.counters.entries == before.entries && cache.counters.bytes == fixture.bytesOnDisk())
+    }
+
+    @Test(
+        "a folder that cannot be opened makes every lookup a miss and every store lost, and heals by itself")
+    func unusableFolder() async throws {
+        plan.fail(at: 0, goesOn: true, of: .open, .failure(EACCES))
+        let cache = fixture.cache(calls: plan.calls)
+        await cache.store([1], for: key("a"))
+        await cache.flush()
+        #expect(cache.body(key("a")) == nil && !cache.contains(key("a")))
+        #expect(cache.counters.faults == 2, "one for reading, one for writing")
+        plan.heal()
+        await cache.store([1], for: key("a"))
+        await cache.flush()
+        #expect(cache.body(key("a")) == [1])
+    }
+
+    private func cacheWithOldEntry() async throws -> DiskCache {
+        let cache = fixture.cache(calls: plan.calls)
+        await cache.store(oldBytes, for: old)
+        await cache.flush()
+        return cache
+    }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Disk statistics", .timeLimit(.minutes(30)))
+struct DiskStatisticsTests {
+    private let fixture: DiskFixture
+
+    init() throws { fixture = try DiskFixture() }
+
+    @Test("hits, misses and stores of all instances are summed up by host and outlive them")
+    func sums() async throws {
+        for _ in 0..<3 {
+            let cache = fixture.cache()
+            _ = cache.body(key("absent"))
+            await cache.store([1], for: key("a"))
+            await cache.flush()
+            _ = cache.body(key("a"))
+            await cache.flush()
+        }
+        let other = CacheKey(url: try #require(URL(string: "https://Other.example:8443/a?b")))
+        let last = fixture.cache()
+        _ = last.body(other)
+        let expected = [
+            "example.org": HostStatistics(hits: 3, misses: 3, stores: 3),
+            "other.example": HostStatistics(misses: 1),
+        ]
+        #expect(await last.statistics() == expected)
+        #expect(await fixture.cache().statistics() == expected)
+    }
+
+    @Test("an entry found corrupt is counted for its host")
+    func corrupt() async throws {
+        let cache = fixture.cache()
+        await cache.store([1], for: key("a"))
+        await cache.flush()
+        try write([1, 2, 3], to: fixture.file(key("a")))
+        _ = cache.body(key("a"))
+        #expect(await cache.statistics()["example.org"]?.corrupt == 1)
+    }
+
+    @Test("while another process writes them, or the disk is in the way, news are kept for the next time")
+    func busy() async throws {
+        let plan = FaultPlan()
+        let cache = fixture.cache(calls: plan.calls)
+        await cache.store([1], for: key("a"))
+        await cache.flush()
+        let lock = unsafe open(fixture.path + "/statistics", O_RDWR | O_CLOEXEC)
+        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        _ = cache.body(key("a"))
+        #expect(await cache.statistics()["example.org"] == HostStatistics(hits: 1, stores: 1))
+        flock(lock, LOCK_UN)
+        close(lock)
+        plan.fail(at: 0, goesOn: true, .failure(EIO))
+        await cache.flush()
+        plan.heal()
+        await cache.flush()
+        #expect(await fixture.cache().statistics()["example.org"] == HostStatistics(hits: 1, stores: 1))
+    }
+
+    @Test(
+        "a file that is none, or longer than it should be, is started anew; lines that are none are left out")
+    func damaged() async throws {
+        #expect(StatisticsTable(text: "something else\n1 2 3 4 a\n").isEmpty)
+        let table = StatisticsTable(
+            text: "marquee statistics 1\nheading\n1 2 3 4 a\n1 2 x 4 b\n1 2 3\n5 6 7 8 c\n\n\n")
+        #expect(
+            table.hosts == [
+                "a": HostStatistics(hits: 1, misses: 2, stores: 3, corrupt: 4),
+                "c": HostStatistics(hits: 5, misses: 6, stores: 7, corrupt: 8),
+            ])
+        #expect(StatisticsTable(text: table.text) == table)
+    }
+
+    @Test("of very many hosts the file keeps a thousand and sums up the rest")
+    func bound() {
+        var table = StatisticsTable()
+        for number in 0..<5_000 { table.add(HostStatistics(hits: 1), for: "host\(number)") }
+        #expect(table.hosts.count == 1_001 && table.hosts[""]?.hits == 4_000)
+    }
+}

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import SystemSupport
+import TestSupport
+import Testing
+
+@Suite("SHA-256 and XXH64", .timeLimit(.minutes(30)))
+struct HashTests {
+    @Test("SHA-256 agrees with the examples of FIPS 180-4")
+    func standardVectors() {
+        let twoBlocks = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
+        let expected = [
+            "": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            "abc": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            twoBlocks: "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+        ]
+        for (text, digest) in expected { #expect(SHA256.hash(of: text).hexadecimal == digest) }
+    }
+
+    @Test("XXH64 agrees with the values its author publishes for the lengths of every branch")
+    func xxh64Vectors() {
+        // The author's own check: bytes from a generator that squares its state.
+        var generator: UInt32 = 2_654_435_761
+        let bytes = (0..<101).map { _ in
+            defer { generator = generator &* generator }
+            return UInt8(generator >> 24)
+        }
+        let expected: [Int: UInt64] = [
+            0: 0xef46_db37_51d8_e999, 1: 0x4fce_394c_c889_52d8,
+            14: 0xcffa_8db8_81bc_3a3d, 101: 0x0eab_5433_84f8_78ad,
+        ]
+        for (count, hash) in expected { #expect(XXH64.hash(of: bytes.span.extracting(first: count)) == hash) }
+    }
+
+    @Test("fed in pieces of any size, both hashes are those of the whole")
+    func piecewise() {
+        let bytes = someBytes(count: 300)
+        let digest = SHA256.hash(of: bytes.span)
+        let checksum = XXH64.hash(of: bytes.span)
+        for piece in 1...130 {
+            var sha = SHA256()
+            var xxh = XXH64()
+            for start in stride(from: 0, to: bytes.count, by: piece) {
+                let part = bytes.span.extracting(start..<min(start + piece, bytes.count))
+                sha.update(part)
+                xxh.update(part)
+            }
+            #expect(sha.finish() == digest)
+            #expect(xxh.finish() == checksum)
+        }
+    }
+
+    @Test(
+        "SHA-256 agrees with sha256sum at every length around a block's end",
+        .enabled(if: isInstalled("sha256sum"), "sha256sum is not installed"))
+    func systemSHA256() async throws {
+        let folder = try TemporaryFolder()
+        let lengths = [1, 55, 56, 57, 63, 64, 65, 119, 120, 128, 5000]
+        for length in lengths { try write(someBytes(count: length), to: folder.file("\(length)")) }
+        for length in lengths {
+            let expected = try await output(of: "sha256sum \(folder.file("\(length)"))").prefix(64)
+            #expect(SHA256.hash(of: someBytes(count: length).span).hexadecimal == expected)
+        }
+    }
+
+    @Test(
+        "XXH64 agrees with xxhsum at every length around a stripe's end",
+        .enabled(if: isInstalled("xxhsum"), "xxhsum is not installed"))
+    func systemXXH64() async throws {
+        let folder = try TemporaryFolder()
+        for length in [1, 3, 4, 7, 8, 31, 32, 33, 63, 64, 5000] {
+            try write(someBytes(count: length), to: folder.file("\(length)"))
+            let expected = try await output(of: "xxhsum -H1 \(folder.file("\(length)"))").prefix(16)
+            #expect(UInt64(expected, radix: 16) == XXH64.hash(of: someBytes(count: length).span))
+        }
+    }
+}
+
+/// Bytes without a pattern that repeats soon, the same in every run.
+func someBytes(count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
+    return (0..<count).map { _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(truncatingIfNeeded: state >> 56)
+    }
+}
+
+func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to: URL(filePath: path)) }
+
+private func isInstalled(_ program: String) -> Bool {
+    ["/usr/bin/", "/usr/local/bin/", "/bin/"].contains { unsafe access($0 + program, X_OK) == 0 }
+}
+
+private func output(of command: String) async throws -> String {
+    // A command is waited for on a thread that nobody else needs.
+    let line = try await BlockingThreads(count: 1).run { () -> [CChar] in
+        guard let stream = unsafe popen(command, "r") else { return [] }
+        defer { unsafe _ = pclose(stream) }
+        var line = [CChar](repeating: 0, count: 512)
+        _ = unsafe fgets(&line, Int32(line.count), stream)
+        return line
+    }
+    try #require(!line.isEmpty)
+    return String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

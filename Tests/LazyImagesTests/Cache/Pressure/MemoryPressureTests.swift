@@ -1,0 +1,237 @@
+import CSystem
+import FoundationEssentials
+import Glibc
+import ImageCodecs
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Memory pressure", .timeLimit(.minutes(30)))
+struct MemoryPressureTests {
+    @Test("every reader gets the level of now if it is not normal, and each change once")
+    func readers() async throws {
+        let pressure = MemoryPressure()
+        var first = pressure.makeAsyncIterator()
+        pressure.report(.warning)
+        pressure.report(.warning)
+        #expect(await first.next() == .warning)
+        var second = pressure.makeAsyncIterator()
+        #expect(await second.next() == .warning && pressure.level == .warning)
+        pressure.report(.critical)
+        pressure.report(.normal)
+        #expect(await first.next() == .normal)
+        #expect(await second.next() == .normal)
+    }
+
+    @Test(
+        "a sign is a warning, critical if little is left or if signs go on for a window, and normal after a calm"
+    )
+    func judge() {
+        let second: Int64 = 1_000_000_000
+        var judge = PressureJudge()
+        judge.look(at: 5 * second, left: 0.5)
+        #expect(judge.level == .normal)
+        judge.sign(at: 10 * second, left: 0.5)
+        #expect(judge.level == .warning)
+        judge.sign(at: 11 * second, left: 0.5)
+        #expect(judge.level == .warning, "the warning has had no time to help")
+        judge.sign(at: 12 * second, left: nil)
+        #expect(judge.level == .critical)
+        judge.look(at: 17 * second, left: 0.5)
+        #expect(judge.level == .critical)
+        judge.look(at: 18 * second, left: 0.5)
+        #expect(judge.level == .normal)
+        judge.sign(at: 20 * second, left: 0.01)
+        #expect(judge.level == .critical)
+    }
+
+    @Test(
+        "without signs what is left tells: little is a warning, next to nothing critical, and it stays so long as it is"
+    )
+    func sampling() {
+        let second: Int64 = 1_000_000_000
+        var judge = PressureJudge()
+        judge.look(at: 1 * second, left: 0.08)
+        #expect(judge.level == .warning)
+        judge.look(at: 20 * second, left: 0.08)
+        #expect(judge.level == .warning)
+        judge.look(at: 21 * second, left: 0.02)
+        #expect(judge.level == .critical)
+        judge.look(at: 40 * second, left: 0.5)
+        #expect(judge.level == .normal)
+        judge.look(at: 41 * second, left: nil)
+        #expect(judge.level == .normal)
+    }
+
+    @Test(
+        "systemd's protocol over a FIFO and over a socket: the text is written there, and what comes back is a warning",
+        arguments: [false, true])
+    func systemd(overSocket: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("pressure")
+        let manager = try PressureManager(path, isSocket: overSocket)
+        let warned = Tally()
+        try MemoryWatch.start(
+            environment: [
+                "MEMORY_PRESSURE_WATCH": path,
+                "MEMORY_PRESSURE_WRITE": Data("hello".utf8).base64EncodedString(),
+            ], memory: SystemMemory(root: folder.path)
+        ) { level in
+            if level == .warning { warned.add() }
+            return level == .normal
+        }
+        let received = try await BlockingThreads(count: 1).run { manager.receive() }
+        #expect(received == Array("hello".utf8))
+        manager.signal()
+        try await warned.reaches(1)
+    }
+
+    @Test(
+        "a service manager that names /dev/null wants no watch, and a path that leads nowhere leaves only what is left"
+    )
+    func noWatch() async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.file("proc"), withIntermediateDirectories: false)
+        try write(Array("MemTotal: 100 kB\nMemAvailable: 5 kB\n".utf8), to: folder.file("proc/meminfo"))
+        let memory = SystemMemory(root: folder.path)
+        try MemoryWatch.start(environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"], memory: memory) { _ in
+            Issue.record("there was to be no watch")
+            return false
+        }
+        let warned = Tally()
+        try MemoryWatch.start(environment: ["MEMORY_PRESSURE_WATCH": folder.file("nowhere")], memory: memory)
+        {
+            level in
+            if level == .warning { warned.add() }
+            return level == .normal
+        }
+        try await warned.reaches(1)
+    }
+
+    @Test("a warning halves the memory tier; when it is critical only what is pinned stays")
+    func loaderGivesBack() async throws {
+        let pressure = MemoryPressure()
+        let memory = MemoryCache<LoadedImage>(limit: 1_000)
+        let loader = ImageLoader(memory: memory, disk: nil, transport: HeldTransport(), pressure: pressure)
+        let requests = try (0..<10).map { try ImageRequest("https://example.org/\($0)") }
+        let png = SampleImages.png
+        let bitmap = try ImageDecoders.standard.decode(png)
+        let header = try ImageHeader(parsing: png.span)
+        for request in requests {
+            memory.store(
+                LoadedImage(bitmap: bitmap, header: header, url: request.url), for: request.imageKey,
+                cost: 100)
+        }
+        loader.setPinned(true, for: requests[0])
+        pressure.report(.warning)
+        try await eventually { memory.counters.bytes <= 500 }
+        #expect(memory.counters.entries == 5)
+        pressure.report(.critical)
+        try await eventually { memory.counters.bytes <= 100 }
+        #expect(loader.cachedImage(for: requests[0]) != nil)
+    }
+
+    @Test(
+        "when it is critical, downloads that nobody looks at end, and nothing is decoded until it has passed")
+    func loaderStops() async throws {
+        let pressure = MemoryPressure()
+        let transport = HeldTransport()
+        let loader = ImageLoader(disk: nil, transport: transport, pressure: pressure)
+        let (seen, unseen) = (
+            try ImageRequest("https://example.org/seen", priority: .high),
+            try ImageRequest("https://example.org/unseen", priority: .low)
+        )
+        async let first = outcome(loader, seen)
+        async let second = outcome(loader, unseen)
+        let transfers = try await transport.transfers(2)
+        pressure.report(.critical)
+        #expect(await second == .failure(.memoryShort(url: "https://example.org/unseen")))
+        for transfer in transfers {
+            transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=3600"])
+        }
+        #expect(await first == .failure(.memoryShort(url: "https://example.org/seen")))
+        pressure.report(.normal)
+        #expect(
+            try await outcome(loader, seen).get() == ImageSize(width: 2, height: 3), "and its file was kept")
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test("a rise is a memory warning to the list: the page ahead is stopped")
+    func list() async throws {
+        let pressure = MemoryPressure()
+        let transport = HeldTransport()
+        let loader = ImageLoader(disk: nil, transport: transport, pressure: nil)
+        let rows = try (0..<6).map { try ImageRequest("https://example.org/\($0)") }
+        let model = ImageListModel(loader: loader, rows: rows, pressure: pressure)
+        await model.setVisible(0..<3)
+        // They start in any order.
+        for transfer in try await transport.transfers(6)
+        where ["/0", "/1", "/2"].contains(transfer.request.url.path) { transfer.answer(SampleImages.png) }
+        pressure.report(.warning)
+        try await eventually { loader.files.downloader.transferCount == 0 }
+        try await eventually { model.state(of: 0).isLoaded }
+        #expect(!model.state(of: 4).isLoaded && transport.requests.count == 6)
+    }
+
+    private func outcome(
+        _ loader: ImageLoader, _ request: ImageRequest
+    ) async -> Result<ImageSize, ImageLoadingError> {
+        do throws(ImageLoadingError) {
+            return .success(try await loader.image(for: request).bitmap.size)
+        } catch { return .failure(error) }
+    }
+}
+
+extension RowState {
+    fileprivate var isLoaded: Bool {
+        if case .loaded = self { return true }
+        return false
+    }
+}
+
+/// The other side of systemd's protocol: a FIFO, or a socket that takes one connection.
+private final class PressureManager: Sendable {
+    private let descriptor: Int32
+    private let isSocket: Bool
+
+    init(_ path: String, isSocket: Bool) throws {
+        self.isSocket = isSocket
+        if isSocket {
+            descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in
+                unsafe bytes.copyBytes(from: path.utf8)
+            }
+            let bound = unsafe withUnsafePointer(to: address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            try #require(bound == 0 && listen(descriptor, 1) == 0)
+        } else {
+            try #require(unsafe mkfifo(path, 0o600) == 0)
+            descriptor = unsafe open(path, O_RDWR)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// What the program wrote; of a FIFO only that it did, since it would read it away itself.
+    func receive() -> [UInt8] {
+        guard isSocket else { return Array("hello".utf8) }
+        peer.withLock { $0 = accept(descriptor, nil, nil) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = unsafe read(peer.withLock { $0 }, &bytes, bytes.count)
+        return Array(bytes.prefix(max(0, count)))
+    }
+
+    func signal() {
+        _ = unsafe write(isSocket ? peer.withLock { $0 } : descriptor, [1], 1)
+    }
+
+    private let peer = Lock<Int32>(-1)
+}

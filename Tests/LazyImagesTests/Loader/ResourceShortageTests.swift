@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Want of threads and descriptors", .timeLimit(.minutes(30)))
+struct ResourceShortageTests {
+    private let system = FewThreads(0)
+
+    @Test("a transport without a thread gives an error that says so, and works when there is one")
+    func transport() async throws {
+        let origin = try ScriptedOrigin(.answering([1, 2, 3]))
+        let transport = CurlTransport(configuration: .init(), startThread: system.start)
+        let receiver = RecordingReceiver()
+        let request = TransportRequest(url: origin.url())
+        do throws(ImageLoadingError) {
+            _ = try await transport.perform(request, into: receiver)
+            Issue.record("there was no thread for it")
+        } catch {
+            #expect(error.code == "resources-short" && error.isRetryable)
+            #expect(error.description.contains("gives no thread"))
+        }
+        system.give(1)
+        #expect(try await transport.perform(request, into: receiver).status == 200)
+        #expect(receiver.bytes == [1, 2, 3])
+    }
+
+    @Test("orders that an inbox has no thread for are refused, those that come later too")
+    func refusedInbox() async throws {
+        let inbox = try CurlInbox()
+        inbox.refuse(ResourceShortage(missing: .memory, code: ENOMEM))
+        #expect(inbox.isClosed)
+        let request = TransportRequest(url: try URL(typed: "http://localhost/"))
+        let outcome = await withCheckedContinuation { continuation in
+            inbox.send(
+                .start(
+                    CurlOrder(
+                        number: 1, request: request, receiver: RecordingReceiver(),
+                        cancellation: CurlCancellation(), continuation: continuation,
+                        resumption: ResumeOrder())))
+        }
+        #expect(
+            outcome
+                == .failure(
+                    .resourcesShort(
+                        url: "http://localhost/", reason: "the system gives no memory: Cannot allocate memory"
+                    )))
+    }
+
+    @Test("a disk tier without threads misses and loses stores, counts that, and works when there are some")
+    func diskTier() async throws {
+        let folder = try TemporaryFolder()
+        let stored = DiskCache(folder: folder.file("cache"))
+        await stored.store([1], for: key("a"))
+        await stored.flush()
+        let cache = DiskCache(
+            folder: folder.file("cache"), limit: 1 << 20, calls: FileCalls(), startThread: system.start)
+        #expect(await cache.entry(for: key("a")) == nil)
+        await cache.store([2], for: key("b"))
+        await cache.flush()
+        #expect(cache.body(key("b")) == nil)
+        #expect(cache.counters.faults > 0)
+        #expect(cache.counters.lastFault?.contains("cannot start a thread for the cache") == true)
+        system.give(10)
+        #expect(await cache.entry(for: key("a"))?.body.array == [1])
+        await cache.store([2], for: key("b"))
+        await cache.flush()
+        #expect(DiskCache(folder: folder.file("cache")).body(key("b")) == [2])
+    }
+
+    @Test("a load that failed for want of resources is tried again, and tells nothing of the host")
+    func retried() async throws {
+        let transport = HeldTransport()
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = RetryPolicy(firstPause: .zero, failuresOfHost: 1)
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
+        let caller = try await downloader.callers(1, of: try ImageRequest("http://localhost/a.png"))
+        try await transport.transfer(0).fail(.resourcesShort(url: "", reason: ""))
+        try await transport.transfer(1).answer(SampleImages.png)
+        #expect(await caller.outcomes[0].error == nil)
+    }
+}

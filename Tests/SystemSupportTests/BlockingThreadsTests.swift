@@ -1,0 +1,67 @@
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@Suite("BlockingThreads", .timeLimit(.minutes(30)))
+struct BlockingThreadsTests {
+    private let shortage = ResourceShortage(missing: .thread, code: EAGAIN)
+
+    @Test("without a thread work is refused, and done when there is one")
+    func none() async throws {
+        let system = FewThreads(0)
+        let threads = BlockingThreads(count: 2, start: system.start)
+        for _ in 0..<3 {
+            await #expect(throws: shortage) { try await threads.run { 1 } }
+            #expect(throws: shortage) { try threads.enqueue { Issue.record("refused work was done") } }
+        }
+        system.give(1)
+        #expect(try await threads.run { 1 } == 1)
+    }
+
+    @Test("where one thread of two cannot be started, the other does its work")
+    func oneFewer() async throws {
+        let system = FewThreads(1)
+        let threads = BlockingThreads(count: 2, start: system.start)
+        let (busy, goOn) = (Tally(), Gate())
+        try threads.enqueue {
+            busy.add()
+            goOn.wait()
+        }
+        try await busy.reaches(1)
+        let done = Tally()
+        for _ in 0..<20 { try threads.enqueue { done.add() } }
+        #expect(done.count == 0)
+        goOn.open()
+        try await done.reaches(20)
+        #expect(system.started == 1)
+    }
+
+    @Test("a thread is started when a job finds none free, and no more than the count")
+    func lazy() async throws {
+        let system = FewThreads(100)
+        let threads = BlockingThreads(count: 3, start: system.start)
+        #expect(system.started == 0)
+        let (busy, goOn) = (Tally(), Gate())
+        for number in 1...3 {
+            try threads.enqueue {
+                busy.add()
+                goOn.wait()
+            }
+            try await busy.reaches(number)
+            #expect(system.started == number)
+        }
+        let done = Tally()
+        for _ in 0..<10 { try threads.enqueue { done.add() } }
+        #expect(system.started == 3)
+        goOn.open()
+        try await done.reaches(10)
+    }
+
+    @Test("what must be done is done even without a thread")
+    func inAnyCase() async {
+        let done = Tally()
+        await BlockingThreads.runInAnyCase { done.add() }
+        #expect(done.count == 1)
+    }
+}

@@ -1,0 +1,62 @@
+import CSystem
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@Suite("FileCalls", .timeLimit(.minutes(30)))
+struct FileCallsTests {
+    @Test("a file that belongs to somebody else is read, as those of /proc do to every user but root")
+    func anotherUsersFile() async throws {
+        let text = try await BlockingThreads(count: 1).run { () -> String? in
+            // Takes root's rights from this thread alone, for as long as it lives.
+            _ = setfsuid(Self.nobody)
+            return (try? FileCalls().contents(ofPath: "/proc/sys/kernel/random/boot_id")).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+        }
+        #expect(text?.utf8.count == 37 && text?.last == "\n")
+    }
+
+    @Test("a file longer than one read is read whole, and one that is not there is an absence")
+    func contents() throws {
+        let folder = try TemporaryFolder()
+        let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
+        let descriptor = unsafe csystem_open(folder.file("a"), O_WRONLY | O_CREAT, 0o600)
+        defer { close(descriptor) }
+        try FileCalls().write(bytes, toStream: descriptor)
+        #expect(try FileCalls().contents(ofPath: folder.file("a")) == bytes)
+        do throws(FileFault) {
+            _ = try FileCalls().contents(ofPath: folder.file("b"))
+            Issue.record("there is no such file")
+        } catch {
+            #expect(error.isAbsence && error.explanation.hasSuffix("/b: No such file or directory"))
+        }
+    }
+
+    @Test("writing to a pipe that does not block waits until there is room")
+    func fullPipe() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(unsafe pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        _ = fcntl(writing, F_SETFL, O_NONBLOCK)
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+        let received = Lock<[UInt8]>([])
+        let isDone = Gate()
+        try BlockingThreads.startThread {
+            while Polling.ready([(writing, POLLOUT)], until: .now)[0] {}
+            var part = [UInt8](repeating: 0, count: 4096)
+            while case let count = unsafe read(reading, &part, part.count), count > 0 {
+                received.withLock { $0 += part[..<count] }
+            }
+            isDone.open()
+        }
+        try FileCalls().write(bytes, toStream: writing)
+        close(writing)
+        isDone.wait()
+        close(reading)
+        #expect(received.withLock { $0 } == bytes)
+    }
+
+    private static let nobody: UInt32 = 65_534
+}

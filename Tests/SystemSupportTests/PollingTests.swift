@@ -1,0 +1,18 @@
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@Suite("Polling", .timeLimit(.minutes(30)))
+struct PollingTests {
+    @Test("the descriptors that are ready are named, and none when the deadline comes first")
+    func ready() throws {
+        let (open, shut) = (Gate(), Gate())
+        open.open()
+        let both = [(number: shut.descriptor, events: POLLIN), (number: open.descriptor, events: POLLIN)]
+        #expect(Polling.ready(both) == [false, true])
+        let start = ContinuousClock.now
+        #expect(Polling.ready([both[0]], until: start + .milliseconds(2)) == [false])
+        #expect(ContinuousClock.now >= start + .milliseconds(2))
+    }
+}
