@@ -64,13 +64,13 @@ public struct ImageRequest: Sendable, Hashable {
     /// How urgent it is. Default `.normal`.
     public var priority: Priority
     /// Whether the caches or the network answer. Default `.useProtocol`.
-    public var cachePolicy = CachePolicy.useProtocol
+    public var cachePolicy: CachePolicy
     /// Whether its host is asked although it is left alone after failures: a person asks for another try.
     var insists = false
 
     /// The pixels that are wanted: the image is made to fit into them, never enlarged. Nil, the default, for its own size.
     public var targetSize: ImageSize? {
-        didSet { imageKey = targetSize.map { key.variant("\($0.width)x\($0.height)") } ?? key }
+        didSet { imageKey = Self.imageKey(key, targetSize) }
     }
     /// The SHA-256 the bytes must have, 64 lower-case hexadecimal digits; nil for any. Callers who expect different ones
     /// share a transfer, and each has its own checked.
@@ -88,33 +88,44 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// A request for `url`.
     /// - Parameters:
-    ///   - fields: header fields to send beside the library's own.
+    ///   - targetSize: the pixels that are wanted; nil for the image's own size.
     ///   - priority: how urgent it is.
-    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal.
+    ///   - cachePolicy: whether the caches or the network answer.
+    ///   - fields: header fields to send beside the library's own. Default: none.
+    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal; nil for any.
     ///   - variant: a word of the caller's own that keeps results apart which would otherwise share a cache entry.
     ///   - ignored: items of the query that the cache key leaves out; the request is sent with them. Default: none.
     public init(
-        url: URL, fields: HTTPFields = HTTPFields(), priority: Priority = .normal, checksum: String? = nil,
+        url: URL, targetSize: ImageSize? = nil, priority: Priority = .normal,
+        cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
         variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) {
         var fields = fields
         let bare = Self.movingCredentials(of: url, into: &fields)
         subject = Subject(
             url: bare, fields: fields, checksum: checksum?.lowercased(), variant: variant, ignored: ignored)
-        imageKey = subject.key
+        imageKey = Self.imageKey(subject.key, targetSize)
+        self.targetSize = targetSize
         self.priority = priority
+        self.cachePolicy = cachePolicy
     }
 
-    /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read.
+    /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read. The other parameters are
+    /// those of `init(url:)`.
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
-        _ text: String, relativeTo base: URL? = nil, fields: HTTPFields = HTTPFields(),
+        _ text: String, relativeTo base: URL? = nil, targetSize: ImageSize? = nil,
         priority: Priority = .normal,
-        checksum: String? = nil
+        cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
+        variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) throws(ImageLoadingError) {
         self.init(
-            url: try URL(typed: text, relativeTo: base), fields: fields, priority: priority,
-            checksum: checksum)
+            url: try URL(typed: text, relativeTo: base), targetSize: targetSize, priority: priority,
+            cachePolicy: cachePolicy, fields: fields, checksum: checksum, variant: variant, ignoring: ignored)
+    }
+
+    private static func imageKey(_ key: CacheKey, _ size: ImageSize?) -> CacheKey {
+        size.map { key.variant("\($0.width)x\($0.height)") } ?? key
     }
 
     /// Whether both ask for the same, in the same way.
@@ -131,7 +142,8 @@ public struct ImageRequest: Sendable, Hashable {
     /// Credentials in a URL would be logged and stored with it: they become an Authorization field (RFC 7617), unless
     /// the caller gives one.
     private static func movingCredentials(of url: URL, into fields: inout HTTPFields) -> URL {
-        guard url.user() != nil || url.password() != nil,
+        // What has no `@` has neither name nor password, and is told sooner.
+        guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), url.user() != nil || url.password() != nil,
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         else { return url }
         let user = components.user ?? ""

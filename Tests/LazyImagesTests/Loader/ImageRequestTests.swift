@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ImageCodecs
 import Testing
 
 @testable import LazyImages
@@ -37,6 +38,39 @@ struct ImageRequestTests {
         #expect(Set([plain.key, keyed.key, other.key, variant.key]).count == 4)
         #expect(variant.transferKey == plain.transferKey)
         #expect(Set([plain.transferKey, keyed.transferKey, other.transferKey]).count == 3)
+    }
+
+    @Test("either initialiser takes every option")
+    func options() throws {
+        let text = "https://example.org/a?id=1&session=2"
+        let size = ImageSize(width: 30, height: 40)
+        for request in [
+            ImageRequest(
+                url: try URL(typed: text), targetSize: size, priority: .high, cachePolicy: .cacheOnly,
+                fields: ["Accept-Language": "de"], checksum: "AB", variant: "w342",
+                ignoring: IgnoredQuery(["session"])),
+            try ImageRequest(
+                text, targetSize: size, priority: .high, cachePolicy: .cacheOnly,
+                fields: ["Accept-Language": "de"], checksum: "AB", variant: "w342",
+                ignoring: IgnoredQuery(["session"])),
+        ] {
+            #expect(request.url.absoluteString == text && request.targetSize == size)
+            #expect(request.priority == .high && request.cachePolicy == .cacheOnly)
+            #expect(request.fields["accept-language"] == "de" && request.checksum == "ab")
+            #expect(request.storageKey.text == "https://example.org/a?id=1\nvariant w342")
+            #expect(request.key.text.hasPrefix("https://example.org/a?id=1\nheader accept-language sha256:"))
+            var later = ImageRequest(
+                url: request.url, fields: request.fields, checksum: "ab", variant: "w342",
+                ignoring: IgnoredQuery(["session"]))
+            #expect(later.targetSize == nil && later.priority == .normal)
+            #expect(later.cachePolicy == .useProtocol)
+            #expect(later != request && later.imageKey == later.key)
+            later.targetSize = size
+            #expect(later.imageKey == request.imageKey && later.imageKey != later.key)
+            later.priority = .high
+            later.cachePolicy = .cacheOnly
+            #expect(later == request)
+        }
     }
 
     @Test("a checksum is accepted in either case, and anything where there is none")
