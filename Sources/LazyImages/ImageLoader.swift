@@ -155,7 +155,7 @@ public actor ImageLoader: LoadFlight {
             return LoadedImage(image: image, source: .memory)
         }
         let previews = PreviewMaker(
-            fitting: request.targetSize, limits: decodingLimits, on: threads, for: flight.progress,
+            sizing: request.sizing, limits: decodingLimits, on: threads, for: flight.progress,
             under: pressure)
         let file = try await files.file(
             for: request, ticket: flight.ticket,
@@ -184,7 +184,7 @@ public actor ImageLoader: LoadFlight {
                 file.bytes.withBytes { bytes in
                     do throws(ImageDecodingError) {
                         let bitmap = try decoders.decode(
-                            bytes, fitting: request.targetSize, limits: decodingLimits)
+                            bytes, sizing: request.sizing, limits: decodingLimits)
                         // Half a picture is none: it must not be kept as the image.
                         guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
                         // Known already, unless any content is accepted.

@@ -68,9 +68,14 @@ public struct ImageRequest: Sendable, Hashable {
     /// Whether its host is asked although it is left alone after failures: a person asks for another try.
     var insists = false
 
-    /// The pixels that are wanted: the image is made to fit into them, never enlarged. Nil, the default, for its own size.
+    /// The pixels that are wanted, as `contentMode` says; the image is never enlarged. Nil, the default, for its own size.
     public var targetSize: ImageSize? {
-        didSet { imageKey = Self.imageKey(key, targetSize) }
+        didSet { imageKey = Self.imageKey(key, sizing) }
+    }
+    /// How an image of another shape is made to `targetSize`: it fits into it, the default, or fills it and is cropped.
+    /// Means nothing without a `targetSize`.
+    public var contentMode: ContentMode {
+        didSet { imageKey = Self.imageKey(key, sizing) }
     }
     /// The SHA-256 the bytes must have, 64 lower-case hexadecimal digits; nil for any. Callers who expect different ones
     /// share a transfer, and each has its own checked.
@@ -89,6 +94,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// A request for `url`.
     /// - Parameters:
     ///   - targetSize: the pixels that are wanted; nil for the image's own size.
+    ///   - contentMode: how an image of another shape is made to that size.
     ///   - priority: how urgent it is.
     ///   - cachePolicy: whether the caches or the network answer.
     ///   - fields: header fields to send beside the library's own. Default: none.
@@ -96,7 +102,7 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - variant: a word of the caller's own that keeps results apart which would otherwise share a cache entry.
     ///   - ignored: items of the query that the cache key leaves out; the request is sent with them. Default: none.
     public init(
-        url: URL, targetSize: ImageSize? = nil, priority: Priority = .normal,
+        url: URL, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit, priority: Priority = .normal,
         cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
         variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) {
@@ -104,10 +110,12 @@ public struct ImageRequest: Sendable, Hashable {
         let bare = Self.movingCredentials(of: url, into: &fields)
         subject = Subject(
             url: bare, fields: fields, checksum: checksum?.lowercased(), variant: variant, ignored: ignored)
-        imageKey = Self.imageKey(subject.key, targetSize)
         self.targetSize = targetSize
+        self.contentMode = contentMode
         self.priority = priority
         self.cachePolicy = cachePolicy
+        imageKey = subject.key
+        imageKey = Self.imageKey(subject.key, sizing)
     }
 
     /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read. The other parameters are
@@ -115,17 +123,24 @@ public struct ImageRequest: Sendable, Hashable {
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
         _ text: String, relativeTo base: URL? = nil, targetSize: ImageSize? = nil,
+        contentMode: ContentMode = .fit,
         priority: Priority = .normal,
         cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
         variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) throws(ImageLoadingError) {
         self.init(
-            url: try URL(typed: text, relativeTo: base), targetSize: targetSize, priority: priority,
+            url: try URL(typed: text, relativeTo: base), targetSize: targetSize, contentMode: contentMode,
+            priority: priority,
             cachePolicy: cachePolicy, fields: fields, checksum: checksum, variant: variant, ignoring: ignored)
     }
 
-    private static func imageKey(_ key: CacheKey, _ size: ImageSize?) -> CacheKey {
-        size.map { key.variant("\($0.width)x\($0.height)") } ?? key
+    private static func imageKey(_ key: CacheKey, _ sizing: ImageSizing?) -> CacheKey {
+        guard let sizing else { return key }
+        let size = "\(sizing.target.width)x\(sizing.target.height)"
+        return switch sizing.mode {
+        case .fit: key.variant(size)
+        case .fill(let anchor): key.variant("\(size)-fill-\(anchor.rawValue)")
+        }
     }
 
     /// Whether both ask for the same, in the same way.
@@ -159,6 +174,9 @@ public struct ImageRequest: Sendable, Hashable {
 }
 
 extension ImageRequest {
+    /// What the image is made to when it is decoded; nil for its own size.
+    var sizing: ImageSizing? { targetSize.map { ImageSizing($0, mode: contentMode) } }
+
     /// What its own Cache-Control asks for.
     var directives: CacheControl { CacheControl(fields) }
 

@@ -4,11 +4,11 @@ import ImageCodecs
 /// priorities may differ.
 struct LoadKey: Hashable, RequestKey {
     let file: FileLoader.Key
-    let size: ImageSize?
+    let sizing: ImageSizing?
 
     init(_ request: ImageRequest) {
         file = FileLoader.Key(request)
-        size = request.targetSize
+        sizing = request.sizing
     }
 
     /// As the file's: the size hardly ever tells two loads apart.

@@ -73,6 +73,27 @@ struct ImageRequestTests {
         }
     }
 
+    @Test("a size and how it is filled make an image of their own, of the same file")
+    func contentMode() throws {
+        let size = ImageSize(width: 30, height: 40)
+        let modes = [ContentMode.fit] + ContentMode.Anchor.allCases.map { .fill($0) }
+        let requests = try modes.map {
+            try ImageRequest("https://example.org/a", targetSize: size, contentMode: $0)
+        }
+        #expect(Set(requests.map(\.imageKey)).count == modes.count && Set(requests).count == modes.count)
+        #expect(Set(requests.map(LoadKey.init)).count == modes.count)
+        #expect(Set(requests.map(\.key)).count == 1 && Set(requests.map(\.storageKey)).count == 1)
+        for (request, mode) in zip(requests, modes) {
+            var later = try ImageRequest("https://example.org/a")
+            later.contentMode = mode
+            #expect(later.imageKey == later.key, "without a size it means nothing")
+            later.targetSize = size
+            #expect(later == request && later.contentMode == mode)
+            later.contentMode = .fit
+            #expect(later == requests[0])
+        }
+    }
+
     @Test("a checksum is accepted in either case, and anything where there is none")
     func checksum() throws {
         let bytes = ImageBytes([1, 2, 3])

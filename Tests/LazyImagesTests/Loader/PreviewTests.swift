@@ -98,7 +98,8 @@ struct PreviewTests {
         // One thread: what is run on it waits for what began before.
         let threads = BlockingThreads(count: 1)
         let maker = PreviewMaker(
-            fitting: ImageSize(width: 62, height: 93), limits: .standard, on: threads, for: flight, under: nil
+            sizing: ImageSizing(ImageSize(width: 62, height: 93)), limits: .standard, on: threads,
+            for: flight, under: nil
         )
         let transfer = ProgressRelay()
         transfer.add(ProgressListener(flight, previews: maker), for: LoadTicket())
