@@ -2,6 +2,9 @@ public import FoundationEssentials
 public import ImageCodecs
 
 /// What to load: a URL and what belongs to it. The cache keys are computed once, here: make a request once and keep it.
+///
+///     try ImageRequest("https://example.org/posters/1.jpg", targetSize: size, contentMode: .fill(.top))
+///     ImageRequest(url: signedURL, id: "poster-7")
 public struct ImageRequest: Sendable, Hashable {
     /// How urgent a load is. The queue serves higher ones first and, within one, whoever came first.
     public enum Priority: Int, Sendable, Hashable, Comparable, CaseIterable {
@@ -28,6 +31,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// What is made once, with the request, and shared by its copies: a load copies its request at every turn.
     private final class Subject: Sendable {
         let url: URL
+        let id: String?
         let fields: HTTPFields
         let checksum: String?
         let key: CacheKey
@@ -35,20 +39,24 @@ public struct ImageRequest: Sendable, Hashable {
         let storageKey: CacheKey
 
         init(
-            url: URL, fields: HTTPFields, checksum: String?, variant: String?, ignored: IgnoredQuery
+            url: URL, id: String?, fields: HTTPFields, checksum: String?,
+            variant: String?, ignored: IgnoredQuery
         ) {
             self.url = url
+            self.id = id
             self.fields = fields
-            self.checksum = checksum
+            self.checksum = checksum?.lowercased()
+            func makeKey(
+                _ headers: [(name: String, value: String)], _ variant: String?, _ ignored: IgnoredQuery
+            ) -> CacheKey {
+                if let id { return CacheKey(id: id, headers: headers, variant: variant) }
+                return CacheKey(url: url, headers: headers, variant: variant, ignoring: ignored)
+            }
             let named = fields.fields.map { (name: $0.name, value: $0.value) }
-            transferKey = CacheKey(url: url, headers: named)
-            key =
-                variant == nil && ignored == IgnoredQuery()
-                ? transferKey : CacheKey(url: url, headers: named, variant: variant, ignoring: ignored)
+            transferKey = makeKey(named, nil, IgnoredQuery())
+            key = variant == nil && ignored.isEmpty ? transferKey : makeKey(named, variant, ignored)
             let telling = named.filter { $0.name.equalsIgnoringCase("authorization") }
-            storageKey =
-                telling.count == named.count
-                ? key : CacheKey(url: url, headers: telling, variant: variant, ignoring: ignored)
+            storageKey = telling.count == named.count ? key : makeKey(telling, variant, ignored)
         }
     }
 
@@ -56,6 +64,8 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// Where the image is: https, http, file or data. A user's name and password that stood in it are in `fields`.
     public var url: URL { subject.url }
+    /// The caller's own name for the image, by which all tiers and transfers know it in place of its URL; nil for none.
+    public var id: String? { subject.id }
     /// Header fields of the caller's own, such as `Authorization`. They may make the answer differ: requests with
     /// different ones share no transfer and nothing in memory, and what is on disk only as far as its Vary allows; with
     /// another Authorization not even that. Cache-Control in them is obeyed. A redirect to another origin does not get
@@ -70,29 +80,31 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// The pixels that are wanted, as `contentMode` says; the image is never enlarged. Nil, the default, for its own size.
     public var targetSize: ImageSize? {
-        didSet { imageKey = Self.imageKey(key, sizing) }
+        didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
     }
     /// How an image of another shape is made to `targetSize`: it fits into it, the default, or fills it and is cropped.
     /// Means nothing without a `targetSize`.
     public var contentMode: ContentMode {
-        didSet { imageKey = Self.imageKey(key, sizing) }
+        didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
     }
     /// The SHA-256 the bytes must have, 64 lower-case hexadecimal digits; nil for any. Callers who expect different ones
     /// share a transfer, and each has its own checked.
     public var checksum: String? { subject.checksum }
 
-    /// What memory has the file under: URL, fields and the caller's own variant.
+    /// What memory has the file under: URL or id, fields and the caller's own variant.
     public var key: CacheKey { subject.key }
-    /// What the disk tier has it under: URL, Authorization and the caller's own variant. The other fields are compared
+    /// What the disk tier has it under: URL or id, Authorization and the caller's own variant. The other fields are compared
     /// where the answer's Vary names them.
     public var storageKey: CacheKey { subject.storageKey }
     /// What the decoded image is cached under: the file's key and the size.
     private(set) var imageKey: CacheKey
-    /// What a transfer is shared by: URL and fields.
+    /// What a transfer is shared by: URL or id, and fields.
     var transferKey: CacheKey { subject.transferKey }
 
     /// A request for `url`.
     /// - Parameters:
+    ///   - id: a name for an image whose address changes, such as a signed URL: cache entries and transfers go by it in
+    ///     place of the URL. It names one image, whoever asks for it, for as long as anything is cached. Default: none.
     ///   - targetSize: the pixels that are wanted; nil for the image's own size.
     ///   - contentMode: how an image of another shape is made to that size.
     ///   - priority: how urgent it is.
@@ -102,44 +114,51 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - variant: a word of the caller's own that keeps results apart which would otherwise share a cache entry.
     ///   - ignored: items of the query that the cache key leaves out; the request is sent with them. Default: none.
     public init(
-        url: URL, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit, priority: Priority = .normal,
-        cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
-        variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
+        url: URL, id: String? = nil, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
+        priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol,
+        fields: HTTPFields = HTTPFields(), checksum: String? = nil, variant: String? = nil,
+        ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) {
         var fields = fields
         let bare = Self.movingCredentials(of: url, into: &fields)
-        subject = Subject(
-            url: bare, fields: fields, checksum: checksum?.lowercased(), variant: variant, ignored: ignored)
-        self.targetSize = targetSize
-        self.contentMode = contentMode
-        self.priority = priority
-        self.cachePolicy = cachePolicy
-        imageKey = subject.key
-        imageKey = Self.imageKey(subject.key, sizing)
+        let subject = Subject(
+            url: bare, id: id, fields: fields, checksum: checksum, variant: variant, ignored: ignored)
+        self.init(subject, targetSize, contentMode, priority, cachePolicy)
     }
 
     /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read. The other parameters are
     /// those of `init(url:)`.
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
-        _ text: String, relativeTo base: URL? = nil, targetSize: ImageSize? = nil,
-        contentMode: ContentMode = .fit,
-        priority: Priority = .normal,
+        _ text: String, relativeTo base: URL? = nil, id: String? = nil, targetSize: ImageSize? = nil,
+        contentMode: ContentMode = .fit, priority: Priority = .normal,
         cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
         variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) throws(ImageLoadingError) {
         self.init(
-            url: try URL(typed: text, relativeTo: base), targetSize: targetSize, contentMode: contentMode,
-            priority: priority,
-            cachePolicy: cachePolicy, fields: fields, checksum: checksum, variant: variant, ignoring: ignored)
+            url: try URL(typed: text, relativeTo: base), id: id, targetSize: targetSize,
+            contentMode: contentMode, priority: priority, cachePolicy: cachePolicy, fields: fields,
+            checksum: checksum, variant: variant, ignoring: ignored)
     }
 
-    private static func imageKey(_ key: CacheKey, _ sizing: ImageSizing?) -> CacheKey {
-        guard let sizing else { return key }
-        let size = "\(sizing.target.width)x\(sizing.target.height)"
-        return switch sizing.mode {
-        case .fit: key.variant(size)
-        case .fill(let anchor): key.variant("\(size)-fill-\(anchor.rawValue)")
+    private init(
+        _ subject: Subject, _ targetSize: ImageSize?, _ contentMode: ContentMode, _ priority: Priority,
+        _ cachePolicy: CachePolicy
+    ) {
+        self.subject = subject
+        self.targetSize = targetSize
+        self.contentMode = contentMode
+        self.priority = priority
+        self.cachePolicy = cachePolicy
+        imageKey = Self.imageKey(subject.key, targetSize, contentMode)
+    }
+
+    private static func imageKey(_ key: CacheKey, _ size: ImageSize?, _ mode: ContentMode) -> CacheKey {
+        guard let size else { return key }
+        let name = "\(size.width)x\(size.height)"
+        return switch mode {
+        case .fit: key.variant(name)
+        case .fill(let anchor): key.variant("\(name)-fill-\(anchor.rawValue)")
         }
     }
 

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// What a cached value is found by: a URL in its canonical spelling, the request headers that make the answer
-/// differ, and a variant of the caller's own. Hashed once, when it is made; comparing and looking up cost no
-/// more than four integers from then on.
+/// What a cached value is found by: a URL in its canonical spelling, or a name that the caller gives in its place; the
+/// request headers that make the answer differ; and a variant of the caller's own. Hashed once, when it is made; comparing
+/// and looking up cost no more than four integers from then on.
 ///
 /// The text it stands for is stored in every disk entry and compared on reading:
 ///
@@ -35,6 +35,15 @@ public struct CacheKey: Hashable, Sendable {
             variant: variant)
     }
 
+    /// Makes the key of what the caller names `id`, wherever it is. Its first line is `id poster-7`, which is no URL.
+    /// - Parameters:
+    ///   - id: any text.
+    ///   - headers: as in the other initialiser.
+    ///   - variant: as in the other initialiser.
+    public init(id: String, headers: [(name: String, value: String)] = [], variant: String? = nil) {
+        self.init(subject: "id " + Self.escaped(id), headers: headers, variant: variant)
+    }
+
     private init(subject: String, headers: [(name: String, value: String)], variant: String?) {
         guard !headers.isEmpty || variant != nil else {
             self.init(text: subject)
@@ -60,7 +69,7 @@ public struct CacheKey: Hashable, Sendable {
 
     private static func line(ofVariant name: String) -> String { "\nvariant " + escaped(name) }
 
-    /// The URL in its canonical spelling: the first line of `text`.
+    /// The URL in its canonical spelling, or the name in its place: the first line of `text`.
     package var url: Substring { text.prefix { $0 != "\n" } }
 
     /// A hash that is ready made, for tables of our own.

@@ -79,11 +79,12 @@ struct Hop {
     }
 
     /// The fields to send: the library's own, the caller's where the request is at its origin, and the conditions where
-    /// what they are about came from.
+    /// what they are about came from. An id says that it is the same at another address.
     func fields(_ own: HTTPFields) -> HTTPFields {
         var fields = own
         if !request.fields.isEmpty, isAtOrigin { fields.replace(with: request.fields) }
-        if !order.conditions.isEmpty, order.stored?.url == url.absoluteString {
+        let isAboutStored = order.stored?.url == url.absoluteString || request.id != nil && steps.isEmpty
+        if !order.conditions.isEmpty, isAboutStored {
             fields.replace(with: order.conditions)
         }
         return fields

@@ -7,7 +7,7 @@ struct TransferOrder: Sendable {
     let stored: StoredResponse?
     /// What transfers are shared by.
     let key: CacheKey
-    /// Sent where the stored answer came from, and nowhere else.
+    /// Sent where the stored answer came from, or where a request with an id begins, and nowhere else.
     let conditions: HTTPFields
     /// Where to begin instead of at the request's URL.
     let move: StoredResponse.PermanentMove?
@@ -27,7 +27,8 @@ struct TransferOrder: Sendable {
         self.request = request
         self.stored = stored
         conditions = validators?.conditions ?? HTTPFields()
-        move = stored.moved.flatMap { now < $0.until ? $0 : nil }
+        // A move is the old address's own: a request with an id may have another by now.
+        move = request.id == nil ? stored.moved.flatMap { now < $0.until ? $0 : nil } : nil
         var about = conditions.fields.map { "\($0.name): \($0.value)" }
         if let move { about.append(move.url) }
         key =
