@@ -9,7 +9,7 @@ import ImageCodecs
 /// because the server fails. That a URL has nothing (404, 410) is remembered for five minutes.
 ///
 /// What the network brings goes to the disk tier, whole or not at all. `file:` and `data:` URLs are read directly and
-/// never go there.
+/// never go there; what a request's closure gives does.
 public actor FileLoader: LoadFlight {
     /// Callers share a flight when they want the same file by the same policy, and expect the same bytes.
     struct Key: Hashable, RequestKey {
@@ -158,6 +158,7 @@ public actor FileLoader: LoadFlight {
     private nonisolated func anyFile(
         for request: ImageRequest, _ flight: Flight
     ) async throws(ImageLoadingError) -> LoadedFile {
+        if let data = request.data { return try await file(from: data, for: request) }
         if LocalContent.answers(request.url) { return try await local(request) }
         if request.cachePolicy == .reload { return try await fetch(request, flight, replacing: nil) }
         // A flight may have ended between the caller's own look and this one.
@@ -172,7 +173,7 @@ public actor FileLoader: LoadFlight {
     }
 
     /// What a tier has for the request, if it is what the request wants.
-    private nonisolated func stored(for request: ImageRequest) async -> LoadedFile? {
+    nonisolated func stored(for request: ImageRequest) async -> LoadedFile? {
         if let file = memory?.valueAgain(for: request.key), request.accepts(file.bytes) || !file.isPresent {
             return LoadedFile(file: file, source: .memory)
         }

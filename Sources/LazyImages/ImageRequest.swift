@@ -1,10 +1,12 @@
 public import FoundationEssentials
 public import ImageCodecs
 
-/// What to load: a URL and what belongs to it. The cache keys are computed once, here: make a request once and keep it.
+/// What to load: a URL, or a closure that gives the bytes, and what belongs to it. The cache keys are computed once, here:
+/// make a request once and keep it.
 ///
 ///     try ImageRequest("https://example.org/posters/1.jpg", targetSize: size, contentMode: .fill(.top))
 ///     ImageRequest(url: signedURL, id: "poster-7")
+///     ImageRequest(id: "asset-7", data: { try await library.bytes(of: 7) })
 public struct ImageRequest: Sendable, Hashable {
     /// How urgent a load is. The queue serves higher ones first and, within one, whoever came first.
     public enum Priority: Int, Sendable, Hashable, Comparable, CaseIterable {
@@ -28,10 +30,14 @@ public struct ImageRequest: Sendable, Hashable {
         case reload
     }
 
+    /// Gives the bytes of an image's file, in place of a URL.
+    typealias DataClosure = @Sendable () async throws -> [UInt8]
+
     /// What is made once, with the request, and shared by its copies: a load copies its request at every turn.
     private final class Subject: Sendable {
         let url: URL
         let id: String?
+        let data: DataClosure?
         let fields: HTTPFields
         let checksum: String?
         let key: CacheKey
@@ -39,11 +45,12 @@ public struct ImageRequest: Sendable, Hashable {
         let storageKey: CacheKey
 
         init(
-            url: URL, id: String?, fields: HTTPFields, checksum: String?,
+            url: URL, id: String?, data: DataClosure? = nil, fields: HTTPFields, checksum: String?,
             variant: String?, ignored: IgnoredQuery
         ) {
             self.url = url
             self.id = id
+            self.data = data
             self.fields = fields
             self.checksum = checksum?.lowercased()
             func makeKey(
@@ -62,10 +69,13 @@ public struct ImageRequest: Sendable, Hashable {
 
     private let subject: Subject
 
-    /// Where the image is: https, http, file or data. A user's name and password that stood in it are in `fields`.
+    /// Where the image is: https, http, file or data. A user's name and password that stood in it are in `fields`. Of a
+    /// request with a closure it is `id:` and its id, for messages.
     public var url: URL { subject.url }
     /// The caller's own name for the image, by which all tiers and transfers know it in place of its URL; nil for none.
     public var id: String? { subject.id }
+    /// What gives the bytes in place of the URL; nil where the URL does.
+    var data: DataClosure? { subject.data }
     /// Header fields of the caller's own, such as `Authorization`. They may make the answer differ: requests with
     /// different ones share no transfer and nothing in memory, and what is on disk only as far as its Vary allows; with
     /// another Authorization not even that. Cache-Control in them is obeyed. A redirect to another origin does not get
@@ -141,6 +151,26 @@ public struct ImageRequest: Sendable, Hashable {
             checksum: checksum, variant: variant, ignoring: ignored)
     }
 
+    /// A request for the image whose file `data` gives.
+    ///
+    /// The closure is called when no tier has the bytes, or with `.reload`: once however many callers wait, on no
+    /// particular actor. It is cancelled when the last of them leaves. What it gives is limited to
+    /// `ImageDownloader.Configuration.maximumBytes`, checked to be an image, and kept in memory and on disk under `id`,
+    /// where it does not grow old. What it throws becomes `.dataFailed`, unless it is an `ImageLoadingError`.
+    /// - Parameters:
+    ///   - id: names the image, as in the other initialisers. Another image needs another id.
+    ///   - data: gives the bytes of the image's file, as `[UInt8]` or `Data`.
+    public init<Bytes: Sequence<UInt8> & Sendable>(
+        id: String, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
+        priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol, checksum: String? = nil,
+        data: @escaping @Sendable () async throws -> Bytes
+    ) {
+        let subject = Subject(
+            url: Self.url(ofID: id), id: id, data: { [UInt8](try await data()) }, fields: HTTPFields(),
+            checksum: checksum, variant: nil, ignored: IgnoredQuery())
+        self.init(subject, targetSize, contentMode, priority, cachePolicy)
+    }
+
     private init(
         _ subject: Subject, _ targetSize: ImageSize?, _ contentMode: ContentMode, _ priority: Priority,
         _ cachePolicy: CachePolicy
@@ -151,6 +181,11 @@ public struct ImageRequest: Sendable, Hashable {
         self.priority = priority
         self.cachePolicy = cachePolicy
         imageKey = Self.imageKey(subject.key, targetSize, contentMode)
+    }
+
+    /// `id:asset-7`, a scheme that is never fetched. An id of which no URL can be made is shown as a path.
+    private static func url(ofID id: String) -> URL {
+        URL(string: "id:" + URL.percentEncoded(id)) ?? URL(filePath: id)
     }
 
     private static func imageKey(_ key: CacheKey, _ size: ImageSize?, _ mode: ContentMode) -> CacheKey {

@@ -78,8 +78,27 @@ struct RequestIdentityTests {
         #expect(keyed.key.text.hasPrefix("id poster-7\nheader authorization sha256:"))
         let variant = ImageRequest(url: url, id: "poster-7", variant: "w342")
         #expect(variant.key.text == "id poster-7\nvariant w342" && variant.transferKey == plain.key)
+        #expect(ImageRequest(id: "poster-7", data: { [UInt8]() }).key == plain.key)
         #expect(CacheKey(id: "a\nvariant b").text == "id a%0avariant%20b")
         #expect(try plain != poster(signature: 2), "they ask in different ways")
         #expect(try ImageRequest("https://cdn.example/7.png").id == nil)
+    }
+
+    @Test(
+        "a request with a closure has a URL that only names it",
+        arguments: [
+            ("asset-7", "id:asset-7"), ("a b", "id:a%20b"), ("//host/a", "id://host/a"), ("", "id:"),
+        ])
+    func url(id: String, url: String) {
+        #expect(ImageRequest(id: id, data: { [UInt8]() }).url.absoluteString == url)
+    }
+
+    @Test("no id stops the program")
+    func hostileIDs() {
+        for id in ["//[", "\u{0}", "#?", "[::1", "//a:b", "%", "é\n", "//"] {
+            let request = ImageRequest(id: id, data: { [UInt8]() })
+            #expect(!request.url.absoluteString.isEmpty && request.id == id)
+            #expect(request.key.text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f })
+        }
     }
 }
