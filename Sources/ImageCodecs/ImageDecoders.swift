@@ -53,15 +53,23 @@ public struct ImageDecoders: Sendable {
         return nil
     }
 
-    /// Decodes a file by its first bytes. With a `target` the picture is made to fit into it, never enlarged.
+    /// Decodes a file by its first bytes. With a `target` the picture is made to fit into it, never enlarged. Throws as
+    /// `decode(_:sizing:limits:)`.
+    public func decode(
+        _ bytes: Span<UInt8>, fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
+    ) throws(ImageDecodingError) -> Bitmap {
+        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
+    }
+
+    /// Decodes a file by its first bytes, as `sizing` wants it; at its own size without one.
     ///
     /// Throws `unrecognised` for bytes of no known format, `unsupported` with the format's name when no decoder
     /// reads it, and what the decoder throws. Runs for milliseconds on the caller's thread.
     public func decode(
-        _ bytes: Span<UInt8>, fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
+        _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
         if let decoder = decoder(of: bytes) {
-            return try decoder.decode(bytes, fitting: target, limits: limits)
+            return try decoder.decode(bytes, sizing: sizing, limits: limits)
         }
         guard let format = ImageFormat(detecting: bytes) else { throw .unrecognised }
         throw .unsupported(feature: format.displayName)
@@ -87,5 +95,12 @@ extension ImageDecoders {
         _ bytes: [UInt8], fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
         try decode(bytes.span, fitting: target, limits: limits)
+    }
+
+    /// Decodes a file given as an array; as `decode(_:sizing:limits:)` with a span.
+    public func decode(
+        _ bytes: [UInt8], sizing: ImageSizing?, limits: DecodingLimits = .standard
+    ) throws(ImageDecodingError) -> Bitmap {
+        try decode(bytes.span, sizing: sizing, limits: limits)
     }
 }

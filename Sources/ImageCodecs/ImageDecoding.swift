@@ -30,6 +30,12 @@ public protocol ImageDecoding: Sendable {
     func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap
+
+    /// Decodes a whole file as `sizing` wants it, so that it may be cropped too; without one it keeps its size. Loaders
+    /// call this one.
+    func decode(
+        _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap
 }
 
 extension ImageDecoding {
@@ -47,5 +53,16 @@ extension ImageDecoding {
     /// Checks with `ImageHeader.checkComplete(_:)`, which lets every format pass that it does not know.
     public func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         try ImageHeader.checkComplete(bytes)
+    }
+
+    /// Decodes to fit. A picture that is to fill a size is decoded no larger than that takes, by its header, and cropped.
+    public func decode(
+        _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        guard let sizing, case .fill = sizing.mode else {
+            return try decode(bytes, fitting: sizing?.target, limits: limits)
+        }
+        let box = try header(of: bytes).size.map { sizing.box(for: $0) }
+        return try decode(bytes, fitting: box, limits: limits).resized(to: sizing)
     }
 }

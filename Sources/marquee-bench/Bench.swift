@@ -11,6 +11,8 @@ struct Bench {
         marquee-bench memory [--threads N]
                                        hit, miss and stores of the memory tier on 1, 2 and 4 threads, or on N,
                                        beside a dictionary under a lock and plain LRU
+        marquee-bench request          a request made from text, from a URL and with a size, beside Foundation's URL of the
+                                       same text
         marquee-bench hit-ratio [--capacity N TRACE | --pairs LIST] [--binary]
                                        what LRU, CLOCK, SIEVE, ours and the optimum make of a trace: a key a line,
                                        or 32-bit integers, low byte first; of the pairs of a list, a trace and a
@@ -53,6 +55,7 @@ struct Bench {
             switch options.words.first {
             case "fetch": results = try await fetchBenchmark(options)
             case "memory": results = try await memoryBenchmark(options)
+            case "request": results = try await requestBenchmark(options)
             case "hit-ratio": results = try await hitRatioBenchmark(options)
             case "disk": results = try await diskBenchmark(options)
             case "processes": results = try await processesBenchmark(options)

@@ -14,6 +14,14 @@ struct FuzzedFile {
                 let size = try ImageHeader(parsing: bytes).size
                 precondition(
                     size.map { target.map($0.fitted(into:)) ?? $0 } == bitmap.size, "size of the header")
+                guard let target else { continue }
+                // What fills a size is that or smaller; which part of it stays depends on the file.
+                let anchors = ContentMode.Anchor.allCases
+                let sizing = ImageSizing(target, mode: .fill(anchors[bytes.count % anchors.count]))
+                let filled = try ImageDecoders.standard.decode(bytes, sizing: sizing, limits: limits)
+                precondition(
+                    filled.width <= target.width && filled.height <= target.height, "size to fill")
+                precondition(filled.isComplete == bitmap.isComplete, "complete")
             } catch {
                 precondition(!error.description.isEmpty)
             }

@@ -22,7 +22,7 @@ extension Bitmap {
 extension ExifOrientation {
     /// Where the pixel shown in `column` and `row` is in the stored picture of these sides.
     @inline(__always)
-    fileprivate func stored(column: Int, row: Int, width: Int, height: Int) -> (x: Int, y: Int) {
+    func stored(column: Int, row: Int, width: Int, height: Int) -> (x: Int, y: Int) {
         switch self {
         case .upright: (column, row)
         case .mirrored: (width &- 1 &- column, row)

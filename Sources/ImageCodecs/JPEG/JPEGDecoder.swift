@@ -7,19 +7,27 @@ public struct JPEGDecoder: ImageDecoding {
     /// JPEG alone.
     public var formats: Set<ImageFormat> { [.jpeg] }
 
+    /// Decodes a JPEG to fit; see `decode(_:sizing:limits:)`.
+    public func decode(
+        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
+    }
+
     /// Decodes a JPEG; see `ImageDecoding`. Runs on the caller's thread.
     ///
-    /// To a target it is decoded at 1/2, 1/4 or 1/8, the smallest that is not below it, and averaged from there. A file
-    /// that ends within or behind its first scan gives the picture so far, which is not `isComplete`.
+    /// To a size it is decoded at 1/2, 1/4 or 1/8, the smallest that is not below it, and averaged from there. What is
+    /// cropped off is neither averaged nor turned into colours. A file that ends within or behind its first scan gives
+    /// the picture so far, which is not `isComplete`.
     ///
     /// Throws `tooLarge` before there is room for samples, `truncated` when the file ends ahead of its first scan,
     /// `corrupt`, and `unsupported` for arithmetic coding, lossless, hierarchical and 12-bit files.
     public func decode(
-        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+        _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         try limits.check(inputBytes: bytes.count)
         guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognised }
-        var file = JPEGFile(fitting: target, limits: limits)
+        var file = JPEGFile(sizing: sizing, limits: limits)
         try file.read(bytes)
         return try file.picture()
     }

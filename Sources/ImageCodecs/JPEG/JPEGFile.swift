@@ -1,12 +1,14 @@
 /// Reads a JPEG file from marker to marker (T.81 B.2) and decodes its scans.
 struct JPEGFile {
     private let limits: DecodingLimits
-    /// What the picture is to fit into, as it is shown.
-    private let target: ImageSize?
+    /// What is wanted of the picture, as it is shown.
+    private let sizing: ImageSizing?
     private var segments = JPEGSegments(offset: 2)
     private var tables = JPEGTables()
     private var frame: JPEGFrame?
     private var scale: JPEGScale?
+    /// What is wanted of the picture, as it is stored.
+    private var layout: PictureLayout?
     private var orientation: ExifOrientation?
     private var hasJFIF = false
     private var adobeTransform: UInt8?
@@ -22,9 +24,9 @@ struct JPEGFile {
     private var planes: JPEGPlanes?
     private var coefficients: JPEGCoefficients?
 
-    init(fitting target: ImageSize?, limits: DecodingLimits) {
+    init(sizing: ImageSizing?, limits: DecodingLimits) {
         self.limits = limits
-        self.target = target
+        self.sizing = sizing
     }
 
     /// Reads the whole file, or what there is of it once a scan began; the limits are checked at the frame header,
@@ -94,11 +96,11 @@ struct JPEGFile {
         try limits.check(frame.size)
         self.frame = frame
         steps = Array(repeating: nil, count: frame.components.count)
-        scale = JPEGScale(frame, target: storedTarget.map(frame.size.fitted(into:)))
+        let upright = orientation ?? .upright
+        let layout = PictureLayout(upright.size(ofStored: frame.size), to: sizing).stored(upright)
+        self.layout = layout
+        scale = JPEGScale(frame, target: sizing == nil ? nil : layout.scaled)
     }
-
-    /// What the picture is to fit into, as it is stored.
-    private var storedTarget: ImageSize? { orientation?.swapsSides == true ? target?.transposed : target }
 
     private mutating func readScan(
         _ segment: JPEGSegment, _ bytes: Span<UInt8>
@@ -153,8 +155,9 @@ struct JPEGFile {
 
     private func makeRows(_ frame: JPEGFrame, _ scale: JPEGScale, _ planes: [JPEGPlanes.Plane]) -> JPEGRows {
         let colour = JPEGColour(frame: frame, hasJFIF: hasJFIF, adobeTransform: adobeTransform)
-        let result = storedTarget.map(frame.size.fitted(into:)) ?? scale.size
-        return JPEGRows(frame, scale: scale, colour: colour, planes: planes, result: result)
+        return JPEGRows(
+            frame, scale: scale, colour: colour, planes: planes,
+            layout: layout ?? PictureLayout(whole: scale.size))
     }
 
     /// The picture as far as it was read, upright; at least one scan must have been. Not complete unless the file `isWhole`.

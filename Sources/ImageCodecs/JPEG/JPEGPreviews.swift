@@ -19,7 +19,12 @@ public struct JPEGPreviews: Sendable {
 
     /// Previews made to fit into `target`, never enlarged; at the file's own size without one.
     public init(fitting target: ImageSize? = nil, limits: DecodingLimits = .standard) {
-        file = JPEGFile(fitting: target, limits: limits)
+        self.init(sizing: target.map { ImageSizing($0) }, limits: limits)
+    }
+
+    /// Previews as `sizing` wants them; at the file's own size without one.
+    public init(sizing: ImageSizing?, limits: DecodingLimits = .standard) {
+        file = JPEGFile(sizing: sizing, limits: limits)
         self.limits = limits
     }
 

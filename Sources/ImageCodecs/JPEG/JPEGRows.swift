@@ -12,10 +12,10 @@ struct JPEGRows {
     /// Whether every row so far is made of blocks that were decoded.
     private var isDecoded = true
 
-    /// A picture of `frame` at `scale`, to be made `result` large.
+    /// A picture of `frame` at `scale`, wanted by `layout`.
     init(
         _ frame: JPEGFrame, scale: JPEGScale, colour: JPEGColour, planes: [JPEGPlanes.Plane],
-        result: ImageSize
+        layout: PictureLayout
     ) {
         self.colour = colour
         size = scale.size
@@ -25,7 +25,7 @@ struct JPEGRows {
             ChromaUpsampling(frame.components[$0], of: frame, scale: scale, plane: planes[$0])
         }
         waitingRows = upsamplings.contains(where: \.needsNextRow) ? 1 : 0
-        builder = BitmapBuilder(source: scale.size, result: result, isOpaque: true)
+        builder = BitmapBuilder(source: scale.size, layout: layout, isOpaque: true)
     }
 
     /// Takes the samples of all rows of units up to `unitRow`.
@@ -45,6 +45,11 @@ struct JPEGRows {
         var first = [UInt8](repeating: 0, count: vectors * 16)
         var (second, third, fourth) = (first, first, first)
         while nextRow < end {
+            guard builder.needsNextRow else {
+                builder.skipRow()
+                nextRow += 1
+                continue
+            }
             if colour.isBasedOnYCbCr {
                 upsampleLuma(of: planes, into: &luma, &blue)
                 upsample(1, of: planes, into: &blue)

@@ -7,28 +7,35 @@ public struct PNGDecoder: ImageDecoding {
     /// PNG alone.
     public var formats: Set<ImageFormat> { [.png] }
 
+    /// Decodes a PNG to fit; see `decode(_:sizing:limits:)`.
+    public func decode(
+        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
+    }
+
     /// Decodes a PNG; see `ImageDecoding`. Runs on the caller's thread.
     ///
     /// Throws `tooLarge` before anything is allocated, `truncated`, `corrupt` and, for critical chunks that are not
     /// known here, `unsupported`.
     public func decode(
-        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+        _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         let structure = try PNGStructure(parsing: bytes, limits: limits)
         let rows = try Self.decompress(structure, in: bytes)
         if let (frame, size) = structure.frame {
-            let bitmap = try Self.bitmap(of: rows, structure, fitting: nil)
-            return bitmap.placed(as: frame, in: size).fitted(into: target)
+            let bitmap = try Self.bitmap(of: rows, structure, sizing: nil)
+            return bitmap.placed(as: frame, in: size).resized(to: sizing)
         }
-        return try Self.bitmap(of: rows, structure, fitting: target)
+        return try Self.bitmap(of: rows, structure, sizing: sizing)
     }
 
     private static func bitmap(
-        of rows: [UInt8], _ structure: PNGStructure, fitting target: ImageSize?
+        of rows: [UInt8], _ structure: PNGStructure, sizing: ImageSizing?
     ) throws(ImageDecodingError) -> Bitmap {
         structure.header.isInterlaced
-            ? try weave(rows, of: structure, fitting: target)
-            : try expand(rows, of: structure, fitting: target)
+            ? try weave(rows, of: structure, sizing: sizing)
+            : try expand(rows, of: structure, sizing: sizing)
     }
 
     /// The filtered rows of all passes.
@@ -51,12 +58,12 @@ public struct PNGDecoder: ImageDecoding {
 
     /// A picture stored from top to bottom.
     private static func expand(
-        _ filtered: [UInt8], of structure: PNGStructure, fitting target: ImageSize?
+        _ filtered: [UInt8], of structure: PNGStructure, sizing: ImageSizing?
     ) throws(ImageDecodingError) -> Bitmap {
         let header = structure.header
         let expander = PNGRowExpander(structure)
         var builder = BitmapBuilder(
-            source: header.size, result: target.map(header.size.fitted(into:)) ?? header.size,
+            source: header.size, layout: PictureLayout(header.size, to: sizing),
             isOpaque: structure.isOpaque)
         let rowBytes = header.rowBytes(width: header.size.width)
         var filters = PNGFilters(rowBytes: rowBytes, distance: header.filterDistance)
@@ -76,7 +83,7 @@ public struct PNGDecoder: ImageDecoding {
 
     /// A picture stored in the seven passes of Adam7.
     private static func weave(
-        _ filtered: [UInt8], of structure: PNGStructure, fitting target: ImageSize?
+        _ filtered: [UInt8], of structure: PNGStructure, sizing: ImageSizing?
     ) throws(ImageDecodingError) -> Bitmap {
         let header = structure.header
         let expander = PNGRowExpander(structure)
@@ -105,8 +112,8 @@ public struct PNGDecoder: ImageDecoding {
                 start &+= rowBytes &+ 1
             }
         }
-        return Bitmap(width: header.size.width, height: header.size.height, pixels: pixels).fitted(
-            into: target)
+        return Bitmap(width: header.size.width, height: header.size.height, pixels: pixels)
+            .resized(to: sizing)
     }
 
     private static func unknownFilter(_ structure: PNGStructure) -> ImageDecodingError {

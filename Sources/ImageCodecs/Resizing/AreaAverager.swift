@@ -1,34 +1,56 @@
 /// Resizes a picture row by row: every pixel of the result is the mean of the area it covers, pixels at the
 /// border of that area counting by the part that lies inside. In the picture's own (gamma) space, as terminal
-/// viewers do it.
+/// viewers do it. Of the result only the part is made that its layout keeps.
 ///
 /// Lengths are counted in units in which both pictures are `source * result` long: a source pixel spans
 /// `result` units, a result pixel `source` units. All weights are whole numbers.
 struct AreaAverager {
     private let source: ImageSize
+    /// The whole result, of which `layout` keeps a part.
     private let result: ImageSize
-    /// One sum for each channel of each source column: the rows so far of the result's current row.
+    private let layout: PictureLayout
+    /// The source columns that the kept part covers.
+    private let sourceColumns: Range<Int>
+    /// One sum for each channel of each of these columns: the rows so far of the result's current row.
     private var sums: [UInt32]
     private var sourceRow = 0
-    private var resultRow = 0
+    private var resultRow: Int
     private var pixels: [UInt8]
     /// Colours of translucent pixels must count by their alpha, or invisible ones would bleed into the edges.
     private let weighsByAlpha: Bool
 
-    init(from source: ImageSize, to result: ImageSize, weighingByAlpha: Bool) {
+    init(from source: ImageSize, to layout: PictureLayout, weighingByAlpha: Bool) {
         self.source = source
-        self.result = result
+        self.layout = layout
+        result = layout.scaled
         weighsByAlpha = weighingByAlpha
-        sums = [UInt32](repeating: 0, count: source.width * 4)
-        pixels = [UInt8](repeating: 255, count: result.width * result.height * 4)
+        let first = layout.columns.lowerBound * source.width / result.width
+        let end = (layout.columns.upperBound * source.width + result.width - 1) / result.width
+        sourceColumns = first..<end
+        sums = [UInt32](repeating: 0, count: sourceColumns.count * 4)
+        resultRow = layout.rows.lowerBound
+        pixels = [UInt8](repeating: 255, count: layout.size.width * layout.size.height * 4)
     }
 
+    /// Whether the kept part covers any of the next row of the source.
+    var needsNextRow: Bool {
+        let start = sourceRow &* result.height
+        return start < layout.rows.upperBound &* source.height
+            && start &+ result.height > layout.rows.lowerBound &* source.height
+    }
+
+    /// Passes over a row of the source that is not needed.
+    mutating func skipRow() { sourceRow &+= 1 }
+
     /// Takes the next row of the source: its RGBA pixels.
-    mutating func add(row: Span<UInt8>) {
-        var position = sourceRow &* result.height
-        let end = position &+ result.height
+    mutating func add(row whole: Span<UInt8>) {
+        let row = whole.extracting(sourceColumns.lowerBound &* 4..<sourceColumns.upperBound &* 4)
+        let start = sourceRow &* result.height
+        let end = start &+ result.height
+        // The first kept row may begin within this one.
+        var position = max(start, resultRow &* source.height)
         sourceRow &+= 1
-        while position < end, resultRow < result.height {
+        while position < end, resultRow < layout.rows.upperBound {
             let resultEnd = (resultRow &+ 1) &* source.height
             let weight = UInt32(truncatingIfNeeded: min(end, resultEnd) &- position)
             if weighsByAlpha {
@@ -43,7 +65,8 @@ struct AreaAverager {
 
     /// The resized picture; every row of the source must have been added.
     consuming func finish(isComplete: Bool = true) -> Bitmap {
-        Bitmap(width: result.width, height: result.height, pixels: pixels, isComplete: isComplete)
+        Bitmap(
+            width: layout.size.width, height: layout.size.height, pixels: pixels, isComplete: isComplete)
     }
 
     private mutating func accumulate(_ row: Span<UInt8>, weight: UInt32) {
@@ -71,16 +94,16 @@ struct AreaAverager {
         let finished = sums
         let columns = finished.span
         sums = [UInt32](repeating: 0, count: finished.count)
-        var position = 0
-        var column = 0
-        var target = resultRow &* result.width &* 4
-        for resultColumn in 0..<result.width {
+        var position = layout.columns.lowerBound &* source.width
+        var column = sourceColumns.lowerBound
+        var target = (resultRow &- layout.rows.lowerBound) &* layout.columns.count &* 4
+        for resultColumn in layout.columns {
             let end = (resultColumn &+ 1) &* source.width
             var total = SIMD4<Float>()
             while position < end {
                 let columnEnd = (column &+ 1) &* result.width
                 let weight = Float(min(end, columnEnd) &- position)
-                total += Self.sum(columns, ofColumn: column) * weight
+                total += Self.sum(columns, ofColumn: column &- sourceColumns.lowerBound) * weight
                 position = min(end, columnEnd)
                 if position == columnEnd { column &+= 1 }
             }

@@ -116,7 +116,8 @@ struct FileTiers: Sendable {
         return file
     }
 
-    private func store(_ file: LoadedFile, for request: ImageRequest) async {
+    /// Keeps a file in both tiers.
+    func store(_ file: LoadedFile, for request: ImageRequest) async {
         remember(file, for: request)
         guard let disk, let response = file.response else { return }
         await disk.store(

@@ -6,7 +6,7 @@ public import ImageCodecs
 public final class LoadedFile: Sendable, CachedAddress {
     /// Where a load found its file.
     public enum Source: String, Sendable, Hashable {
-        /// The memory tier; the disk tier; the network; a `file:` or `data:` URL.
+        /// The memory tier; the disk tier; the network; a `file:` or `data:` URL, or the request's own closure.
         case memory, disk, network, local
         /// A tier, after the server has said that it still holds.
         case revalidated

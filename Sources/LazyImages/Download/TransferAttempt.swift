@@ -96,9 +96,10 @@ struct TransferAttempt: Sendable {
             if !defaults.isEmpty { fields.replace(with: defaults) }
             if !request.fields.isEmpty { fields.replace(with: request.fields) }
         }
-        if !order.conditions.isEmpty, !ignoresConditions,
-            order.stored?.response?.url == url.absoluteString
-        {
+        // An id says that the image is the same at another address.
+        let isAboutStored =
+            order.stored?.response?.url == url.absoluteString || request.id != nil && steps.isEmpty
+        if !order.conditions.isEmpty, !ignoresConditions, isAboutStored {
             fields.replace(with: order.conditions)
         }
         return fields

@@ -8,7 +8,7 @@ struct TransferOrder: Sendable {
     let stored: LoadedFile?
     /// What transfers are shared by.
     let key: CacheKey
-    /// Sent where the stored answer came from, and nowhere else.
+    /// Sent where the stored answer came from, or where a request with an id begins, and nowhere else.
     let conditions: HTTPFields
     /// Whether word that what is stored still holds would do.
     let revalidates: Bool
@@ -32,7 +32,8 @@ struct TransferOrder: Sendable {
         self.stored = stored
         revalidates = true
         conditions = Validators(response.fields)?.conditions ?? HTTPFields()
-        move = response.moved.flatMap { now < $0.until ? $0 : nil }
+        // A move is the old address's own: a request with an id may have another by now.
+        move = request.id == nil ? response.moved.flatMap { now < $0.until ? $0 : nil } : nil
         var about = conditions.fields.map { "\($0.name): \($0.value)" }
         if let move { about.append(move.url) }
         key =

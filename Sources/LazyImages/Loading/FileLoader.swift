@@ -11,7 +11,7 @@ package import SystemSupport
 /// because the server fails. That a URL has nothing (404, 410) is remembered for five minutes.
 ///
 /// What the network brings goes to the disk tier, whole or not at all. `file:` and `data:` URLs are read directly and
-/// never go there.
+/// never go there; what a request's closure gives does.
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class FileLoader: Sendable {
@@ -119,9 +119,14 @@ public final class FileLoader: Sendable {
         {
             return file
         }
-        let file =
-            LocalContent.answers(request.url)
-            ? try await local(request) : try await cachedOrFetched(request, client)
+        let file: LoadedFile
+        if let data = request.data {
+            file = try await self.file(from: data, for: request)
+        } else if LocalContent.answers(request.url) {
+            file = try await local(request)
+        } else {
+            file = try await cachedOrFetched(request, client)
+        }
         // The limit holds for what is cached too: an earlier process may have had a higher one.
         guard isSmallEnough(file) else {
             throw .tooLarge(url: request.url.displayText, limit: configuration.maximumBytes)

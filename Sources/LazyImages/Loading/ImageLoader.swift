@@ -166,7 +166,7 @@ public final class ImageLoader: Sendable {
         // A load may have ended between the caller's own look and this one.
         if let image = usableImage(for: request, isFirstLook: false) { return image }
         let previews = PreviewMaker(
-            fitting: request.targetSize, limits: decodingLimits, on: threads, for: load, under: pressure)
+            sizing: request.sizing, limits: decodingLimits, on: threads, for: load, under: pressure)
         let file = try await files.file(
             for: request, FileLoader.Client(load: load, listener: previews.listener))
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
@@ -187,7 +187,7 @@ public final class ImageLoader: Sendable {
                 file.bytes.withBytes { bytes in
                     do throws(ImageDecodingError) {
                         let bitmap = try decoders.decode(
-                            bytes, fitting: request.targetSize, limits: decodingLimits)
+                            bytes, sizing: request.sizing, limits: decodingLimits)
                         // Half a picture is none: it must not be kept as the image.
                         guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
                         // Known already, unless any content is accepted.

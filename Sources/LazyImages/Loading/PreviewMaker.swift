@@ -37,7 +37,7 @@ final class PreviewMaker: Sendable {
         }
     }
 
-    private let target: ImageSize?
+    private let sizing: ImageSizing?
     private let limits: DecodingLimits
     private let threads: BlockingThreads
     private let load: SharedTask<LoadedImage>
@@ -48,10 +48,10 @@ final class PreviewMaker: Sendable {
     ///   - load: is shown the previews.
     ///   - pressure: how short memory is; nil for a loader that does not care.
     init(
-        fitting target: ImageSize?, limits: DecodingLimits, on threads: BlockingThreads,
+        sizing: ImageSizing?, limits: DecodingLimits, on threads: BlockingThreads,
         for load: SharedTask<LoadedImage>, under pressure: MemoryPressure?
     ) {
-        self.target = target
+        self.sizing = sizing
         self.limits = limits
         self.threads = threads
         self.load = load
@@ -123,7 +123,7 @@ final class PreviewMaker: Sendable {
             if piece.isEmpty || pressure?.level == .critical { state.end() }
             guard state.body === body else { return nil }
             state.taken += piece.count
-            return state.reader.take() ?? JPEGPreviews(fitting: target, limits: limits)
+            return state.reader.take() ?? JPEGPreviews(sizing: sizing, limits: limits)
         }
         guard var reader = taken else { return nil }
         var bitmap: Bitmap?

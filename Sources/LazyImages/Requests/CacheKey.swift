@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// What a cached value is found by: a URL in its canonical spelling, the request headers that make the answer
-/// differ, and a variant of the caller's own. Hashed once, when it is made; comparing and looking up cost no
-/// more than four integers from then on.
+/// What a cached value is found by: a URL in its canonical spelling, or a name that the caller gives in its place; the
+/// request headers that make the answer differ; and a variant of the caller's own. Hashed once, when it is made; comparing
+/// and looking up cost no more than four integers from then on.
 ///
 /// The text it stands for is stored in every disk entry and compared on reading:
 ///
@@ -30,15 +30,33 @@ public struct CacheKey: Hashable, Sendable {
         url: URL, headers: [(name: String, value: String)] = [], variant: String? = nil,
         ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) {
+        self.init(
+            subject: CanonicalURL(url.absoluteString, ignoring: ignored).text, headers: headers,
+            variant: variant)
+    }
+
+    /// Makes the key of what the caller names `id`, wherever it is. Its first line is `id poster-7`, which is no URL.
+    /// - Parameters:
+    ///   - id: any text.
+    ///   - headers: as in the other initialiser.
+    ///   - variant: as in the other initialiser.
+    public init(id: String, headers: [(name: String, value: String)] = [], variant: String? = nil) {
+        self.init(subject: "id " + Self.escaped(id), headers: headers, variant: variant)
+    }
+
+    private init(subject: String, headers: [(name: String, value: String)], variant: String?) {
+        guard !headers.isEmpty || variant != nil else {
+            self.init(text: subject)
+            return
+        }
         let lines = headers.map { header in
             // The hash and not the value: a cookie or an Authorization has no business in a file.
             "\nheader \(Self.escaped(header.name).lowercased()) sha256:\(SHA256.hash(of: header.value).hexadecimal)"
         }
         // Headers of one name keep their order, which has a meaning (RFC 9110 section 5.3); sorting is stable.
         let ordered = lines.sorted { $0.prefix { $0 != ":" } < $1.prefix { $0 != ":" } }
-        let plain = CacheKey(
-            text: CanonicalURL(url.absoluteString, ignoring: ignored).text + ordered.joined())
-        self = variant.map { plain.variant($0) } ?? plain
+        let last = variant.map(Self.line(ofVariant:)) ?? ""
+        self.init(text: subject + ordered.joined() + last)
     }
 
     private init(text: String) {
@@ -47,11 +65,11 @@ public struct CacheKey: Hashable, Sendable {
     }
 
     /// The key of a value derived from this key's own, such as the picture at one size. Costs one hash.
-    public func variant(_ name: String) -> CacheKey {
-        CacheKey(text: "\(text)\nvariant \(Self.escaped(name))")
-    }
+    public func variant(_ name: String) -> CacheKey { CacheKey(text: text + Self.line(ofVariant: name)) }
 
-    /// The URL in its canonical spelling: the first line of `text`.
+    private static func line(ofVariant name: String) -> String { "\nvariant " + escaped(name) }
+
+    /// The URL in its canonical spelling, or the name in its place: the first line of `text`.
     package var url: Substring { text.prefix { $0 != "\n" } }
 
     /// Whether both stand for the same text, told by their digests.
@@ -62,9 +80,10 @@ public struct CacheKey: Hashable, Sendable {
 
     /// One line of printable ASCII for any text, and different lines for different texts.
     private static func escaped(_ text: String) -> String {
+        guard text.utf8.contains(where: { !isPlain($0) }) else { return text }
         var result = ""
         for byte in text.utf8 {
-            if byte > UInt8(ascii: " "), byte < 0x7f, byte != UInt8(ascii: "%") {
+            if isPlain(byte) {
                 result.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 let digits = String(byte, radix: 16)
@@ -72,5 +91,9 @@ public struct CacheKey: Hashable, Sendable {
             }
         }
         return result
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte > UInt8(ascii: " ") && byte < 0x7f && byte != UInt8(ascii: "%")
     }
 }

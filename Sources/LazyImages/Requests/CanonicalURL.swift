@@ -8,6 +8,12 @@ struct CanonicalURL {
     let text: String
 
     init(_ url: String, ignoring ignored: IgnoredQuery = IgnoredQuery()) {
+        let isReady = ignored.isEmpty && Self.isPlain(url)
+        text = isReady ? url : Self.normalised(url, ignoring: ignored)
+    }
+
+    /// The canonical spelling of any URL, made piece by piece.
+    static func normalised(_ url: String, ignoring ignored: IgnoredQuery = IgnoredQuery()) -> String {
         let parts = Parts(Array(url.utf8))
         var result: [UInt8] = []
         if let scheme = parts.scheme { result += scheme.map(lowercase) + [colon] }
@@ -23,7 +29,71 @@ struct CanonicalURL {
         if let query = parts.query, let kept = ignored.removing(from: normalisedPercent(query)) {
             result += [questionMark] + kept
         }
-        text = String(decoding: result, as: UTF8.self)
+        return String(decoding: result, as: UTF8.self)
+    }
+}
+
+extension CanonicalURL {
+    /// Whether `url` is a web address that needs no change, told without taking it apart: a lower-case scheme and host, a
+    /// port that is valid and not the scheme's own, an absolute path without dot segments, and neither user information,
+    /// percent-encoding nor a fragment. It is its own canonical spelling, and `URL(typed:)` changes nothing in it.
+    ///
+    /// False for some that need no change either: a path with a hidden file, for example.
+    static func isPlain(_ url: String) -> Bool {
+        let url = url.utf8Span.span
+        guard let host = plainHostStart(url) else { return false }
+        var index = host
+        while index < url.count, isPlainHost(url[index]) { index &+= 1 }
+        guard index > host, index < url.count else { return false }
+        if url[index] == colon {
+            let first = index &+ 1
+            var port = 0
+            index = first
+            while index < url.count, index < first &+ 5, url[index] >= zero, url[index] <= nine {
+                port = port &* 10 &+ Int(url[index] &- zero)
+                index &+= 1
+            }
+            guard index > first, index < url.count, url[first] != zero, port <= 65_535,
+                port != 80, port != 443
+            else { return false }
+        }
+        guard url[index] == slash else { return false }
+        var isQuery = false
+        while index < url.count {
+            let byte = url[index]
+            guard isPlain(byte) else { return false }
+            if byte == questionMark { isQuery = true }
+            if byte == dot, !isQuery, url[index &- 1] == slash { return false }
+            index &+= 1
+        }
+        return true
+    }
+
+    /// Where the host begins; nil without a scheme of the web.
+    private static func plainHostStart(_ url: Span<UInt8>) -> Int? {
+        guard url.count > 8, url[0] == UInt8(ascii: "h"), url[1] == UInt8(ascii: "t"),
+            url[2] == UInt8(ascii: "t"), url[3] == UInt8(ascii: "p")
+        else { return nil }
+        let mark = url[4] == UInt8(ascii: "s") ? 5 : 4
+        return url[mark] == colon && url[mark &+ 1] == slash && url[mark &+ 2] == slash ? mark &+ 3 : nil
+    }
+
+    private static func isPlainHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), zero...nine, dot, UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
+    /// RFC 3986 appendix A: what may stand in a path, and in a query, but for percent-encoding.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "?")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "="),
+            UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
     }
 }
 
@@ -90,7 +160,9 @@ private func normalisedPercent(_ text: ArraySlice<UInt8>, lowercasing: Bool = fa
             index += 2
         }
         if isEncoded {
-            result += [percent, upperDigit(byte >> 4), upperDigit(byte & 15)]
+            result.append(percent)
+            result.append(upperDigit(byte >> 4))
+            result.append(upperDigit(byte & 15))
         } else {
             result.append(lowercasing ? lowercase(byte) : byte)
         }
@@ -101,6 +173,8 @@ private func normalisedPercent(_ text: ArraySlice<UInt8>, lowercasing: Bool = fa
 
 /// Section 5.2.4 for a path that begins with a slash.
 private func removingDotSegments(_ path: [UInt8]) -> [UInt8] {
+    let mayHaveSome = path.indices.dropFirst().contains { path[$0] == dot && path[$0 - 1] == slash }
+    guard mayHaveSome else { return path }
     var kept: [ArraySlice<UInt8>] = []
     let segments = path.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
     for (index, segment) in segments.enumerated() {
@@ -152,5 +226,6 @@ private let closingBracket = UInt8(ascii: "]")
 private let percent = UInt8(ascii: "%")
 private let dot = UInt8(ascii: ".")
 private let zero = UInt8(ascii: "0")
+private let nine = UInt8(ascii: "9")
 private let space = UInt8(ascii: " ")
 private let delete: UInt8 = 0x7f

@@ -34,9 +34,12 @@ public struct IgnoredQuery: Sendable, Hashable {
         return both
     }
 
+    /// Whether nothing is ignored.
+    var isEmpty: Bool { names.isEmpty && beginnings.isEmpty }
+
     /// A query without the items that do not matter; nil if nothing is left of it. As it was if nothing is ignored.
     func removing(from query: [UInt8]) -> [UInt8]? {
-        guard !names.isEmpty || !beginnings.isEmpty else { return query }
+        guard !isEmpty else { return query }
         let items = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         let kept = items.filter { item in
             !ignores(String(decoding: item.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self))

@@ -57,6 +57,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case memoryShort(url: String)
     /// A local file that cannot be read.
     case unreadableFile(path: String, reason: String)
+    /// The request's own closure failed to give the bytes; `reason` describes what it threw.
+    case dataFailed(url: String, reason: String)
 
     /// A short, stable name for programs: `timed-out`, `http-status`, …
     public var code: String {
@@ -88,6 +90,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
         case .resourcesShort: "resources-short"
         case .memoryShort: "memory-short"
         case .unreadableFile: "unreadable-file"
+        case .dataFailed: "data-failed"
         }
     }
 }
@@ -138,6 +141,7 @@ extension ImageLoadingError: CustomStringConvertible {
         case .resourcesShort(let url, let reason): "\(url): \(reason); try again later"
         case .memoryShort(let url): "\(url): memory is about to run out; try again later"
         case .unreadableFile(let path, let reason): "\(path): cannot be read: \(reason)"
+        case .dataFailed(let url, let reason): "\(url): its bytes could not be had: \(reason)"
         }
     }
 

@@ -10,6 +10,10 @@ extension URL {
     /// - Throws: `.invalidURL` for what is none, or is relative without a base; `.unsupportedScheme` for a scheme that is
     ///   not read.
     public init(typed text: String, relativeTo base: URL? = nil) throws(ImageLoadingError) {
+        if CanonicalURL.isPlain(text), let url = URL(string: text) {
+            self = url
+            return
+        }
         var reference = Self.percentEncoded(text)
         guard !reference.isEmpty else { throw .invalidURL(text: text, reason: "it is empty") }
         if base != nil, Self.isNameWithColon(reference) { reference = "./" + reference }
@@ -68,18 +72,23 @@ extension URL {
     /// characters, spaces, `"<>\^{|}` and the grave accent anywhere, a `%` that begins no escape, square brackets
     /// outside the host, and every `#` after the first.
     static func percentEncoded(_ typed: String) -> String {
-        let text = Array(typed.utf8.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed())
+        let text = Array(typed.utf8.drop { $0 <= 0x20 })
+        let end = text.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? 0
         let hexDigits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
-        encoded.reserveCapacity(text.count)
+        encoded.reserveCapacity(2 * end)
         var slashes = 0
         var isInHost = false
         var hasFragment = false
-        for (index, byte) in text.enumerated() {
-            var isAllowed = byte > 0x20 && byte < 0x7F && !"\"<>\\^`{|}".utf8.contains(byte)
+        for index in 0..<end {
+            let byte = text[index]
+            var isAllowed = byte > 0x20 && byte < 0x7F
             switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
+                UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+                isAllowed = false
             case UInt8(ascii: "%"):
-                isAllowed = index + 2 < text.count && text[index + 1].isHexDigit && text[index + 2].isHexDigit
+                isAllowed = index + 2 < end && text[index + 1].isHexDigit && text[index + 2].isHexDigit
             case UInt8(ascii: "/"):
                 slashes += 1
                 isInHost = slashes == 2 && index > 0 && text[index - 1] == byte
@@ -94,7 +103,9 @@ extension URL {
             if isAllowed {
                 encoded.append(byte)
             } else {
-                encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+                encoded.append(UInt8(ascii: "%"))
+                encoded.append(hexDigits[Int(byte >> 4)])
+                encoded.append(hexDigits[Int(byte & 15)])
             }
         }
         return String(decoding: encoded, as: UTF8.self)

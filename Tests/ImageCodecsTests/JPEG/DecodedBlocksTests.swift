@@ -20,7 +20,9 @@ struct DecodedBlocksTests {
     }
 
     private func rows(_ planes: JPEGPlanes) -> JPEGRows {
-        JPEGRows(frame, scale: scale, colour: .yCbCr, planes: planes.planes, result: frame.size)
+        JPEGRows(
+            frame, scale: scale, colour: .yCbCr, planes: planes.planes,
+            layout: PictureLayout(whole: frame.size))
     }
 
     /// Whether the picture is complete that is made of so many columns of blocks of each row of units.

@@ -82,7 +82,7 @@ struct PNGEncoderTests {
 
     @Test(
         "pngtopnm reads the same pixels", .ownThread,
-        .enabled(if: Netpbm.isInstalled, "pngtopnm (netpbm) is not installed"))
+        .enabled(if: Netpbm.has("pngtopnm"), "pngtopnm (netpbm) is not installed"))
     func otherReader() throws {
         let bitmap = try bitmap("JPEG/baseline-444.jpg")
         let folder = try TemporaryFolder()
@@ -100,16 +100,5 @@ extension Bitmap {
         Bitmap(
             width: width, height: height,
             pixels: pixels.enumerated().map { $0.offset % 4 == 3 ? 255 : $0.element })
-    }
-}
-
-/// libpng's reader, by a program over it.
-private enum Netpbm {
-    static var isInstalled: Bool { unsafe system("command -v pngtopnm >/dev/null 2>&1") == 0 }
-
-    static func pixels(ofPNG file: String, in folder: TemporaryFolder) throws -> [UInt8]? {
-        let output = folder.file("a.ppm")
-        guard unsafe system("pngtopnm \(file) >\(output) 2>/dev/null") == 0 else { return nil }
-        return [UInt8](try Data(contentsOf: URL(filePath: output)))
     }
 }

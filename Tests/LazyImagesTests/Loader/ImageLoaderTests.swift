@@ -62,6 +62,22 @@ struct ImageLoaderTests {
         #expect(fresh.started.count == 1)
     }
 
+    @Test("an image that fills its size is cropped to it, and kept beside the one that fits")
+    func filling() async throws {
+        let loader = loader(fresh)
+        let size = ImageSize(width: 2, height: 2)
+        let fitted = ImageRequest(url: request.url, targetSize: size)
+        let filled = ImageRequest(url: request.url, targetSize: size, contentMode: .fill(.top))
+        #expect(try await loader.image(for: fitted).bitmap.size == ImageSize(width: 2, height: 2))
+        let image = try await loader.image(for: filled)
+        #expect(image.bitmap.size == size && image.header.size == ImageSize(width: 4, height: 5))
+        let sizing = ImageSizing(size, mode: .fill(.top))
+        #expect(image.bitmap == (try ImageDecoders.standard.decode(SampleImages.jpeg, sizing: sizing)))
+        #expect(try await loader.image(for: filled).sharesPixels(with: image))
+        #expect(loader.cachedImage(for: fitted)?.sharesPixels(with: image) == false)
+        #expect(fresh.started.count == 1)
+    }
+
     @Test("callers of one size share a load, and those of several sizes the transfer")
     func sharing() async throws {
         let held = HeldTransport()

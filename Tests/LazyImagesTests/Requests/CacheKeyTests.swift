@@ -1,4 +1,6 @@
 import FoundationEssentials
+import SystemSupport
+import TestSupport
 import Testing
 
 @testable import LazyImages
@@ -65,6 +67,55 @@ struct CacheKeyTests {
                     #expect(CacheKey(url: url).text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f })
                 }
             }
+        }
+        #expect(count > 1000)
+    }
+
+    @Test(
+        "a plain web address is recognised, and one that needs a change is not",
+        arguments: [
+            ("https://example.org/posters/1.jpg", true), ("http://example.org/", true),
+            ("http://127.0.0.1:8080/a?b=c&d=/../e.", true), ("http://example.org:65535//a/;@:b..c!", true),
+            ("https://a-b.example.org/A_~*'()+,=$?x?", true),
+            ("HTTP://example.org/", false), ("http://Example.org/", false), ("http://example.org", false),
+            ("http:///a", false), ("http:/a", false), ("https", false), ("http://:80/", false),
+            ("http://example.org:80/", false), ("https://example.org:443/", false),
+            ("http://example.org:/", false), ("http://example.org:0/", false),
+            ("http://example.org:08/", false), ("http://example.org:65536/", false),
+            ("http://example.org:123456/", false), ("http://example.org:1", false),
+            ("http://me@example.org/", false), ("http://[::1]/", false), ("http://example.org/a/./b", false),
+            ("http://example.org/..", false), ("http://example.org/%7e", false),
+            ("http://example.org/a#b", false), ("http://example.org?a", false),
+            ("http://example.org/a b", false), ("http://example.org/\u{e9}", false),
+            ("http://example.org/a\n", false), ("http://example.org/[1]", false),
+            ("file:///a", false), ("httpx://a/", false), ("", false),
+        ])
+    func plain(text: String, isPlain: Bool) {
+        #expect(CanonicalURL.isPlain(text) == isPlain)
+    }
+
+    @Test(
+        "whatever is taken for plain is what Foundation, the canonical spelling and a typed URL leave as it is"
+    )
+    func plainStays() throws {
+        let pieces = [
+            "http:", "https:", "//", "a", "/", "@", ":", "80", "1", "?", "#", ".", "..", "%41", "[", "]", "{",
+            "\\", "^", "|", "\"", "<", "!", "é", " ", "\u{0}", "\n", "\u{7f}", "~", "*", "A",
+        ]
+        var random = SeededNumbers(seed: 1)
+        var count = 0
+        for _ in 0..<100_000 {
+            let rest = (0..<Int.random(in: 0...6, using: &random)).map { _ in
+                pieces[Int.random(in: pieces.indices, using: &random)]
+            }
+            let text = (Bool.random(using: &random) ? "http://a.b" : "https://c-1") + rest.joined()
+            guard CanonicalURL.isPlain(text) else { continue }
+            count += 1
+            #expect(CanonicalURL.normalised(text) == text)
+            #expect(URL.percentEncoded(text) == text)
+            let url = try #require(URL(string: text))
+            #expect(url.absoluteString == text && url.user() == nil && url.password() == nil)
+            #expect(url.host()?.isEmpty == false && (1...65_535).contains(url.port ?? 1))
         }
         #expect(count > 1000)
     }

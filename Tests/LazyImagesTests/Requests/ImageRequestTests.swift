@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ImageCodecs
 import Testing
 
 @testable import LazyImages
@@ -37,6 +38,60 @@ struct ImageRequestTests {
         #expect(Set([plain.key, keyed.key, other.key, variant.key]).count == 4)
         #expect(variant.transferKey == plain.transferKey)
         #expect(Set([plain.transferKey, keyed.transferKey, other.transferKey]).count == 3)
+    }
+
+    @Test("either initialiser takes every option")
+    func options() throws {
+        let text = "https://example.org/a?id=1&session=2"
+        let size = ImageSize(width: 30, height: 40)
+        for request in [
+            ImageRequest(
+                url: try URL(typed: text), targetSize: size, priority: .high, cachePolicy: .cacheOnly,
+                fields: ["Accept-Language": "de"], checksum: "AB", variant: "w342",
+                ignoring: IgnoredQuery(["session"])),
+            try ImageRequest(
+                text, targetSize: size, priority: .high, cachePolicy: .cacheOnly,
+                fields: ["Accept-Language": "de"], checksum: "AB", variant: "w342",
+                ignoring: IgnoredQuery(["session"])),
+        ] {
+            #expect(request.url.absoluteString == text && request.targetSize == size)
+            #expect(request.priority == .high && request.cachePolicy == .cacheOnly)
+            #expect(request.fields["accept-language"] == "de" && request.checksum == "ab")
+            #expect(request.storageKey.text == "https://example.org/a?id=1\nvariant w342")
+            #expect(request.key.text.hasPrefix("https://example.org/a?id=1\nheader accept-language sha256:"))
+            var later = ImageRequest(
+                url: request.url, fields: request.fields, checksum: "ab", variant: "w342",
+                ignoring: IgnoredQuery(["session"]))
+            #expect(later.targetSize == nil && later.priority == .normal)
+            #expect(later.cachePolicy == .useProtocol)
+            #expect(later != request && later.imageKey == later.key)
+            later.targetSize = size
+            #expect(later.imageKey == request.imageKey && later.imageKey != later.key)
+            later.priority = .high
+            later.cachePolicy = .cacheOnly
+            #expect(later == request)
+        }
+    }
+
+    @Test("a size and how it is filled make an image of their own, of the same file")
+    func contentMode() throws {
+        let size = ImageSize(width: 30, height: 40)
+        let modes = [ContentMode.fit] + ContentMode.Anchor.allCases.map { .fill($0) }
+        let requests = try modes.map {
+            try ImageRequest("https://example.org/a", targetSize: size, contentMode: $0)
+        }
+        #expect(Set(requests.map(\.imageKey)).count == modes.count && Set(requests).count == modes.count)
+        #expect(Set(requests.map(LoadKey.init)).count == modes.count)
+        #expect(Set(requests.map(\.key)).count == 1 && Set(requests.map(\.storageKey)).count == 1)
+        for (request, mode) in zip(requests, modes) {
+            var later = try ImageRequest("https://example.org/a")
+            later.contentMode = mode
+            #expect(later.imageKey == later.key, "without a size it means nothing")
+            later.targetSize = size
+            #expect(later == request && later.contentMode == mode)
+            later.contentMode = .fit
+            #expect(later == requests[0])
+        }
     }
 
     @Test("a checksum is accepted in either case, and anything where there is none")

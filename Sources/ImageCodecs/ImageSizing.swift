@@ -1,0 +1,24 @@
+/// The size that a picture is wanted at, and how it is made to that size.
+public struct ImageSizing: Sendable, Hashable {
+    /// The size in pixels, for the picture as it is shown.
+    public var target: ImageSize
+    /// How a picture of another shape is made to it.
+    public var mode: ContentMode
+
+    /// A size in pixels; the picture is made to fit into it unless `mode` says otherwise.
+    public init(_ target: ImageSize, mode: ContentMode = .fit) {
+        self.target = target
+        self.mode = mode
+    }
+
+    /// The box that a picture of size `source` is made to fit into before it is cropped.
+    func box(for source: ImageSize) -> ImageSize {
+        guard case .fill = mode else { return target }
+        // The side that needs the larger scale decides. The other may be as long as it is.
+        let across = Double(target.width) / Double(source.width)
+        let down = Double(target.height) / Double(source.height)
+        return across >= down
+            ? ImageSize(width: target.width, height: source.height)
+            : ImageSize(width: source.width, height: target.height)
+    }
+}

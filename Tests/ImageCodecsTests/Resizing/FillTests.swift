@@ -1,0 +1,216 @@
+import FoundationEssentials
+import ImageCodecs
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("Filling a size", .timeLimit(.minutes(30)))
+struct FillTests {
+    private let decoders = ImageDecoders.standard
+
+    private func fill(
+        _ width: Int, _ height: Int, _ anchor: ContentMode.Anchor = .centre
+    ) -> ImageSizing {
+        ImageSizing(ImageSize(width: width, height: height), mode: .fill(anchor))
+    }
+
+    /// A grey PNG whose pixels are numbered from the first.
+    private func numbered(_ width: Int, _ height: Int) -> [UInt8] {
+        let pixels = (0..<UInt8(width * height)).flatMap { level -> [UInt8] in [level, level, level, 255] }
+        return PNGEncoder().encode(Bitmap(width: width, height: height, pixels: pixels))
+    }
+
+    private func levels(_ bitmap: Bitmap) -> [UInt8] {
+        stride(from: 0, to: bitmap.pixels.count, by: 4).map { bitmap.pixels[$0] }
+    }
+
+    @Test(
+        "the result is as large as wanted, unless the picture is too small: then it has the shape that is wanted",
+        arguments: [
+            ((50, 75), (10, 10), (10, 10)), ((50, 75), (30, 20), (30, 20)),
+            ((50, 75), (50, 75), (50, 75)), ((1000, 8), (300, 2), (300, 2)),
+            ((100, 125), (2, 2), (2, 2)), ((7, 5), (3, 3), (3, 3)),
+            // Smaller than wanted in one direction, or in both.
+            ((100, 40), (80, 80), (40, 40)), ((100, 40), (200, 40), (100, 20)), ((10, 10), (30, 60), (5, 10)),
+            ((3, 3), (1000, 1), (3, 1)), ((4, 4), (Int.max, Int.max), (4, 4)),
+            // No size at all.
+            ((4, 4), (0, 3), (1, 3)), ((4, 4), (-1, Int.min), (1, 1)),
+        ])
+    func sizes(picture: (Int, Int), target: (Int, Int), expected: (Int, Int)) throws {
+        let whole = Bitmap(
+            width: picture.0, height: picture.1,
+            pixels: [UInt8](repeating: 255, count: picture.0 * picture.1 * 4))
+        let file = PNGEncoder().encode(whole)
+        let size = ImageSize(width: expected.0, height: expected.1)
+        #expect(try decoders.decode(file, sizing: fill(target.0, target.1)).size == size)
+    }
+
+    @Test("the anchor says which part stays")
+    func anchors() throws {
+        let wide = numbered(5, 2)
+        let tall = numbered(2, 5)
+        let expected: [ContentMode.Anchor: ([UInt8], [UInt8])] = [
+            .centre: ([1, 2, 6, 7], [2, 3, 4, 5]), .top: ([1, 2, 6, 7], [0, 1, 2, 3]),
+            .bottom: ([1, 2, 6, 7], [6, 7, 8, 9]), .left: ([0, 1, 5, 6], [2, 3, 4, 5]),
+            .right: ([3, 4, 8, 9], [2, 3, 4, 5]), .topLeft: ([0, 1, 5, 6], [0, 1, 2, 3]),
+            .topRight: ([3, 4, 8, 9], [0, 1, 2, 3]), .bottomLeft: ([0, 1, 5, 6], [6, 7, 8, 9]),
+            .bottomRight: ([3, 4, 8, 9], [6, 7, 8, 9]),
+        ]
+        for anchor in ContentMode.Anchor.allCases {
+            let (ofWide, ofTall) = try #require(expected[anchor])
+            #expect(try levels(decoders.decode(wide, sizing: fill(2, 2, anchor))) == ofWide, "\(anchor)")
+            #expect(try levels(decoders.decode(tall, sizing: fill(2, 2, anchor))) == ofTall, "\(anchor)")
+        }
+    }
+
+    @Test(
+        "a picture is cropped to what it is when it covers the size whole, to the bit",
+        arguments: [
+            "JPEG/baseline-420.jpg", "JPEG/progressive-420.jpg", "JPEG/baseline-411.jpg", "JPEG/grey.jpg",
+            "PngSuite/basi6a08.png", "PngSuite/basn6a08.png", "PngSuite/tbbn3p08.png",
+        ])
+    func cropped(name: String) throws {
+        let file = try Resources.bytes(name)
+        let source = try #require(try decoders.header(of: file).size)
+        for (width, height) in [(9, 9), (7, 3), (3, 8), (14, 5), (source.width, 4)] {
+            // The side that is not given more than it needs decides.
+            let box =
+                width * source.height >= height * source.width
+                ? ImageSize(width: width, height: source.height)
+                : ImageSize(width: source.width, height: height)
+            let whole = try decoders.decode(file, fitting: box)
+            for anchor in ContentMode.Anchor.allCases {
+                #expect(
+                    try decoders.decode(file, sizing: fill(width, height, anchor))
+                        == crop(whole, width, height, anchor))
+            }
+        }
+    }
+
+    @Test("the anchor counts for the picture as it is shown", arguments: UInt8(1)...8)
+    func turned(orientation: UInt8) throws {
+        let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
+        let file = JPEGWriter.start + JPEGWriter.exif(orientation: orientation) + bytes.dropFirst(2)
+        for (width, height) in [(9, 4), (4, 9), (60, 20)] {
+            for anchor in [ContentMode.Anchor.topLeft, .right, .bottom, .centre] {
+                let sizing = fill(width, height, anchor)
+                let filled = try decoders.decode(file, sizing: sizing)
+                // A decoder that knows nothing of filling, whose pictures are cropped when they are upright.
+                let expected = try ImageDecoders([FittingDecoder()]).decode(file, sizing: sizing)
+                #expect(filled == expected, "\(anchor)")
+            }
+        }
+    }
+
+    @Test("a program's own decoder that only fits is cropped for, and asked for no more than that takes")
+    func ownDecoder() throws {
+        let file = try Resources.bytes("JPEG/baseline-420.jpg")
+        let own = ImageDecoders([FittingDecoder(largest: ImageSize(width: 30, height: 20))])
+        #expect(
+            try own.decode(file, sizing: fill(12, 12)) == (try decoders.decode(file, sizing: fill(12, 12))))
+        #expect(
+            try own.decode(file, sizing: ImageSizing(ImageSize(width: 12, height: 12)))
+                == (try decoders.decode(file, fitting: ImageSize(width: 12, height: 12))))
+    }
+
+    @Test("previews are cropped as the image is")
+    func previews() throws {
+        let file = try Resources.bytes("JPEG/progressive-420.jpg")
+        var previews = JPEGPreviews(sizing: fill(9, 9, .bottomRight))
+        #expect(try previews.append(file))
+        #expect(try previews.picture() == decoders.decode(file, sizing: fill(9, 9, .bottomRight)))
+    }
+
+    @Test("a file that is cut is not complete, wherever it was cut")
+    func cut() throws {
+        let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
+        let top = try decoders.decode(Array(bytes.prefix(bytes.count - 40)), sizing: fill(20, 2, .top))
+        #expect(!top.isComplete && top.size == ImageSize(width: 20, height: 2))
+        #expect(try decoders.decode(bytes, sizing: fill(20, 2, .top)).isComplete)
+    }
+
+    private func crop(_ bitmap: Bitmap, _ width: Int, _ height: Int, _ anchor: ContentMode.Anchor) -> Bitmap {
+        let (right, down) = (bitmap.width - width, bitmap.height - height)
+        let (left, top) =
+            switch anchor {
+            case .centre: (right / 2, down / 2)
+            case .top: (right / 2, 0)
+            case .bottom: (right / 2, down)
+            case .left: (0, down / 2)
+            case .right: (right, down / 2)
+            case .topLeft: (0, 0)
+            case .topRight: (right, 0)
+            case .bottomLeft: (0, down)
+            case .bottomRight: (right, down)
+            }
+        var pixels: [UInt8] = []
+        for row in top..<top + height {
+            let start = row * bitmap.width + left
+            pixels += bitmap.pixels[start * 4..<(start + width) * 4]
+        }
+        return Bitmap(width: width, height: height, pixels: pixels)
+    }
+}
+
+/// JPEG by a decoder of a program's own, which is asked to fit and for nothing else.
+private struct FittingDecoder: ImageDecoding {
+    let formats: Set<ImageFormat> = [.jpeg]
+    var largest = ImageSize(width: .max, height: .max)
+
+    func decode(
+        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        let bitmap = try JPEGDecoder().decode(bytes, fitting: target, limits: limits)
+        #expect(bitmap.width <= largest.width && bitmap.height <= largest.height)
+        return bitmap
+    }
+}
+
+/// Pictures cropped beside netpbm's, which resizes by `pamscale` and crops by `pamcut`.
+@Suite(
+    "Filling, beside netpbm", .serialized, .ownThread, .timeLimit(.minutes(30)),
+    .enabled(
+        if: Netpbm.has("pamscale") && Netpbm.has("pamcut"),
+        "pamscale and pamcut (netpbm) are not installed"))
+struct FillReferenceTests {
+    private let picture = TestPicture(width: 228, height: 156)
+
+    /// Sizes, the size at which the picture covers each, and where the part that stays begins.
+    private static let sizes: [(ContentMode.Anchor, ImageSize, covering: ImageSize, left: Int, top: Int)] = [
+        (.centre, ImageSize(width: 78, height: 78), ImageSize(width: 114, height: 78), 18, 0),
+        (.bottomRight, ImageSize(width: 50, height: 50), ImageSize(width: 73, height: 50), 23, 0),
+        (.top, ImageSize(width: 100, height: 20), ImageSize(width: 100, height: 68), 0, 0),
+        (.bottom, ImageSize(width: 57, height: 20), ImageSize(width: 57, height: 39), 0, 19),
+        (.left, ImageSize(width: 31, height: 140), ImageSize(width: 205, height: 140), 0, 0),
+    ]
+
+    @Test("a PNG is netpbm's to one level of 255", arguments: sizes.indices)
+    func png(index: Int) throws {
+        let (anchor, size, covering, left, top) = Self.sizes[index]
+        let folder = try TemporaryFolder()
+        let whole = try #require(TestPicture.bitmap(ppm: picture.ppm))
+        let expected = try Netpbm.scaled(picture.ppm, covering, left: left, top: top, size, in: folder)
+        let filled = try ImageDecoders.standard.decode(
+            PNGEncoder().encode(whole), sizing: ImageSizing(size, mode: .fill(anchor)))
+        #expect(try #require(filled.difference(to: expected)).largest <= 1)
+    }
+
+    @Test(
+        "a JPEG is what netpbm makes of djpeg's pixels at the same scale: at least 40 dB",
+        .enabled(if: JPEGTools.areInstalled, JPEGTools.absence), arguments: sizes.indices)
+    func jpeg(index: Int) throws {
+        let (anchor, size, covering, left, top) = Self.sizes[index]
+        let folder = try TemporaryFolder()
+        for options in ["-quality 90", "-quality 90 -progressive"] {
+            let file = try #require(try JPEGTools.file(of: picture, options: options, in: folder))
+            let scale = [8, 4, 2, 1].first {
+                (228 + $0 - 1) / $0 >= covering.width && (156 + $0 - 1) / $0 >= covering.height
+            }
+            let pixels = try JPEGTools.decode(file, scale: try #require(scale), in: folder)
+            let expected = try Netpbm.scaled(pixels.ppm, covering, left: left, top: top, size, in: folder)
+            let filled = try ImageDecoders.standard.decode(
+                file, sizing: ImageSizing(size, mode: .fill(anchor)))
+            #expect(try #require(filled.signalToNoise(to: expected)) >= 40, "\(options)")
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import FoundationEssentials
+import ImageCodecs
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Files that a request's closure gives", .timeLimit(.minutes(30)))
+struct FileLoaderDataTests {
+    private let folder: TemporaryFolder
+    private let calls = Tally()
+    private let transport = HeldTransport()
+
+    private struct Failure: Error, CustomStringConvertible {
+        let description = "the library is locked"
+    }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func loader(maximumBytes: Int = 1 << 20) -> FileLoader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.maximumBytes = maximumBytes
+        return FileLoader(
+            disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
+    }
+
+    /// A request that counts its calls and gives `bytes`.
+    private func request(
+        id: String = "asset-7", _ bytes: [UInt8] = SampleImages.png,
+        policy: ImageRequest.CachePolicy = .useProtocol, checksum: String? = nil
+    ) -> ImageRequest {
+        ImageRequest(id: id, cachePolicy: policy, checksum: checksum) { [calls] in
+            calls.add()
+            return bytes
+        }
+    }
+
+    private func error(_ loader: FileLoader, _ request: ImageRequest) async -> ImageLoadingError? {
+        do throws(ImageLoadingError) {
+            _ = try await loader.file(for: request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("it is asked once, and then memory and the disk, in another process too; a reload asks it again")
+    func tiers() async throws {
+        let first = loader()
+        let file = try await first.file(for: request())
+        #expect(file.source == .local && file.bytes.array == SampleImages.png && file.header?.format == .png)
+        #expect(try await first.file(for: request()).source == .memory)
+        await first.flush()
+        let other = try await loader().file(for: request())
+        #expect(other.source == .disk && other.bytes.array == SampleImages.png && calls.count == 1)
+        #expect(try await first.file(for: request(policy: .reload)).source == .local)
+        #expect(calls.count == 2 && transport.started.count == 0)
+    }
+
+    @Test("what it gave does not grow old")
+    func age() async throws {
+        let now = Shared(1_000_000_000)
+        let loader = FileLoader(
+            disk: DiskCache(folder: folder.file("cache")), transport: transport,
+            clock: WallClock { now.value })
+        _ = try await loader.file(for: request())
+        now.change { $0 += 20 * 365 * 86_400 }
+        #expect(try await loader.file(for: request()).source == .memory)
+        loader.memory?.removeAll()
+        #expect(try await loader.file(for: request()).source == .disk && calls.count == 1)
+    }
+
+    @Test("a loader without a disk tier keeps it in memory alone")
+    func ephemeral() async throws {
+        let loader = FileLoader.ephemeral(transport: transport)
+        for source in [LoadedFile.Source.local, .memory] {
+            #expect(try await loader.file(for: request()).source == source)
+        }
+        #expect(calls.count == 1)
+    }
+
+    @Test("a decoded image of it is kept in memory as others are, at every size")
+    func images() async throws {
+        let loader = ImageLoader(files: loader(), pressure: nil)
+        let small = ImageRequest(
+            id: "asset-7", targetSize: ImageSize(width: 1, height: 1), contentMode: .fill()
+        ) { [calls] in
+            calls.add()
+            return SampleImages.png
+        }
+        #expect(try await loader.image(for: small).bitmap.size == ImageSize(width: 1, height: 1))
+        #expect(try await loader.image(for: request()).bitmap.size == ImageSize(width: 2, height: 3))
+        for request in [small, request()] {
+            #expect(try await loader.image(for: request).source == .memory)
+        }
+        #expect(calls.count == 1)
+    }
+
+    @Test("callers share one call, and the last to leave cancels it")
+    func sharing() async throws {
+        let (opened, cancelled) = (Tally(), Tally())
+        let request = ImageRequest(id: "asset-7") { [calls] in
+            calls.add()
+            do {
+                try await opened.reaches(1)
+            } catch {
+                cancelled.add()
+                throw error
+            }
+            return SampleImages.png
+        }
+        let loader = loader()
+        let leaving = try await loader.callers(2, of: request)
+        try await calls.reaches(1)
+        for task in leaving.tasks { task.cancel() }
+        for outcome in await leaving.outcomes { #expect(outcome.error == .cancelled(url: "id:asset-7")) }
+        try await cancelled.reaches(1)
+        let staying = try await loader.callers(3, of: request)
+        try await calls.reaches(2)
+        opened.add()
+        for outcome in await staying.outcomes { #expect(try outcome.get().source == .local) }
+        #expect(calls.count == 2)
+    }
+
+    @Test("what it throws when it is cancelled is a cancellation")
+    func cancelled() async throws {
+        let loader = loader()
+        let opened = Tally()
+        let load = Task { [calls] in
+            try await loader.file(
+                from: {
+                    calls.add()
+                    try await opened.reaches(1)
+                    return []
+                }, for: request())
+        }
+        try await calls.reaches(1)
+        load.cancel()
+        await #expect(throws: ImageLoadingError.cancelled(url: "id:asset-7")) { _ = try await load.value }
+    }
+
+    @Test("what it throws is an error with its description, and is not kept")
+    func failure() async throws {
+        let fails = Shared(true)
+        let request = ImageRequest(id: "asset 7") {
+            if fails.value { throw Failure() }
+            return Data(SampleImages.png)
+        }
+        let loader = loader()
+        let failed = await error(loader, request)
+        #expect(failed == .dataFailed(url: "id:asset%207", reason: "the library is locked"))
+        #expect(failed?.code == "data-failed" && failed?.isRetryable == false)
+        #expect(
+            failed.map { "\($0)" } == "id:asset%207: its bytes could not be had: the library is locked")
+        fails.change { $0 = false }
+        #expect(try await loader.file(for: request).source == .local)
+    }
+
+    @Test("an error of the library's own stays what it is, unless it says that another load was cancelled")
+    func ownErrors() async {
+        let lost = ImageLoadingError.connectionLost(url: "smb://nas/a", received: 3, reason: "gone")
+        #expect(await error(loader(), ImageRequest(id: "a") { () -> [UInt8] in throw lost }) == lost)
+        let others: [any Error] = [ImageLoadingError.cancelled(url: "b"), CancellationError()]
+        for other in others {
+            #expect(
+                await error(loader(), ImageRequest(id: "a") { () -> [UInt8] in throw other })?.code
+                    == "data-failed")
+        }
+    }
+
+    @Test(
+        "its bytes are limited and checked as those of other images are",
+        arguments: [
+            ([], nil, "empty"), (Array("text".utf8), nil, "not-an-image"),
+            (Array(SampleImages.png.prefix(60)), nil, "truncated"),
+            (SampleImages.png(bytes: 201), nil, "too-large"), (SampleImages.png, "00", "checksum-mismatch"),
+        ] as [([UInt8], String?, String)])
+    func checked(bytes: [UInt8], checksum: String?, code: String) async throws {
+        let loader = loader(maximumBytes: 200)
+        #expect(await error(loader, request(bytes, checksum: checksum))?.code == code)
+        await loader.flush()
+        #expect(await DiskCache(folder: folder.file("cache")).verify().entries == 0)
+        #expect(try await loader.file(for: request(SampleImages.png(bytes: 200))).source == .local)
+    }
+
+    @Test("cacheOnly asks the tiers and not the closure")
+    func cacheOnly() async throws {
+        let loader = loader()
+        #expect(await error(loader, request(policy: .cacheOnly)) == .notCached(url: "id:asset-7"))
+        #expect(calls.count == 0)
+        _ = try await loader.file(for: request())
+        loader.memory?.removeAll()
+        #expect(try await loader.file(for: request(policy: .cacheOnly)).source == .disk)
+    }
+}
