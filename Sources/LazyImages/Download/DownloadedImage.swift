@@ -1,16 +1,16 @@
-public import FoundationEssentials
-public import ImageCodecs
+import FoundationEssentials
+import ImageCodecs
 
 /// What a transfer brought: the bytes, checked to be a whole image, and how the server presented them.
-public struct DownloadedImage: Sendable {
+struct DownloadedImage: Sendable {
     /// The body.
-    public private(set) var bytes = ImageBytes([])
+    private(set) var bytes = ImageBytes([])
     /// Format and size; nil only for what is no image, where any content is accepted.
-    public private(set) var header: ImageHeader?
+    private(set) var header: ImageHeader?
     /// The answer's status and header.
-    public let head: ResponseHead
+    let head: ResponseHead
     /// Where the answer came from, after redirects.
-    public let url: URL
+    let url: URL
 
     /// How many of the bytes an earlier transfer had brought.
     var offset = 0

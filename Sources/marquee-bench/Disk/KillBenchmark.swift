@@ -19,7 +19,7 @@ func killBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     var killedInTheMiddle = 0
     for _ in 0..<kills {
         let before = DiskCache(folder: folder)
-        if before.entriesOnDisk > 30 { _ = await before.removeAll() }
+        if before.entriesOnDisk > 30 { await before.removeAll() }
         let run = try Prewarm(folder)
         if try run.kill(after: Double.random(in: 0...wholeRun)) { killedInTheMiddle += 1 }
         wrong += await DiskCache(folder: folder).verify().removedEntries

@@ -2,11 +2,11 @@ import SystemSupport
 
 extension DiskCache {
     /// An entry as a scan sees it.
-    public struct EntrySummary: Sendable {
+    package struct EntrySummary: Sendable {
         /// The URL of its key, in its canonical spelling.
-        public let url: String
+        package let url: String
         /// The length of its file.
-        public let bytes: Int
+        package let bytes: Int
 
         init(keyText: String, bytes: Int) {
             url = String(keyText.prefix { $0 != "\n" })
@@ -15,21 +15,21 @@ extension DiskCache {
     }
 
     /// What a scan of the whole cache found or did.
-    public struct ScanReport: Equatable, Sendable {
+    package struct ScanReport: Equatable, Sendable {
         /// Good entries that are there now.
-        public internal(set) var entries = 0
+        package internal(set) var entries = 0
         /// Their bytes.
-        public internal(set) var bytes = 0
+        package internal(set) var bytes = 0
         /// Entries it removed.
-        public internal(set) var removedEntries = 0
+        package internal(set) var removedEntries = 0
         /// Their bytes.
-        public internal(set) var removedBytes = 0
+        package internal(set) var removedBytes = 0
         /// Entries of a later version of the format, which were left alone.
-        public internal(set) var newerEntries = 0
+        package internal(set) var newerEntries = 0
     }
 
     /// Reads every entry in full and removes what is wrong. Other processes may go on meanwhile.
-    public func verify() async -> ScanReport {
+    package func verify() async -> ScanReport {
         await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.read(entry, maximum: limit) {
@@ -46,7 +46,7 @@ extension DiskCache {
 
     /// Shows every entry to `visit`, in no order, by the headers of the files; returns the sums.
     @discardableResult
-    public func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
+    package func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
         await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.label(of: entry) {
@@ -63,7 +63,7 @@ extension DiskCache {
     /// Removes every entry for which `isUnwanted` says so, and what is no entry at all; those of a later version of
     /// the format stay.
     @discardableResult
-    public func removeAll(
+    package func removeAll(
         where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
     ) async -> ScanReport {
         await run(on: writer, orElse: ScanReport()) { [self] in
@@ -81,10 +81,9 @@ extension DiskCache {
     }
 
     /// Removes everything, of any version, staged or on disk.
-    @discardableResult
-    public func removeAll() async -> ScanReport {
+    public func removeAll() async {
         state.withLock { $0.staging.discardAll() }
-        return await run(on: writer, orElse: ScanReport()) { [self] in
+        _ = await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
             }
@@ -94,7 +93,7 @@ extension DiskCache {
     /// Removes the least recently used entries until at most `bytes` are left, whatever the limit.
     /// - Returns: what it removed, and by the counts what is left.
     @discardableResult
-    public func trim(to bytes: Int) async -> ScanReport {
+    package func trim(to bytes: Int) async -> ScanReport {
         await run(on: writer, orElse: ScanReport()) { [self] in
             var report = ScanReport()
             guard let folder = currentFolder(), let usage = folder.usage else { return report }

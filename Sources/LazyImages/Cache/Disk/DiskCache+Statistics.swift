@@ -3,7 +3,7 @@ import SystemSupport
 extension DiskCache {
     /// How the cache served each host, in this and all other processes, by what they have noted; hosts are in lower case,
     /// without port, the empty name stands for URLs without one.
-    public func statistics() async -> [String: HostStatistics] {
+    package func statistics() async -> [String: HostStatistics] {
         await run(on: writer, orElse: [:]) { [self] in noteStatistics().hosts }
     }
 

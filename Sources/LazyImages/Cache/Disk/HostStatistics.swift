@@ -1,13 +1,13 @@
 /// How a disk cache served one host, in all processes together, as far as they got to note it.
-public struct HostStatistics: Equatable, Sendable {
+package struct HostStatistics: Equatable, Sendable {
     /// Lookups that found an entry.
-    public internal(set) var hits = 0
+    package internal(set) var hits = 0
     /// Lookups that did not.
-    public internal(set) var misses = 0
+    package internal(set) var misses = 0
     /// Values that reached the disk.
-    public internal(set) var stores = 0
+    package internal(set) var stores = 0
     /// Entries that failed a check and were removed.
-    public internal(set) var corrupt = 0
+    package internal(set) var corrupt = 0
 
     static func += (one: inout HostStatistics, other: HostStatistics) {
         one.hits &+= other.hits

@@ -21,16 +21,16 @@ public final class NetworkActivity: Sendable {
     }
 
     /// What has come of bodies, and what is still to come.
-    public struct Traffic: Sendable, Hashable {
+    package struct Traffic: Sendable, Hashable {
         /// Bytes that have arrived so far, of transfers under way too.
-        public var received = 0
+        package var received = 0
         /// Bytes that servers have promised for the transfers under way and that have not arrived.
-        public var remaining = 0
+        package var remaining = 0
         /// How much has come of the transfers under way, in transfers: 0.5 for one that is half there.
-        public var underWay = 0.0
+        package var underWay = 0.0
 
         /// Nothing yet.
-        public init() {}
+        package init() {}
     }
 
     private struct State {
@@ -64,7 +64,7 @@ public final class NetworkActivity: Sendable {
     public var hosts: [String: HostCounters] { state.withLock { $0.hosts } }
 
     /// The bytes of bodies so far, for a sign that moves while a transfer runs.
-    public var traffic: Traffic {
+    package var traffic: Traffic {
         state.withLock { state in
             var traffic = Traffic()
             traffic.received = state.received
