@@ -91,6 +91,14 @@ final class BodyBuffer: BodyReceiver {
     /// The answer's head: where a part was gone on with, as if all had come now.
     var head: ResponseHead? { state.withLock { $0.head } }
 
+    /// Whether all that the head promised is there.
+    var isWhole: Bool {
+        state.withLock { state in
+            state.disposition == .keep && state.failure == nil && state.received > 0
+                && state.received == state.expected
+        }
+    }
+
     /// What has arrived behind the first `start` bytes, as far as it is in memory: nothing of a body that is in a file, or
     /// that has ended. A copy, since who shared the bytes would make the next ones copy all.
     func bytes(from start: Int) -> [UInt8] { state.withLock { Array($0.bytes.dropFirst(start)) } }
@@ -254,7 +262,7 @@ final class BodyBuffer: BodyReceiver {
     private func keep(_ bytes: Span<UInt8>, in state: inout State) throws(FileFault) {
         if let part = state.part { return try part.append(bytes) }
         if let spill = state.spill { return try spill.append(bytes) }
-        if state.mayHavePart, state.received >= PartialStore.threshold, let part = beginPart(&state) {
+        if state.mayHavePart, let parts, state.received >= parts.store.minimum, let part = beginPart(&state) {
             return try part.append(bytes)
         }
         if reservation.grow(by: bytes.count) {
@@ -303,9 +311,12 @@ final class BodyBuffer: BodyReceiver {
         {
             _ = beginPart(&state)
         }
+        let hadPart = state.part != nil || state.earlier != nil
         // Closed, so that the next one can have it.
         state.part = nil
         state.earlier = nil
+        // Whoever removed the image could not remove the part while it was locked here.
+        if hadPart, transfer.isForgotten, let parts { parts.store.remove(parts.key) }
     }
 
     private func empty(_ state: inout State) {

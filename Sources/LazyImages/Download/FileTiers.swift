@@ -45,7 +45,7 @@ struct FileTiers: Sendable {
     // MARK: What is stored
 
     /// What a tier has for the request, fresh or not, if it is what the request wants. Counts no look into memory: the
-    /// load has looked before.
+    /// load has looked before. What comes from disk is not put into memory yet.
     func stored(for request: ImageRequest) async -> LoadedFile? {
         if let file = memory?.valueAgain(for: request.key), request.accepts(file.bytes) || !file.isPresent {
             return file
@@ -62,24 +62,31 @@ struct FileTiers: Sendable {
             bytes: entry.body, header: header, status: response.status, url: url,
             requestedURL: request.url, source: .disk, response: response)
         guard file.isPresent else { return file }
-        guard header != nil || configuration.acceptsAnyContent, request.accepts(entry.body) else {
-            return nil
-        }
-        remember(file, for: request)
-        return file
+        let isWanted = header != nil || configuration.acceptsAnyContent
+        return isWanted && request.accepts(entry.body) ? file : nil
     }
 
-    func remember(_ file: LoadedFile, for request: ImageRequest) {
-        memory?.store(file.from(.memory), for: request.key, cost: file.bytes.count)
+    /// Keeps a file in memory.
+    /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile. Asked when it is in memory, so that of a
+    ///   removal and this one sees the other.
+    func remember(_ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool) {
+        guard let memory else { return }
+        let kept = file.from(.memory)
+        memory.store(kept, for: request.key, cost: file.bytes.count)
+        if isUnwanted() { memory.remove(request.key, ifStill: kept) }
     }
 
     // MARK: What a transfer brings
 
     /// Stores what the server has sent, as far as it may be stored, and gives it. Bytes that the order's request does not
-    /// expect are not stored: each caller checks for itself whether they are what it expects.
-    func keep(_ answer: DownloadedImage, _ order: TransferOrder) async -> LoadedFile {
+    /// expect are not stored: each caller checks for itself whether they are what it expects. Nor is anything stored once
+    /// `transfer` is forgotten.
+    func keep(
+        _ answer: DownloadedImage, _ order: TransferOrder, from transfer: SharedTask<LoadedFile>
+    ) async -> LoadedFile {
         if let confirmed = order.confirmed(by: answer) {
-            return await keep(confirmed.file, confirmed.response.confirmed(by: answer.head), answer, order)
+            let head = confirmed.response.confirmed(by: answer.head)
+            return await keep(confirmed.file, head, answer, order, from: transfer)
         }
         let request = order.request
         let status = answer.head.status
@@ -93,8 +100,9 @@ struct FileTiers: Sendable {
         guard isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410 else { return file }
         // A server that fails does not take away what is stored.
         if order.revalidates, HTTPStatus(rawValue: status).isTemporary { return file }
+        if transfer.isForgotten { return file }
         if Storability.allows(answer.head, directives: request.directives, isWhole: !request.isPartial) {
-            await store(file, for: request)
+            await store(file, for: request) { transfer.isForgotten }
         } else if order.stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
             memory?.remove(request.key)
             await disk?.remove(request.storageKey)
@@ -104,24 +112,29 @@ struct FileTiers: Sendable {
 
     /// A 304 has come: what is stored holds on, with the fields that the 304 brought (RFC 9111 section 4.3.4).
     private func keep(
-        _ stored: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder
+        _ stored: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder,
+        from transfer: SharedTask<LoadedFile>
     ) async -> LoadedFile {
         let file = LoadedFile(
             bytes: stored.bytes, header: stored.header, status: stored.status, url: answer.url,
             requestedURL: order.request.url, source: .revalidated,
             response: response(head, answer, order))
         if Storability.allows(head, directives: order.request.directives) {
-            await store(file, for: order.request)
+            await store(file, for: order.request) { transfer.isForgotten }
         }
         return file
     }
 
     /// Keeps a file in both tiers.
-    func store(_ file: LoadedFile, for request: ImageRequest) async {
-        remember(file, for: request)
+    /// - Parameter isUnwanted: whether it was removed from the tiers before it was stored.
+    func store(
+        _ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool = { false }
+    ) async {
+        remember(file, for: request, unless: isUnwanted)
         guard let disk, let response = file.response else { return }
         await disk.store(
-            file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.storageKey)
+            file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.storageKey,
+            unless: isUnwanted)
     }
 
     private func response(

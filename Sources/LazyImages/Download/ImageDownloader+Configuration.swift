@@ -17,9 +17,21 @@ extension ImageDownloader {
         public var memoryForBodies = 64 * 1024 * 1024
         /// A folder for bodies that memory has no room for; nil if nothing may touch the disk. Default: the system's.
         public var temporaryFolder: String? = FileManager.default.temporaryDirectory.path
-        /// A folder for what there is of bodies whose transfers broke, so that the next try, in a later process too,
-        /// goes on where they stopped; nil, the default, to begin anew. A loader with a disk tier sets it to one there.
+        /// A folder for the bodies of transfers that did not end, so that the next one, in a later process too, goes on where
+        /// they stopped; nil, the default, to begin anew. A loader with a disk tier sets it to one there.
+        ///
+        /// What is kept, of bodies that can be resumed: status 200, a strong validator, and a server that takes ranges.
+        ///
+        /// | the transfer | kept |
+        /// |---|---|
+        /// | was cancelled, because its last caller left, or the process was killed | `partialMinimum` bytes or more; less where a part was resumed |
+        /// | broke: connection lost, time out, body too short | 4096 bytes or more |
+        /// | had all of its body when its last caller left | the whole image, in both tiers |
+        /// | was refused: too large, no image | nothing |
         public var partialFolder: String?
+        /// From how many bytes on a body is written to `partialFolder` as it comes, and so outlives a cancellation. Fewer are
+        /// given up: a caller that leaves early may be scrolling past a thousand images. Default 1 MiB.
+        public var partialMinimum = 1024 * 1024
         /// The most bytes that folder may have, 512 MiB by default.
         public var partialLimit = 512 * 1024 * 1024
         /// Redirects followed for one request. Default 10.

@@ -48,15 +48,17 @@ public actor ImageDownloader {
         hosts = HostCircuitBreaker(configuration.retry)
         broker = configuration.authenticator.map { AuthenticationBroker($0) }
         partials = configuration.partialFolder.map {
-            PartialStore(path: $0, limit: configuration.partialLimit, calls: configuration.fileCalls)
+            PartialStore(
+                path: $0, limit: configuration.partialLimit, minimum: configuration.partialMinimum,
+                calls: configuration.fileCalls)
         }
     }
 
     /// What went wrong with the parts of broken bodies; nothing where none are kept.
-    public nonisolated var partialCounters: PartialCounters { partials?.counters ?? PartialCounters() }
+    package nonisolated var partialCounters: PartialCounters { partials?.counters ?? PartialCounters() }
 
     /// How many transfers there are, those that wait for a slot included.
-    public nonisolated var transferCount: Int { transfers.tasks.count }
+    nonisolated var transferCount: Int { transfers.tasks.count }
 
     // MARK: Callers
 
@@ -78,8 +80,9 @@ public actor ImageDownloader {
     }
 
     /// Begins a transfer that nobody waits for, unless it is under way.
-    func beginInBackground(_ order: TransferOrder) {
-        let joined = transfers.join(order.key, url: order.request.url, priority: .low)
+    /// - Parameter stamp: as in `join`; where such a transfer has ended since, there is none to begin.
+    func beginInBackground(_ order: TransferOrder, since stamp: Int?) {
+        let joined = transfers.join(order.key, url: order.request.url, priority: .low, since: stamp)
         guard let (transfer, caller, isFirst) = joined else { return }
         guard isFirst else { return transfer.leave(caller) }
         background.withLock { $0[transfer.number] = transfer }
@@ -93,6 +96,19 @@ public actor ImageDownloader {
             // Losing the error is right: what is stored was updated, or stays as it was.
             _ = try? await transfer.value(for: caller)
         }
+    }
+
+    /// Has nothing kept of what the transfers under way for a request bring, whatever their conditions. Later callers begin
+    /// anew.
+    nonisolated func forget(_ request: ImageRequest) {
+        let key = request.transferKey
+        transfers.forget { $0 == key || $0.text.hasPrefix(key.text + "\nvariant ") }
+    }
+
+    /// Removes what an earlier transfer left of a body, unless a transfer is at it.
+    nonisolated func removePart(of request: ImageRequest) async {
+        guard let partials, partials.mayHavePart(of: request.transferKey) else { return }
+        await BlockingThreads.runInAnyCase { partials.remove(request.transferKey) }
     }
 
     /// Ends every transfer whose callers all have a lower priority than `.normal`: nobody looks at what it brings.
@@ -196,7 +212,7 @@ public actor ImageDownloader {
         _ admitted: Result<TransferAttempt, ImageLoadingError>, _ order: TransferOrder, _ transfer: Transfer
     ) async {
         let outcome = await Result.of { () async throws(ImageLoadingError) in
-            await tiers.keep(try await answer(to: try admitted.get()), order)
+            await tiers.keep(try await answer(to: try admitted.get()), order, from: transfer)
         }
         background.withLock { $0[transfer.number] = nil }
         transfers.finish(order.key, transfer, outcome)
@@ -402,14 +418,15 @@ public actor ImageDownloader {
         do {
             head = try await transport.perform(request, into: body)
         } catch {
-            // A cancelled caller may be scrolling fast: a small part is not worth a file.
-            if case .cancelled = error {
-                await body.breakOff(keepsSmall: false, on: threads)
-            } else {
-                await body.breakOff(keepsSmall: true, on: threads)
+            let isCancelled = error.code == "cancelled"
+            guard isCancelled, body.isWhole, let whole = body.head else {
+                // A cancelled caller may be scrolling fast: a small part is not worth a file.
+                await body.breakOff(keepsSmall: !isCancelled, on: threads)
+                if case .timedOut(_, .total, _) = error { throw tookTooLong(attempt) }
+                throw error
             }
-            if case .timedOut(_, .total, _) = error { throw tookTooLong(attempt) }
-            throw error
+            // All of it has come, and only its end was not seen.
+            head = whole
         }
         if body.mustAskAnew { return .uselessPart }
         let received = body.headTime

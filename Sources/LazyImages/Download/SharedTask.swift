@@ -35,6 +35,7 @@ final class SharedTask<Value: Sendable>: Sendable {
         var counts = SIMD8<Int32>()
         var outcome: Outcome?
         var isAbandoned = false
+        var isForgotten = false
         var task: Task<Void, Never>?
         var owners: [@Sendable (Change) -> Void] = []
         /// What a caller that comes later is told first.
@@ -222,6 +223,12 @@ final class SharedTask<Value: Sendable>: Sendable {
         finish(.failure(error(url.displayText)))
         task?.cancel()
     }
+
+    /// Whether what the work brings is kept nowhere, because it was removed from the tiers meanwhile. Its callers get it.
+    var isForgotten: Bool { state.withLock { $0.isForgotten } }
+
+    /// Has nothing kept of what the work brings.
+    func forget() { state.withLock { $0.isForgotten = true } }
 
     // MARK: Events
 

@@ -65,6 +65,21 @@ final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         work.finish(outcome)
     }
 
+    /// Takes the work for some keys out, before it has ended: nothing that it brings is kept, its callers get their outcome,
+    /// and later callers begin anew. Callers that have looked in the cache already, for whatever key, look again.
+    func forget(where isMeant: (Key) -> Bool) {
+        let works = state.withLock { state in
+            state.ends += 1
+            state.ended.removeAll(keepingCapacity: true)
+            state.forgotten = state.ends
+            return state.tasks.keys.filter(isMeant).compactMap { state.tasks.removeValue(forKey: $0) }
+        }
+        for work in works { work.forget() }
+    }
+
+    /// Whether something was forgotten since `stamp`: what was found in the cache before may have been removed.
+    func hasForgotten(since stamp: Int) -> Bool { state.withLock { $0.forgotten > stamp } }
+
     /// Takes the work out: it has ended or was abandoned.
     func remove(_ key: Key, _ work: Work) {
         state.withLock { state in

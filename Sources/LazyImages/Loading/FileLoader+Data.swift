@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPSemantics
 
-/// Files that a request's own closure gives.
+/// Files that a request's own closure gives, or the caller.
 extension FileLoader {
     /// What a tier has, however old, else what the closure gives. That is kept in both tiers, as an answer is that does not
     /// grow old: its id names it for good, and the closure may have taken long. Callers of one id share one call.
@@ -10,7 +10,8 @@ extension FileLoader {
     ) async throws(ImageLoadingError) -> LoadedFile {
         while true {
             let stamp = downloader.transfers.stamp
-            if request.cachePolicy != .reload, let stored = await tiers.stored(for: request), stored.isPresent
+            if request.cachePolicy != .reload, let stored = await stored(for: request, since: stamp),
+                stored.isPresent
             {
                 return stored
             }
@@ -21,7 +22,11 @@ extension FileLoader {
             guard let (call, caller, isFirst) = joined else { continue }
             if isFirst {
                 call.run { [self] () async throws(ImageLoadingError) in
-                    try await keep(ImageBytes(try await read(data, for: request)), for: request)
+                    let file = try lasting(try await read(data, for: request), for: request)
+                    if request.accepts(file.bytes) {
+                        await tiers.store(file, for: request) { call.isForgotten }
+                    }
+                    return file
                 } finish: { [downloader] outcome in
                     downloader.transfers.finish(request.transferKey, call, outcome)
                 }
@@ -32,26 +37,23 @@ extension FileLoader {
         }
     }
 
-    private func keep(
-        _ bytes: ImageBytes, for request: ImageRequest
-    ) async throws(ImageLoadingError) -> LoadedFile {
-        let checked = try DownloadedImage(
+    /// The file of bytes that came from no server: a whole image, which does not grow old.
+    func lasting(_ bytes: ImageBytes, for request: ImageRequest) throws(ImageLoadingError) -> LoadedFile {
+        let answer = try DownloadedImage(
             checking: bytes, by: configuration.decoders, url: request.url,
             acceptsAnyContent: configuration.acceptsAnyContent)
         let head = ResponseHead(
             status: 200, fields: ["Cache-Control": "max-age=\(CacheControl.maximumSeconds)"])
-        let file = LoadedFile(
-            bytes: bytes, header: checked.header, status: head.status, url: request.url,
+        return LoadedFile(
+            bytes: bytes, header: answer.header, status: head.status, url: request.url,
             requestedURL: request.url, source: .local,
             response: StoredResponse(head, address: request.url.absoluteString, received: clock.seconds))
-        if request.accepts(bytes) { await tiers.store(file, for: request) }
-        return file
     }
 
-    /// The closure's bytes: some, and no more than the limit.
+    /// The closure's bytes.
     private func read(
         _ data: ImageRequest.DataClosure, for request: ImageRequest
-    ) async throws(ImageLoadingError) -> [UInt8] {
+    ) async throws(ImageLoadingError) -> ImageBytes {
         let url = request.url.displayText
         let bytes: [UInt8]
         do {
@@ -62,10 +64,16 @@ extension FileLoader {
             if let error = error as? ImageLoadingError, error.code != "cancelled" { throw error }
             throw .dataFailed(url: url, reason: "\(error)")
         }
+        return try checked(bytes, for: request)
+    }
+
+    /// Bytes that are some, and no more than the limit.
+    func checked(_ bytes: [UInt8], for request: ImageRequest) throws(ImageLoadingError) -> ImageBytes {
+        let url = request.url.displayText
         if bytes.isEmpty { throw .empty(url: url) }
         guard bytes.count <= configuration.maximumBytes else {
             throw .tooLarge(url: url, limit: configuration.maximumBytes)
         }
-        return bytes
+        return ImageBytes(bytes)
     }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPSemantics
 import ImageCodecs
-package import SystemSupport
+import SystemSupport
 
 /// Loads the files of images, undecoded: from memory where it keeps them, else from disk, else over the network, where
 /// callers that want the same share one transfer. `ImageLoader` stands on it; programs that want bytes use it directly.
@@ -23,6 +23,7 @@ public final class FileLoader: Sendable {
     public let downloader: ImageDownloader
 
     let tiers: FileTiers
+    private let relief = PressureReader()
     private let threads = BlockingThreads(count: 2)
 
     var configuration: ImageDownloader.Configuration { tiers.configuration }
@@ -33,41 +34,47 @@ public final class FileLoader: Sendable {
     ///   - memory: where to keep files in memory, at the cost of their bytes. Default: up to 64 MiB.
     ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
     ///   - configuration: limits of the downloads.
+    ///   - decoders: what is asked for and recognised. Default: the configuration's, JPEG and PNG.
     ///   - transport: the network. Default: libcurl.
-    public convenience init(
+    ///   - pressure: how short memory is. A warning halves the memory tier; when it is critical the tier keeps only what is
+    ///     pinned, and downloads of a lower priority than `.normal` end. Default: nil, for a loader that does not care. An
+    ///     `ImageLoader` gives back its files' memory itself.
+    ///   - clock: the time that says what is fresh. Default: the system's.
+    public init(
         memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
         disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        transport: any Transport = CurlTransport()
-    ) {
-        self.init(
-            memory: memory, disk: disk, configuration: configuration, transport: transport, clock: .system)
-    }
-
-    /// As above, by a clock of the caller's.
-    package init(
-        memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024), disk: DiskCache?,
-        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        transport: any Transport, clock: WallClock
+        decoders: ImageDecoders? = nil, transport: any Transport = CurlTransport(),
+        pressure: MemoryPressure? = nil, clock: WallClock = .system
     ) {
         var configuration = configuration
+        if let decoders { configuration.decoders = decoders }
         if let disk, configuration.partialFolder == nil {
             configuration.partialFolder = PartialStore.path(besides: disk)
             configuration.partialLimit = min(configuration.partialLimit, disk.limit)
         }
         tiers = FileTiers(memory: memory, disk: disk, clock: clock, configuration: configuration)
         downloader = ImageDownloader(transport: transport, tiers: tiers)
+        relief.read(pressure) { [weak self] level in await self?.relieve(level) }
     }
 
     /// A loader of which nothing touches the disk: files are kept in memory, and what exceeds the memory for bodies is
-    /// refused.
+    /// refused. The parameters are those of `init`.
     public static func ephemeral(
         memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        transport: any Transport = CurlTransport()
+        decoders: ImageDecoders? = nil, transport: any Transport = CurlTransport(),
+        pressure: MemoryPressure? = nil, clock: WallClock = .system
     ) -> FileLoader {
         FileLoader(
-            memory: memory, disk: nil, configuration: configuration.withoutDisk, transport: transport)
+            memory: memory, disk: nil, configuration: configuration.withoutDisk, decoders: decoders,
+            transport: transport, pressure: pressure, clock: clock)
+    }
+
+    /// Does what a level of pressure asks for.
+    func relieve(_ level: MemoryPressure.Level) async {
+        memory?.relieve(level)
+        if level == .critical { await downloader.stopUnseen() }
     }
 
     /// What the memory tier has, at once and however old. Counts a hit, but no miss: the load that follows counts that.
@@ -90,6 +97,42 @@ public final class FileLoader: Sendable {
             TaskListener { if case .progress(let value, _) = $0 { progress.yield(value) } }
         }
         return try await file(for: request, Client(listener: listener))
+    }
+
+    /// Removes what the request names from memory and disk, and what is left of a transfer of it that broke.
+    ///
+    /// Loads under way go on, and their callers get what they asked for, but nothing of it is kept. Loads that begin after
+    /// this returns ask the network. Requests whose header fields, variant or id differ name another file, which stays. So
+    /// does what another loader keeps in its memory.
+    public func remove(_ request: ImageRequest) async {
+        downloader.forget(request)
+        await disk?.remove(request.storageKey)
+        // Once more for those that have found the file on disk meanwhile. Memory comes last: they may have put it there.
+        downloader.forget(request)
+        memory?.remove(request.key)
+        await downloader.removePart(of: request)
+    }
+
+    /// Keeps bytes of the caller's own in memory and on disk, in the place of what was there, so that later loads of the
+    /// request find them. They do not grow old: the server is asked again only after `remove`, or with `.reload`.
+    ///
+    /// Loads under way go on, and their callers get what they asked for, but nothing of it takes the place of the bytes.
+    /// A `file:` or `data:` URL is read all the same, once memory has let go of the bytes.
+    /// - Parameter bytes: the whole file, as `[UInt8]` or `Data`.
+    /// - Returns: the file as it is kept.
+    /// - Throws: as for a download: `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, `.checksumMismatch`. What was there
+    ///   stays then.
+    @discardableResult
+    public func store(
+        _ bytes: some Sequence<UInt8>, for request: ImageRequest
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        let file = try lasting(try checked([UInt8](bytes), for: request), for: request)
+        try request.check(file.bytes)
+        // Before, for transfers that would come after; after, for those that began meanwhile.
+        downloader.forget(request)
+        await tiers.store(file, for: request)
+        downloader.forget(request)
+        return file
     }
 
     /// Returns when everything stored so far is on disk, and what is revalidated meanwhile has been.
@@ -123,7 +166,7 @@ public final class FileLoader: Sendable {
         if let data = request.data {
             file = try await self.file(from: data, for: request)
         } else if LocalContent.answers(request.url) {
-            file = try await local(request)
+            file = try await local(request, since: downloader.transfers.stamp)
         } else {
             file = try await cachedOrFetched(request, client)
         }
@@ -136,7 +179,9 @@ public final class FileLoader: Sendable {
 
     private func isSmallEnough(_ file: LoadedFile) -> Bool { file.bytes.count <= configuration.maximumBytes }
 
-    private func local(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
+    private func local(
+        _ request: ImageRequest, since stamp: Int
+    ) async throws(ImageLoadingError) -> LoadedFile {
         let limit = configuration.maximumBytes
         let outcome: Result<[UInt8], ImageLoadingError>
         do {
@@ -154,8 +199,21 @@ public final class FileLoader: Sendable {
         let file = LoadedFile(
             bytes: bytes, header: checked.header, status: nil, url: request.url, requestedURL: request.url,
             source: .local)
-        tiers.remember(file, for: request)
+        remember(file, for: request, since: stamp)
         return file
+    }
+
+    /// What a tier has for a request, fresh or not. What comes from disk is in memory from then on.
+    /// - Parameter stamp: from before the look.
+    func stored(for request: ImageRequest, since stamp: Int) async -> LoadedFile? {
+        guard let file = await tiers.stored(for: request) else { return nil }
+        if file.source == .disk, file.isPresent { remember(file, for: request, since: stamp) }
+        return file
+    }
+
+    /// Keeps in memory what was found since `stamp`, unless it may have been removed since.
+    private func remember(_ file: LoadedFile, for request: ImageRequest, since stamp: Int) {
+        tiers.remember(file, for: request) { downloader.transfers.hasForgotten(since: stamp) }
     }
 
     private func cachedOrFetched(
@@ -163,11 +221,12 @@ public final class FileLoader: Sendable {
     ) async throws(ImageLoadingError) -> LoadedFile {
         while true {
             let stamp = request.cachePolicy == .reload ? nil : downloader.transfers.stamp
-            let stored = request.cachePolicy == .reload ? nil : await tiers.stored(for: request)
+            var stored: LoadedFile?
+            if let stamp { stored = await self.stored(for: request, since: stamp) }
             switch try use(of: stored, for: request) {
             case .give(let file): return file
             case .giveAndRevalidate(let file, let order):
-                await downloader.beginInBackground(order)
+                await downloader.beginInBackground(order, since: stamp)
                 return file
             case .transfer(let order):
                 if let file = try await transfer(order, client, since: stamp) { return file }

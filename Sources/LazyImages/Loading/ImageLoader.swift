@@ -36,41 +36,43 @@ public final class ImageLoader: Sendable {
     ///   - decoders: what is asked for, recognised and decoded, and by what. Default: the configuration's, JPEG and PNG.
     ///   - decodingLimits: how large images may be.
     ///   - transport: the network. Default: libcurl.
-    ///   - pressure: as in the other initialiser.
+    ///   - pressure: as in the initialiser with a loader of files.
+    ///   - clock: the time that says what is fresh. Default: the system's.
     public convenience init(
         memory: MemoryCache<LoadedImage> = MemoryCache(),
         disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
-        transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system
+        transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system,
+        clock: WallClock = .system
     ) {
         // Without a disk tier files stay in memory for a while, so that another size needs no other download.
-        let fileMemory = disk == nil ? MemoryCache<LoadedFile>(limit: Self.fileMemoryLimit) : nil
-        var configuration = configuration
-        if let decoders { configuration.decoders = decoders }
         let files = FileLoader(
-            memory: fileMemory, disk: disk, configuration: configuration, transport: transport)
+            memory: disk == nil ? MemoryCache(limit: Self.fileMemoryLimit) : nil, disk: disk,
+            configuration: configuration, decoders: decoders, transport: transport, clock: clock)
         self.init(memory: memory, files: files, decodingLimits: decodingLimits, pressure: pressure)
     }
 
-    /// A loader of which nothing touches the disk, for a private session.
+    /// A loader of which nothing touches the disk, for a private session. The parameters are those of `init`.
     public static func ephemeral(
         memory: MemoryCache<LoadedImage> = MemoryCache(limit: 64 * 1024 * 1024),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        transport: any Transport = CurlTransport()
+        decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
+        transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system,
+        clock: WallClock = .system
     ) -> ImageLoader {
-        let files = MemoryCache<LoadedFile>(limit: fileMemoryLimit)
-        return ImageLoader(
-            memory: memory,
-            files: .ephemeral(memory: files, configuration: configuration, transport: transport))
+        ImageLoader(
+            memory: memory, disk: nil, configuration: configuration.withoutDisk, decoders: decoders,
+            decodingLimits: decodingLimits, transport: transport, pressure: pressure, clock: clock)
     }
 
     /// What files may cost in memory where no disk tier keeps them, in bytes.
     private static let fileMemoryLimit = 16 * 1024 * 1024
 
-    /// A loader over a loader of files that others may use too.
+    /// A loader over a loader of files that others may use too, whose clock it goes by.
     /// - Parameters:
     ///   - decoders: what decodes the files. Default: those that the loader of files recognises them by.
+    ///   - decodingLimits: how large images may be.
     ///   - pressure: how short memory is. A warning halves the memory tiers; when it is critical they keep only what is
     ///     pinned, downloads of a lower priority than `.normal` end, and nothing is decoded until that has passed.
     ///     Default: the system's; nil for a loader that does not care.
@@ -84,18 +86,12 @@ public final class ImageLoader: Sendable {
         self.decoders = decoders ?? files.configuration.decoders
         self.decodingLimits = decodingLimits
         self.pressure = pressure
-        relief.read(pressure) { level in await Self.relieve(level, memory, files) }
-    }
-
-    /// Does what a level of pressure asks for.
-    private static func relieve(
-        _ level: MemoryPressure.Level, _ memory: MemoryCache<LoadedImage>, _ files: FileLoader
-    ) async {
-        memory.relieve(level)
-        files.memory?.relieve(level)
-        // The allocator keeps what is free for itself; where memory is short others need it.
-        if level > .normal { csystem_trim_memory() }
-        if level == .critical { await files.downloader.stopUnseen() }
+        relief.read(pressure) { level in
+            memory.relieve(level)
+            // The allocator keeps what is free for itself; where memory is short others need it.
+            if level > .normal { csystem_trim_memory() }
+            await files.relieve(level)
+        }
     }
 
     /// What the memory tier has, at once and however old: for what shows pictures, `image(for:)` sees to their freshness.
@@ -120,6 +116,42 @@ public final class ImageLoader: Sendable {
         return ImageTask(request, load, caller: caller)
     }
 
+    /// Removes the image that the request names from memory and disk, at every size and content mode, and what is left of a
+    /// transfer of it that broke.
+    ///
+    /// Loads under way go on, and their callers get what they asked for, but nothing of it is kept. Loads that begin after
+    /// this returns ask the network. Requests whose header fields, variant or id differ name another image, which stays. So
+    /// does what another loader keeps in its memory.
+    public func remove(_ request: ImageRequest) async {
+        await files.remove(request)
+        forgetImages(of: request)
+    }
+
+    /// Keeps bytes of the caller's own as the image's file, in the place of what was there, so that later loads of the
+    /// request find them, at every size. They do not grow old: the server is asked again only after `remove`, or with
+    /// `.reload`. They are decoded when they are asked for.
+    ///
+    /// Without a disk tier they stay only as long as memory has room for the file: 16 MiB for all files. Loads under way go
+    /// on, and their callers get what they asked for, but nothing of it takes the place of the bytes.
+    /// - Parameter bytes: the whole file, as `[UInt8]` or `Data`.
+    /// - Returns: the file as it is kept.
+    /// - Throws: as for a download: `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, `.checksumMismatch`. What was there
+    ///   stays then.
+    @discardableResult
+    public func store(
+        _ bytes: some Sequence<UInt8>, for request: ImageRequest
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        let file = try await files.store(bytes, for: request)
+        forgetImages(of: request)
+        return file
+    }
+
+    /// Lets go of what was decoded of a file, and has what is being decoded not kept.
+    private func forgetImages(of request: ImageRequest) {
+        loads.forget { $0.file == request.key }
+        memory.removeAll { $0.fileKey == request.key }
+    }
+
     /// Whether the image is on the screen, so that the memory tier keeps it. Calls come in pairs: true, then false.
     public func setPinned(_ isPinned: Bool, for request: ImageRequest) {
         if isPinned { memory.pin(request.imageKey) } else { memory.unpin(request.imageKey) }
@@ -132,7 +164,7 @@ public final class ImageLoader: Sendable {
 
     /// What the memory tier has, if it may answer the request.
     /// - Parameter isFirstLook: whether the look counts as a hit or a miss.
-    private func usableImage(for request: ImageRequest, isFirstLook: Bool) -> LoadedImage? {
+    func usableImage(for request: ImageRequest, isFirstLook: Bool) -> LoadedImage? {
         guard request.allowsMemory else { return nil }
         let key = request.imageKey
         guard let image = isFirstLook ? memory.value(for: key) : memory.valueAgain(for: key),
@@ -142,16 +174,23 @@ public final class ImageLoader: Sendable {
     }
 
     /// Joins the load for a request, or begins it.
-    private func begin(_ request: ImageRequest) -> (load: SharedTask<LoadedImage>, caller: Int) {
+    /// - Parameter known: the image's file, for a caller that has it already, and the stamp from before it had.
+    private func begin(
+        _ request: ImageRequest, with known: (file: LoadedFile, stamp: Int)? = nil
+    ) -> (load: SharedTask<LoadedImage>, caller: Int) {
         let key = LoadKey(request)
+        var known = known
         while true {
-            // Nil only for a caller with a stamp.
-            guard let (load, caller, isFirst) = loads.join(key, url: request.url, priority: request.priority)
-            else { continue }
+            let joined = loads.join(
+                key, url: request.url, priority: request.priority, since: known?.stamp)
+            guard let (load, caller, isFirst) = joined else {
+                // The image was loaded or removed meanwhile: its file may be another by now.
+                known = nil
+                continue
+            }
             if isFirst {
-                load.run {
-                    [self] () async throws(ImageLoadingError) in
-                    try await find(request, for: load)
+                load.run { [self, file = known?.file] () async throws(ImageLoadingError) in
+                    try await find(request, in: file, for: load)
                 } finish: { [loads] outcome in
                     loads.finish(key, load, outcome)
                 }
@@ -160,18 +199,37 @@ public final class ImageLoader: Sendable {
         }
     }
 
+    /// The present, to be taken before a file is loaded for `image(for:in:since:)`.
+    var stamp: Int { loads.stamp }
+
+    /// The image in a file that was loaded since `stamp`. It is in memory from then on.
+    func image(
+        for request: ImageRequest, in file: LoadedFile, since stamp: Int
+    ) async throws(ImageLoadingError) -> LoadedImage {
+        let (load, caller) = begin(request, with: (file, stamp))
+        return try await load.value(for: caller)
+    }
+
     private func find(
-        _ request: ImageRequest, for load: SharedTask<LoadedImage>
+        _ request: ImageRequest, in known: LoadedFile?, for load: SharedTask<LoadedImage>
     ) async throws(ImageLoadingError) -> LoadedImage {
         // A load may have ended between the caller's own look and this one.
         if let image = usableImage(for: request, isFirstLook: false) { return image }
-        let previews = PreviewMaker(
-            sizing: request.sizing, limits: decodingLimits, on: threads, for: load, under: pressure)
-        let file = try await files.file(
-            for: request, FileLoader.Client(load: load, listener: previews.listener))
+        let file: LoadedFile
+        if let known {
+            file = known
+        } else {
+            let previews = PreviewMaker(
+                sizing: request.sizing, limits: decodingLimits, on: threads, for: load, under: pressure)
+            file = try await files.file(
+                for: request, FileLoader.Client(load: load, listener: previews.listener))
+        }
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let image = try await decode(file, for: request)
-        memory.store(image.from(.memory), for: request.imageKey, cost: image.bitmap.cost)
+        let kept = image.from(.memory)
+        memory.store(kept, for: request.imageKey, cost: image.bitmap.cost)
+        // Asked when it is in memory: a removal from then on finds it there.
+        if load.isForgotten { memory.remove(request.imageKey, ifStill: kept) }
         return image
     }
 
@@ -198,7 +256,7 @@ public final class ImageLoader: Sendable {
                                 bitmap: bitmap, header: header, url: file.url, requestedURL: request.url,
                                 // Only an image that was there decoded is from memory.
                                 source: file.source == .memory ? .decoded : file.source,
-                                response: file.response))
+                                response: file.response, fileKey: request.key))
                     } catch {
                         return .failure(error)
                     }

@@ -2,11 +2,14 @@
 /// expected bytes. Their priorities may differ.
 struct LoadKey: Hashable, Sendable {
     let image: CacheKey
+    /// The key of its file, which is the same for all sizes.
+    let file: CacheKey
     let policy: ImageRequest.CachePolicy
     let checksum: String?
 
     init(_ request: ImageRequest) {
         image = request.imageKey
+        file = request.key
         policy = request.cachePolicy
         checksum = request.checksum
     }

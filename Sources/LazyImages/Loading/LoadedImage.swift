@@ -16,10 +16,12 @@ public final class LoadedImage: Sendable, CachedAddress {
     public let source: LoadedFile.Source
     /// What is known of the answer that brought its file; nil for `file:` and `data:`, which do not grow old.
     let response: StoredResponse?
+    /// What its file is cached under, which is the same for all sizes; nil for an image of the caller's own.
+    let fileKey: CacheKey?
 
     init(
         bitmap: Bitmap, header: ImageHeader, url: URL, requestedURL: URL, source: LoadedFile.Source,
-        response: StoredResponse?
+        response: StoredResponse?, fileKey: CacheKey?
     ) {
         self.bitmap = bitmap
         self.header = header
@@ -27,6 +29,7 @@ public final class LoadedImage: Sendable, CachedAddress {
         self.requestedURL = requestedURL
         self.source = source
         self.response = response
+        self.fileKey = fileKey
     }
 
     /// An image of the caller's own, such as a loader of another program gives.
@@ -35,7 +38,8 @@ public final class LoadedImage: Sendable, CachedAddress {
         bitmap: Bitmap, header: ImageHeader, url: URL, source: LoadedFile.Source = .local
     ) {
         self.init(
-            bitmap: bitmap, header: header, url: url, requestedURL: url, source: source, response: nil)
+            bitmap: bitmap, header: header, url: url, requestedURL: url, source: source, response: nil,
+            fileKey: nil)
     }
 
     /// The same, found elsewhere.
@@ -43,6 +47,6 @@ public final class LoadedImage: Sendable, CachedAddress {
         if self.source == source { return self }
         return LoadedImage(
             bitmap: bitmap, header: header, url: url, requestedURL: requestedURL, source: source,
-            response: response)
+            response: response, fileKey: fileKey)
     }
 }

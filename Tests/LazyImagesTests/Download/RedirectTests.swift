@@ -75,6 +75,29 @@ struct RedirectTests {
         #expect(await caller.outcomes[0].error == nil)
     }
 
+    @Test(
+        "the configuration's fields go to the origin, the request's own before them, and to no other origin",
+        arguments: [("/b", true), ("http://other.localhost/b", false)])
+    func defaultFields(location: String, areKept: Bool) async throws {
+        var configuration = ImageDownloader.Configuration()
+        configuration.fields = ["X-App": "films", "Accept": "image/webp", "Cookie": "default"]
+        let downloader = ImageDownloader(transport: transport, configuration: configuration)
+        let request = try ImageRequest("http://localhost/a", fields: ["Cookie": "own"])
+        let caller = try await downloader.callers(1, of: request)
+        let first = try await transport.transfer(0)
+        #expect(first.request.fields["X-App"] == "films" && first.request.fields["Accept"] == "image/webp")
+        #expect(first.request.fields.values(of: "Cookie") == ["own"])
+        #expect(first.request.fields["User-Agent"] == "Marquee")
+        first.answer([], status: 302, fields: ["Location": location])
+        let second = try await transport.transfer(1)
+        #expect((second.request.fields["X-App"] == "films") == areKept)
+        #expect((second.request.fields["Accept"] == "image/webp") == areKept)
+        #expect((second.request.fields["Cookie"] == "own") == areKept)
+        #expect(second.request.fields["User-Agent"] == "Marquee")
+        second.answer(SampleImages.png)
+        #expect(await caller.outcomes[0].error == nil)
+    }
+
     @Test("back at the origin after a detour, the caller's fields go along again")
     func detour() async throws {
         let downloader = ImageDownloader(transport: transport)

@@ -58,4 +58,21 @@ struct TaskPoolTests {
         #expect(join("never", since: before) == nil)
         #expect(join("never", since: pool.stamp) != nil)
     }
+
+    @Test("forgotten work goes on for its callers, is not joined, and whoever looked before looks again")
+    func forgetting() async throws {
+        let before = pool.stamp
+        let (first, other) = (try #require(join("a")), try #require(join("b")))
+        #expect(!pool.hasForgotten(since: before))
+        pool.forget { $0 == "a" }
+        #expect(pool.hasForgotten(since: before) && !pool.hasForgotten(since: pool.stamp))
+        #expect(first.work.isForgotten && !other.work.isForgotten)
+        #expect(join("c", since: before) == nil, "whatever the key")
+        let second = try #require(join("a", since: pool.stamp))
+        #expect(second.isFirst && second.work !== first.work && !second.work.isForgotten)
+        #expect(join("b")?.isFirst == false)
+        pool.finish("a", first.work, .success(1))
+        #expect(try await first.work.value(for: first.caller) == 1)
+        #expect(pool["a"] === second.work)
+    }
 }

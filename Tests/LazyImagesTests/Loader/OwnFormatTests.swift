@@ -99,6 +99,16 @@ struct OwnFormatTests {
         #expect(try await ephemeral.image(for: request).header.format == .dots)
     }
 
+    @Test("every loader takes the decoder, private ones too")
+    func everyLoader() async throws {
+        for files in [
+            FileLoader(disk: nil, decoders: decoders, transport: transport),
+            .ephemeral(decoders: decoders, transport: transport),
+        ] { #expect(try await files.file(for: request).header?.format == .dots) }
+        let ephemeral = ImageLoader.ephemeral(decoders: decoders, transport: transport, pressure: nil)
+        #expect(try await ephemeral.image(for: request).header.format == .dots)
+    }
+
     @Test("a file on this machine is recognised too")
     func localFile() async throws {
         let path = folder.file("a.dots")

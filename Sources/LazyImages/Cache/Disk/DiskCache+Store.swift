@@ -13,19 +13,26 @@ extension DiskCache {
     }
 
     /// As above, from bytes that somebody owns already; they are held, and lent to the disk, until they are on it.
+    /// - Parameter isUnwanted: whether the value was removed before it could be stored. Asked under the cache's lock, so that
+    ///   of a removal and this store one sees the other.
     package func store(
-        _ body: any ByteSource, metadata: [UInt8], expiry: Int? = nil, for key: CacheKey
+        _ body: any ByteSource, metadata: [UInt8], expiry: Int? = nil, for key: CacheKey,
+        unless isUnwanted: () -> Bool = { false }
     ) async {
         let entry = StagingArea.Entry(body: body, metadata: metadata, expiry: expiry)
-        guard let size = entry.fileSize(for: key), size <= limit else { return await remove(key) }
-        if state.withLock({ $0.staging.admit(entry, for: key) }) {
+        guard let size = entry.fileSize(for: key), size <= limit else {
+            if !isUnwanted() { await remove(key) }
+            return
+        }
+        // With nothing staged there is nothing to write either.
+        if state.withLock({ isUnwanted() || $0.staging.admit(entry, for: key) }) {
             enqueueWrite(key)
             return
         }
         await withCheckedContinuation { continuation in
             let isStaged = state.withLock { state in
                 // There may be room by now.
-                if state.staging.admit(entry, for: key) { return true }
+                if isUnwanted() || state.staging.admit(entry, for: key) { return true }
                 state.staging.wait(StagingArea.Waiter(key: key, entry: entry, continuation: continuation))
                 return false
             }
@@ -45,9 +52,13 @@ extension DiskCache {
         }
     }
 
-    /// Removes what there is for a key, staged or on disk.
+    /// Removes what there is for a key: on disk, staged, or waiting for room to be staged.
     public func remove(_ key: CacheKey) async {
-        state.withLock { $0.staging.discard(key) }
+        let waiters = state.withLock { state in
+            state.staging.discard(key)
+            return state.staging.discardWaiters(for: key)
+        }
+        for waiter in waiters { waiter.continuation.resume() }
         await run(on: writer, orElse: ()) { [self] in
             guard let folder = currentFolder() else { return }
             do throws(FileFault) {

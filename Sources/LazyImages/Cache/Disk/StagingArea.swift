@@ -61,6 +61,12 @@ struct StagingArea {
         byteCount = 0
     }
 
+    /// Forgets the values for a key that found no room yet. Returns those who wait with them.
+    mutating func discardWaiters(for key: CacheKey) -> [Waiter] {
+        defer { waiting.removeAll { $0.key == key } }
+        return waiting.filter { $0.key == key }
+    }
+
     private func fits(_ entry: Entry) -> Bool { byteCount == 0 || byteCount + entry.cost <= limit }
 
     private mutating func insert(_ entry: Entry, for key: CacheKey) {

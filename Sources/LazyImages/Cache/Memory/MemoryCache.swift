@@ -84,9 +84,14 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// Lets go of a key's value.
     public func remove(_ key: CacheKey) { letGo(store.withLock { $0.remove(key.digest) }) }
 
+    /// Lets go of a key's value, if it is this one.
+    func remove(_ key: CacheKey, ifStill value: Value) {
+        letGo(store.withLock { $0.remove(key.digest, ifStill: value) })
+    }
+
     /// Lets go of every value for which `isUnwanted` says so, which is asked outside the lock: a value stored meanwhile
-    /// stays. Values say themselves where they are from (`url`, and before redirects `requestedURL`); the texts of their keys, kept only for this, would cost every
-    /// store that evicts a tenth of its time.
+    /// stays. Values say themselves where they are from (`url`, and before redirects
+    /// `requestedURL`); the texts of their keys, kept only for this, would cost every store that evicts a tenth of its time.
     public func removeAll(where isUnwanted: (_ value: Value) -> Bool) {
         for (digest, value) in store.withLock({ $0.snapshot }) {
             guard unsafe isUnwanted(unsafeDowncast(value, to: Value.self)) else { continue }

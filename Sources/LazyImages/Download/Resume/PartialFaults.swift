@@ -2,11 +2,11 @@ import SystemSupport
 
 /// What went wrong with the parts of broken bodies since the downloader was made. None of it stops a transfer: one that
 /// breaks only begins anew.
-public struct PartialCounters: Equatable, Sendable {
+package struct PartialCounters: Equatable, Sendable {
     /// Times that the folder of the parts began to fail; failures that go on for the same reason count once.
-    public internal(set) var faults = 0
+    package internal(set) var faults = 0
     /// What the last fault was, for people; nil if there was none.
-    public internal(set) var lastFault: String?
+    package internal(set) var lastFault: String?
 }
 
 /// Counts what fails in the folder of the parts, as `DiskCache` counts its own faults.

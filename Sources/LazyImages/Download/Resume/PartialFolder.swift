@@ -87,7 +87,7 @@ final class PartialFolder: Sendable {
 
     /// Removes a file, unless somebody is at it; whether it has.
     @discardableResult
-    private func removeUnlessBusy(_ name: String) -> Bool {
+    func removeUnlessBusy(_ name: String) -> Bool {
         do throws(FileFault) {
             let file = try openLocked(name, isNew: false)
             try calls.remove(name, in: descriptor)

@@ -4,9 +4,6 @@ package import SystemSupport
 /// The parts of broken bodies, by what was asked for. Looks into their folder once: for a transfer that has no part, which
 /// is nearly every one, nothing is asked of the disk.
 package final class PartialStore: Sendable {
-    /// Bodies of this many bytes and more are written to their file as they come, so that they outlive the process;
-    /// smaller ones only when their transfer breaks.
-    static let threshold = 1024 * 1024
     /// Smaller parts are not worth a file.
     static let smallest = 4096
     /// What room is made for a body that does not tell its length.
@@ -15,6 +12,9 @@ package final class PartialStore: Sendable {
     /// The folder for parts beside a disk tier's entries.
     package static func path(besides disk: DiskCache) -> String { disk.path + "/partial" }
 
+    /// Bodies of this many bytes and more are written to their file as they come, so that they outlive a cancellation and
+    /// the process; smaller ones only when their transfer breaks.
+    let minimum: Int
     private let path: String
     private let limit: Int
     /// The files there were when somebody first looked, and those made since; nil before that.
@@ -25,8 +25,10 @@ package final class PartialStore: Sendable {
     /// - Parameters:
     ///   - path: the folder, which need not exist.
     ///   - limit: the most bytes all parts may have.
-    package init(path: String, limit: Int, calls: FileCalls = FileCalls()) {
+    ///   - minimum: how many bytes have come of a body before it is written to its file.
+    package init(path: String, limit: Int, minimum: Int = 1024 * 1024, calls: FileCalls = FileCalls()) {
         self.path = path
+        self.minimum = minimum
         self.limit = limit
         self.calls = calls
     }
@@ -69,6 +71,11 @@ package final class PartialStore: Sendable {
         names.withLock { _ = $0?.insert(name) }
         let response = StoredResponse(head, address: source.absoluteString, received: now)
         return PartialFile.beginning(response, total: total, name: name, in: folder)
+    }
+
+    /// Removes the part of one body, unless a transfer is at it. Blocks.
+    func remove(_ key: CacheKey) {
+        folder(isForWriting: false)?.removeUnlessBusy(key.digest.hexadecimal)
     }
 
     /// Removes every part that nobody is at. Blocks.

@@ -120,6 +120,35 @@ struct DiskCacheTests {
         #expect(cache.body(key("waiting"))?.count == 900 && cache.body(key("staged")) == nil)
     }
 
+    @Test("removing a key removes what waits for room under it too, and whoever stores it comes back")
+    func removalOfWaiting() async throws {
+        let gate = CallGate()
+        let cache = fixture.cache(stagingLimit: 1_000, calls: gate.calls(before: .rename))
+        await cache.store(someBytes(count: 900), metadata: [], for: key("staged"))
+        try await gate.reached()
+        async let store: Void = cache.store(someBytes(count: 900), metadata: [], for: key("waiting"))
+        try await eventually { cache.hasWaitingStores }
+        async let removal: Void = cache.remove(key("waiting"))
+        await store
+        #expect(!cache.hasWaitingStores)
+        gate.open()
+        await removal
+        await cache.flush()
+        #expect(cache.body(key("waiting")) == nil && cache.body(key("staged"))?.count == 900)
+    }
+
+    @Test("a value that is not wanted any more is not stored, and takes nothing away")
+    func unwanted() async throws {
+        let cache = fixture.cache(limit: 1_000)
+        await cache.store([1], for: key("a"))
+        for count in [1, 2_000] {
+            let bytes = ByteArray(someBytes(count: count))
+            await cache.store(bytes, metadata: [], for: key("a"), unless: { true })
+        }
+        await cache.flush()
+        #expect(cache.body(key("a")) == [1])
+    }
+
     @Test("a value larger than the limit is not kept, nor the older one it would have replaced")
     func tooLarge() async throws {
         let cache = fixture.cache(limit: 1_000)

@@ -134,6 +134,28 @@ struct MemoryPressureTests {
         #expect(loader.cachedImage(for: requests[0]) != nil)
     }
 
+    @Test("a loader of files gives back too, if it is told of pressure", arguments: [false, true])
+    func fileLoader(isEphemeral: Bool) async throws {
+        let (pressure, transport) = (MemoryPressure(), HeldTransport())
+        let memory = MemoryCache<LoadedFile>(limit: 200)
+        let loader =
+            isEphemeral
+            ? FileLoader.ephemeral(memory: memory, transport: transport, pressure: pressure)
+            : FileLoader(memory: memory, disk: nil, transport: transport, pressure: pressure)
+        for number in 0..<2 {
+            try await loader.store(
+                SampleImages.png, for: try ImageRequest("https://example.org/\(number)"))
+        }
+        #expect(memory.counters.bytes == 140)
+        pressure.report(.warning)
+        try await eventually { memory.counters.bytes == 70 }
+        let unseen = try ImageRequest("https://example.org/unseen", priority: .low)
+        let caller = try await loader.callers(1, of: unseen)
+        pressure.report(.critical)
+        #expect(await caller.outcomes[0].error == .memoryShort(url: "https://example.org/unseen"))
+        #expect(memory.counters.bytes == 0)
+    }
+
     @Test(
         "when it is critical, downloads that nobody looks at end, and nothing is decoded until it has passed")
     func loaderStops() async throws {

@@ -196,6 +196,45 @@ struct ResumeTests {
         return String(decoding: name.prefix(max(0, count - 1)), as: UTF8.self)
     }
 
+    @Test(
+        "of a cancelled transfer partialMinimum bytes or more are kept, 1 MiB unless it is set",
+        arguments: [
+            (nil, 1 << 20, true), (nil, 1 << 20 - 1, false), (50_000, 50_000, true), (50_000, 49_999, false),
+        ] as [(Int?, Int, Bool)])
+    func cancelled(minimum: Int?, received: Int, isKept: Bool) async throws {
+        let body = SampleImages.png(bytes: 1_500_000)
+        let loader = loader(partialMinimum: minimum)
+        let caller = try await loader.callers(1, of: request)
+        let first = try await transport.transfer(0)
+        first.respond(200, ["ETag": "\"1\"", "Content-Length": "1500000"])
+        first.send(Array(body.prefix(received)))
+        caller.tasks[0].cancel()
+        #expect(await caller.outcomes[0].error?.code == "cancelled")
+        // Its slot is free when what is kept is kept.
+        try await eventually { loader.downloader.activity.hosts["localhost:80"]?.running == 0 }
+        let again = try await loader.callers(1, of: request)
+        let second = try await transport.transfer(1)
+        #expect(second.request.fields["range"] == (isKept ? "bytes=\(received)-" : nil))
+        second.fail(.cancelled(url: ""))
+        _ = await again.outcomes
+    }
+
+    @Test("a body that was there when the last caller left is stored, although its end was not seen")
+    func wholeWhenLeft() async throws {
+        let loader = loader()
+        let caller = try await loader.callers(1, of: request)
+        let transfer = try await transport.transfer(0)
+        transfer.respond(200, fields)
+        transfer.send(body)
+        caller.tasks[0].cancel()
+        #expect(await caller.outcomes[0].error?.code == "cancelled")
+        try await eventually { loader.downloader.activity.hosts["localhost:80"]?.finished == 1 }
+        try await eventually { loader.disk?.contains(request.storageKey) == true }
+        var cached = request
+        cached.cachePolicy = .cacheOnly
+        #expect(try await loader.file(for: cached).bytes.array == body)
+    }
+
     @Test("an ephemeral loader leaves nothing on disk")
     func ephemeral() async throws {
         var configuration = ImageDownloader.Configuration()
@@ -223,8 +262,9 @@ struct ResumeTests {
     }
 
     /// A loader as another process would have it.
-    private func loader(calls: FileCalls = FileCalls()) -> FileLoader {
+    private func loader(calls: FileCalls = FileCalls(), partialMinimum: Int? = nil) -> FileLoader {
         var configuration = ImageDownloader.Configuration()
+        if let partialMinimum { configuration.partialMinimum = partialMinimum }
         configuration.fileCalls = calls
         configuration.retry = .never
         return FileLoader(

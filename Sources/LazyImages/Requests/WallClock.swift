@@ -1,0 +1,19 @@
+import SystemSupport
+
+/// The time of day, which says what is fresh: a loader compares HTTP's dates with it. A value, so that a test or a program
+/// with a time of its own can set it.
+///
+///     ImageLoader(clock: WallClock { 1_763_714_400 })
+public struct WallClock: Sendable {
+    private let read: @Sendable () -> Int
+
+    /// The system's clock.
+    public static let system = WallClock { FileTime.coarseNow.seconds }
+
+    /// A clock of the caller's own.
+    /// - Parameter read: gives whole seconds since 1970. Called often, on any thread.
+    public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
+
+    /// The time now, in whole seconds since 1970.
+    public var seconds: Int { read() }
+}

@@ -1,0 +1,51 @@
+import FoundationEssentials
+import ImageCodecs
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+/// What every loader can be given, private ones too; decoders stand in `OwnFormatTests`, pressure in
+/// `MemoryPressureTests`.
+@Suite("What loaders are given", .timeLimit(.minutes(30)))
+struct LoaderParametersTests {
+    private let transport = HeldTransport { _ in .fresh(SampleImages.png) }
+    private let request: ImageRequest
+
+    init() throws { request = try ImageRequest("http://localhost/a.png") }
+
+    @Test("each goes by its clock")
+    func clock() async throws {
+        let time = Shared(1_767_225_600)
+        let clock = WallClock { time.value }
+        let files = [
+            FileLoader(disk: nil, transport: transport, clock: clock),
+            .ephemeral(transport: transport, clock: clock),
+        ]
+        let images = [
+            ImageLoader(disk: nil, transport: transport, pressure: nil, clock: clock),
+            .ephemeral(transport: transport, pressure: nil, clock: clock),
+            ImageLoader(
+                files: FileLoader(disk: nil, transport: transport, clock: clock), pressure: nil),
+        ]
+        for (seconds, transfers) in [(0, 5), (3_599, 5), (3_601, 10)] {
+            time.change { $0 = 1_767_225_600 + seconds }
+            for loader in files { _ = try await loader.file(for: request) }
+            for loader in images { _ = try await loader.image(for: request) }
+            #expect(transport.started.count == transfers)
+        }
+    }
+
+    @Test("each goes by its decoding limits")
+    func limits() async throws {
+        let limits = DecodingLimits(pixels: 5)
+        for loader in [
+            ImageLoader(disk: nil, decodingLimits: limits, transport: transport, pressure: nil),
+            .ephemeral(decodingLimits: limits, transport: transport, pressure: nil),
+        ] {
+            let reason = ImageDecodingError.tooLarge(.pixels, value: 6, maximum: 5)
+            await #expect(throws: ImageLoadingError.undecodable(url: request.url.displayText, reason: reason))
+            { _ = try await loader.image(for: request) }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+import FoundationEssentials
+import ImageCodecs
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Removing an image", .timeLimit(.minutes(30)))
+struct RemovalTests {
+    private let folder: TemporaryFolder
+    private let transport = HeldTransport()
+    private let request: ImageRequest
+
+    init() throws {
+        folder = try TemporaryFolder()
+        request = try ImageRequest("http://localhost/a.png")
+    }
+
+    private func files(_ transport: any Transport, keepsMemory: Bool = true) -> FileLoader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = .never
+        return FileLoader(
+            memory: keepsMemory ? MemoryCache(limit: 1 << 20) : nil,
+            disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
+    }
+
+    private var parts: [String] {
+        // Losing the error is right: a folder that was not made has no parts.
+        (try? FileManager.default.contentsOfDirectory(atPath: folder.file("cache/partial"))) ?? []
+    }
+
+    @Test("it goes from memory and disk, at every size and content mode; others stay")
+    func everySize() async throws {
+        let answering = HeldTransport { _ in .fresh(SampleImages.jpeg) }
+        let loader = ImageLoader(
+            disk: DiskCache(folder: folder.file("cache")), transport: answering, pressure: nil)
+        let size = ImageSize(width: 2, height: 2)
+        let removed = [
+            request, ImageRequest(url: request.url, targetSize: size),
+            ImageRequest(url: request.url, targetSize: size, contentMode: .fill(.top)),
+        ]
+        let kept = [
+            try ImageRequest("http://localhost/b.png"), ImageRequest(url: request.url, variant: "v"),
+            ImageRequest(url: request.url, id: "a"),
+        ]
+        for request in removed + kept { _ = try await loader.image(for: request) }
+        #expect(answering.started.count == 4)
+        await loader.flush()
+        // By any of its sizes.
+        await loader.remove(removed[1])
+        for request in removed { #expect(loader.cachedImage(for: request) == nil) }
+        #expect(loader.disk?.contains(request.storageKey) == false)
+        for request in kept {
+            #expect(loader.cachedImage(for: request) != nil)
+            #expect(loader.disk?.contains(request.storageKey) == true)
+        }
+        #expect(try await loader.image(for: request).source == .network)
+        #expect(answering.started.count == 5)
+    }
+
+    @Test("a file goes from the memory for files")
+    func file() async throws {
+        let loader = files(HeldTransport { _ in .fresh(SampleImages.png) })
+        _ = try await loader.file(for: request)
+        #expect(loader.cachedFile(for: request) != nil)
+        await loader.remove(request)
+        #expect(loader.cachedFile(for: request) == nil)
+        #expect(try await loader.file(for: request).source == .network)
+    }
+
+    @Test("a transfer under way reaches its callers, is not kept, and is not joined by later ones")
+    func transfer() async throws {
+        let loader = files(transport)
+        let before = try await loader.callers(2, of: request)
+        let old = try await transport.transfer(0)
+        await loader.remove(request)
+        let after = try await loader.callers(1, of: request)
+        let new = try await transport.transfer(1)
+        new.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        #expect(try await after.outcomes[0].get().bytes.array == SampleImages.png)
+        old.answer(SampleImages.jpeg, fields: ["Cache-Control": "max-age=60"])
+        for outcome in await before.outcomes { #expect(try outcome.get().bytes.array == SampleImages.jpeg) }
+        #expect(loader.cachedFile(for: request)?.bytes.array == SampleImages.png)
+        await loader.flush()
+        #expect(await loader.disk?.entry(for: request.storageKey)?.body.array == SampleImages.png)
+    }
+
+    @Test("an answer that may not be stored does not take away what a later transfer has stored")
+    func unstorable() async throws {
+        let loader = files(transport)
+        _ = try await loader.store(SampleImages.jpeg, for: request)
+        let old = try await loader.callers(1, of: try reloading())
+        let first = try await transport.transfer(0)
+        try await loader.store(SampleImages.png, for: request)
+        first.answer(SampleImages.jpeg, fields: ["Cache-Control": "no-store"])
+        _ = try await old.outcomes[0].get()
+        #expect(try await loader.file(for: request).bytes.array == SampleImages.png)
+    }
+
+    @Test("a revalidation under way does not bring it back", arguments: [200, 304])
+    func revalidation(status: Int) async throws {
+        let disk = DiskCache(folder: folder.file("cache"))
+        let head = ResponseHead(status: 200, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=0"])
+        let response = StoredResponse(head, address: request.url.absoluteString, received: 1)
+        await disk.store(SampleImages.png, metadata: response.encoded, for: request.storageKey)
+        await disk.flush()
+        let loader = files(transport)
+        let caller = try await loader.callers(1, of: request)
+        let revalidation = try await transport.transfer(0)
+        #expect(revalidation.request.fields["if-none-match"] == "\"1\"")
+        await loader.remove(request)
+        revalidation.answer(
+            status == 304 ? [] : SampleImages.png, status: status, fields: ["ETag": "\"1\""])
+        #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
+        await loader.flush()
+        #expect(loader.cachedFile(for: request) == nil && loader.disk?.contains(request.storageKey) == false)
+    }
+
+    @Test("an image that is being decoded reaches its callers and is not kept")
+    func decoding() async throws {
+        let decoder = GatedDecoder()
+        let loader = ImageLoader(
+            disk: DiskCache(folder: folder.file("cache")), decoders: ImageDecoders([decoder]),
+            transport: HeldTransport { _ in .fresh(SampleImages.png) }, pressure: nil)
+        let callers = loader.callers(2, of: request)
+        try await decoder.arrivals.reaches(1)
+        await loader.remove(request)
+        decoder.gate.open()
+        for outcome in await callers.outcomes { #expect(try outcome.get().source == .network) }
+        #expect(loader.cachedImage(for: request) == nil && loader.memory.counters.entries == 0)
+        await loader.flush()
+        #expect(loader.disk?.contains(request.storageKey) == false)
+        #expect(try await loader.image(for: request).source == .network)
+    }
+
+    @Test("what a request's closure is about to give is not kept")
+    func closure() async throws {
+        let (called, released) = (Tally(), Tally())
+        let request = ImageRequest(id: "asset-7") {
+            called.add()
+            try await released.reaches(1)
+            return SampleImages.png
+        }
+        let loader = files(transport)
+        let caller = try await loader.callers(1, of: request)
+        try await called.reaches(1)
+        await loader.remove(request)
+        released.add()
+        #expect(try await caller.outcomes[0].get().source == .local)
+        #expect(loader.cachedFile(for: request) == nil)
+        _ = try await loader.file(for: request)
+        #expect(called.count == 2)
+    }
+
+    @Test("what an earlier transfer left of its body goes too")
+    func part() async throws {
+        let body = SampleImages.png(bytes: 100_000)
+        let caller = try await files(transport).callers(1, of: request)
+        let broken = try await transport.transfer(0)
+        broken.respond(200, ["ETag": "\"1\"", "Content-Length": "100000"])
+        broken.send(Array(body.prefix(60_000)))
+        broken.fail(.connectionLost(url: "", received: 60_000, reason: ""))
+        _ = await caller.outcomes
+        #expect(parts.count == 1)
+        let loader = files(transport)
+        await loader.remove(request)
+        #expect(parts.isEmpty)
+        let next = try await loader.callers(1, of: request)
+        let whole = try await transport.transfer(1)
+        #expect(whole.request.fields["range"] == nil)
+        whole.answer(body)
+        _ = await next.outcomes
+    }
+
+    @Test("a transfer under way with a part leaves none", arguments: [true, false])
+    func partUnderWay(isCancelled: Bool) async throws {
+        let body = SampleImages.png(bytes: 3_000_000)
+        let loader = files(transport)
+        let caller = try await loader.callers(1, of: request)
+        let transfer = try await transport.transfer(0)
+        transfer.respond(200, ["ETag": "\"1\"", "Content-Length": "3000000"])
+        transfer.send(Array(body.prefix(2_000_000)))
+        #expect(parts.count == 1)
+        await loader.remove(request)
+        if isCancelled {
+            caller.tasks[0].cancel()
+        } else {
+            transfer.fail(.connectionLost(url: "", received: 2_000_000, reason: ""))
+        }
+        _ = await caller.outcomes
+        try await eventually { parts.isEmpty }
+    }
+
+    private func reloading() throws -> ImageRequest {
+        ImageRequest(url: request.url, cachePolicy: .reload)
+    }
+}
+
+@Suite("Storing bytes of the caller's own", .timeLimit(.minutes(30)))
+struct StoringTests {
+    private let folder: TemporaryFolder
+    private let transport = HeldTransport()
+    private let request: ImageRequest
+    private let now = Shared(1_000_000_000)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        request = try ImageRequest("http://localhost/a.png")
+    }
+
+    private func loader() -> ImageLoader {
+        ImageLoader(
+            disk: DiskCache(folder: folder.file("cache")), transport: transport, pressure: nil,
+            clock: WallClock { [now] in now.value })
+    }
+
+    @Test("later loads find them, at every size, in another process too, and they do not grow old")
+    func found() async throws {
+        let first = loader()
+        let file = try await first.store(Data(SampleImages.jpeg), for: request)
+        #expect(file.header?.format == .jpeg && file.source == .local)
+        #expect(try await first.image(for: request).source == .disk)
+        await first.flush()
+        now.change { $0 += 20 * 365 * 86_400 }
+        let small = ImageRequest(url: request.url, targetSize: ImageSize(width: 2, height: 2))
+        let image = try await loader().image(for: small)
+        #expect(image.source == .disk && image.bitmap.size.width <= 2)
+        #expect(transport.started.count == 0)
+    }
+
+    @Test("they take the place of what was there, decoded too")
+    func replaced() async throws {
+        let loader = loader()
+        try await loader.store(SampleImages.png, for: request)
+        #expect(try await loader.image(for: request).header.format == .png)
+        try await loader.store(SampleImages.jpeg, for: request)
+        #expect(try await loader.image(for: request).header.format == .jpeg)
+    }
+
+    @Test("a transfer under way reaches its callers and does not take their place")
+    func transferUnderWay() async throws {
+        let loader = loader()
+        let callers = loader.callers(2, of: request)
+        let transfer = try await transport.transfer(0)
+        try await loader.store(SampleImages.jpeg, for: request)
+        transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        for outcome in await callers.outcomes { #expect(try outcome.get().header.format == .png) }
+        #expect(try await loader.image(for: request).header.format == .jpeg)
+    }
+
+    @Test("a loader without a disk tier keeps them in memory")
+    func ephemeral() async throws {
+        let loader = ImageLoader.ephemeral(transport: transport, pressure: nil)
+        try await loader.store(SampleImages.png, for: request)
+        #expect(try await loader.image(for: request).source == .decoded)
+        let files = FileLoader.ephemeral(transport: transport)
+        try await files.store(SampleImages.png, for: request)
+        #expect(try await files.file(for: request).source == .memory)
+    }
+
+    @Test(
+        "what is refused is an error, and what was there stays",
+        arguments: [
+            ([], "empty"), (Array("text".utf8), "not-an-image"),
+            (Array(SampleImages.png.prefix(60)), "truncated"), (SampleImages.png(bytes: 201), "too-large"),
+            (SampleImages.jpeg, "checksum-mismatch"),
+        ] as [([UInt8], String)])
+    func refused(bytes: [UInt8], code: String) async throws {
+        var configuration = ImageDownloader.Configuration()
+        configuration.maximumBytes = 200
+        let loader = FileLoader(
+            disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
+        let checked = ImageRequest(url: request.url, checksum: ImageBytes(SampleImages.png).checksum)
+        try await loader.store(SampleImages.png, for: checked)
+        await #expect {
+            try await loader.store(bytes, for: checked)
+        } throws: { ($0 as? ImageLoadingError)?.code == code }
+        #expect(try await loader.file(for: checked).bytes.array == SampleImages.png)
+    }
+}
+
+/// Decodes once its gate is open.
+private final class GatedDecoder: ImageDecoding {
+    let formats: Set<ImageFormat> = [.jpeg, .png]
+    let gate = Gate()
+    let arrivals = Tally()
+
+    func decode(
+        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        arrivals.add()
+        gate.wait()
+        return try ImageDecoders.standard.decode(bytes, fitting: target, limits: limits)
+    }
+}
