@@ -39,6 +39,8 @@ final class PrewarmReport: Sendable {
         case .alreadyCached(let image), .fetched(let image):
             record = FetchRecord(
                 image, of: url, timing: timing, wantsChecksum: session.settings.wantsChecksum)
+        // A prewarm to memory, which is not asked for here.
+        case .alreadyDecoded: return
         case .failed(let error):
             record = FetchRecord(error, of: url, timing: timing)
         }

@@ -1,3 +1,4 @@
+import ImageCodecs
 import TestSupport
 import Testing
 
@@ -119,6 +120,101 @@ struct PrewarmControlTests {
         let run = Task { await prewarmer.run(requests) }
         run.cancel()
         #expect(await run.value.cancelled == 50)
+    }
+
+    @Test("some are stopped: those that run and those that wait, in this run and in no later one")
+    func stopSome() async throws {
+        let prewarmer = Prewarmer(FileLoader(disk: disk, transport: held), concurrency: 2)
+        let (requests, reported) = (try requests(5), Shared<[Int]>([]))
+        let run = Task {
+            await prewarmer.run(requests) { result in reported.change { $0.append(result.index) } }
+        }
+        let started = try await held.transfers(2)
+        let first = started[0].request.url.path == "/0" ? 0 : 1
+        // The second runs, the fourth waits; the third follows in the second's place.
+        prewarmer.stop([requests[1], requests[3]])
+        try await started[1 - first].cancellation.reaches(1)
+        let fields: HTTPFields = ["Cache-Control": "max-age=3600"]
+        started[first].answer(SampleImages.png, fields: fields)
+        for index in 2..<4 { try await held.transfer(index).answer(SampleImages.png, fields: fields) }
+        let summary = await run.value
+        #expect(summary.fetched == 3 && summary.cancelled == 2 && summary.failed == 0)
+        #expect(reported.value.sorted() == [0, 2, 4])
+        #expect(Set(held.requests.map(\.url.path)) == ["/0", "/1", "/2", "/4"])
+        let later = Task { await prewarmer.run(requests) }
+        for index in 4..<6 { try await held.transfer(index).answer(SampleImages.png) }
+        #expect(await later.value.fetched == 2)
+    }
+
+    @Test("one that is stopped while the prewarmer is paused does not begin afterwards")
+    func stopSomePaused() async throws {
+        let prewarmer = Prewarmer(FileLoader(disk: disk, transport: held))
+        let requests = try requests(2)
+        prewarmer.pause()
+        let run = Task { await prewarmer.run(requests) }
+        try await eventually { prewarmer.waitingCount == 2 }
+        prewarmer.stop([requests[0]])
+        try await eventually { prewarmer.waitingCount == 1 }
+        prewarmer.resume()
+        try await held.transfer(0).answer(SampleImages.png)
+        #expect(await run.value.cancelled == 1)
+        #expect(held.requests.map(\.url.path) == ["/1"])
+    }
+
+    @Test("a transfer that others wait for goes on when its image is stopped")
+    func stopShared() async throws {
+        let loader = FileLoader(disk: disk, transport: held)
+        let prewarmer = Prewarmer(loader)
+        let requests = try requests(1)
+        let run = Task { await prewarmer.run(requests) }
+        let transfer = try await held.transfer(0)
+        let seen = try await loader.callers(1, of: requests[0])
+        prewarmer.stop(requests)
+        #expect(await run.value.cancelled == 1)
+        transfer.answer(SampleImages.png)
+        #expect(await seen.outcomes[0].error == nil && transfer.cancellation.count == 0)
+    }
+
+    @Test("the memory tier has the images afterwards, at the size wanted, and the disk tier the files")
+    func toMemory() async throws {
+        let transport = HeldTransport { _ in .fresh(SampleImages.jpeg) }
+        let loader = ImageLoader(disk: disk, transport: transport, pressure: nil)
+        let size = ImageSize(width: 2, height: 3)
+        let requests = try requests(3).map { ImageRequest(url: $0.url, targetSize: size) }
+        let summary = await Prewarmer(loader).run(requests)
+        #expect(summary.fetched == 3 && summary.failed == 0 && summary.bytesFetched == 3 * 159)
+        for request in requests {
+            #expect(loader.cachedImage(for: request)?.bitmap.size == size)
+            #expect(loader.disk?.contains(request.storageKey) == true)
+        }
+        let hits = loader.disk?.counters.hits
+        let again = await Prewarmer(loader).run(requests)
+        #expect(again.alreadyCached == 3 && transport.started.count == 3)
+        #expect(loader.disk?.counters.hits == hits, "nothing is read that memory has")
+    }
+
+    @Test("to disk an image loader's prewarmer decodes nothing")
+    func toDisk() async throws {
+        let transport = HeldTransport { _ in .fresh(SampleImages.jpeg) }
+        let loader = ImageLoader(disk: disk, transport: transport, pressure: nil)
+        let requests = try requests(2)
+        #expect(await Prewarmer(loader, destination: .disk).run(requests).fetched == 2)
+        #expect(loader.memory.counters.stores == 0)
+        // From there to memory, without the network.
+        #expect(await Prewarmer(loader).run(requests).alreadyCached == 2)
+        #expect(loader.memory.counters.entries == 2 && transport.started.count == 2)
+    }
+
+    @Test("an image that cannot be decoded is a failure where memory is the destination")
+    func undecodable() async throws {
+        var damaged = SampleImages.png
+        // Within the compressed pixels: the structure stays whole.
+        damaged[45] ^= 0xFF
+        let transport = HeldTransport { [damaged] _ in .fresh(damaged) }
+        let loader = ImageLoader(disk: disk, transport: transport, pressure: nil)
+        let requests = try requests(1)
+        #expect(await Prewarmer(loader, destination: .disk).run(requests).fetched == 1)
+        #expect(await Prewarmer(loader).run(requests).failed == 1)
     }
 
     /// Counts the transfers that have lined up for their place.
