@@ -91,10 +91,10 @@ final class SharedTask<Value: Sendable>: Sendable {
     }
 
     /// Adds a caller to work that is done already.
-    func joinDone() -> Int {
+    func joinDone(_ priority: Priority) -> Int {
         state.withLock { state in
             state.lastCaller += 1
-            state.callers[state.lastCaller] = Caller(priority: .normal)
+            state.callers[state.lastCaller] = Caller(priority: priority)
             return state.lastCaller
         }
     }
@@ -208,7 +208,7 @@ final class SharedTask<Value: Sendable>: Sendable {
             state.outcome = outcome
             (state.owners, state.task) = ([], nil)
             let callers = state.callers.sorted { $0.key < $1.key }.map(\.value)
-            for number in state.callers.keys { state.callers[number] = Caller(priority: .normal) }
+            state.callers = state.callers.mapValues { Caller(priority: $0.priority) }
             return callers
         }
         for caller in callers {

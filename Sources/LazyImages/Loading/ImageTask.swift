@@ -25,7 +25,7 @@ public final class ImageTask: Sendable {
     /// A task with an image that is there already.
     convenience init(_ request: ImageRequest, _ image: LoadedImage) {
         let load = SharedTask<LoadedImage>(url: request.url, outcome: .success(image))
-        self.init(request, load, caller: load.joinDone())
+        self.init(request, load, caller: load.joinDone(request.priority))
     }
 
     /// A task for a loader of the caller's own.

@@ -92,6 +92,17 @@ struct ImageLoaderTests {
         #expect(decoder.count == 2 && held.started.count == 1)
     }
 
+    @Test("a task keeps the priority that it was given, when its image is there too, and from memory")
+    func taskPriority() async throws {
+        let loader = loader(fresh)
+        let first = loader.task(for: request)
+        first.priority = .veryHigh
+        _ = try await first.value
+        #expect(first.priority == .veryHigh)
+        let low = loader.task(for: ImageRequest(url: request.url, priority: .low))
+        #expect(try await low.value.source == .memory && low.priority == .low)
+    }
+
     @Test("a file that cannot be decoded is an error, and does not stay on disk if it is damaged")
     func damaged() async throws {
         var damaged = SampleImages.png
