@@ -67,10 +67,10 @@ struct FileTiers: Sendable {
     }
 
     /// Keeps a file in memory.
-    /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile. Asked when it is in memory, so that of a
-    ///   removal and this one sees the other.
+    /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile. Asked before, since it would push out
+    ///   what was stored since; and again when it is in memory, so that of a removal and this one sees the other.
     func remember(_ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool) {
-        guard let memory else { return }
+        guard let memory, !isUnwanted() else { return }
         let kept = file.from(.memory)
         memory.store(kept, for: request.key, cost: file.bytes.count)
         if isUnwanted() { memory.remove(request.key, ifStill: kept) }

@@ -8,6 +8,9 @@ import SystemSupport
 /// Waiting transfers get their slots by priority, then first come; so many run at once, in all and for one host, as the
 /// configuration says. What is not an image, is empty, shorter than promised or larger than the limit is an error that
 /// names URL and reason.
+///
+/// The last caller to leave cancels the transfer. What is kept of it then, and of one that breaks, stands at
+/// `Configuration.partialFolder`.
 public actor ImageDownloader {
     /// One transfer, shared by its callers.
     typealias Transfer = SharedTask<LoadedFile>

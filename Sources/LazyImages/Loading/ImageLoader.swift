@@ -28,6 +28,9 @@ public final class ImageLoader: Sendable {
     private let relief = PressureReader()
     private let threads = BlockingThreads(count: max(1, ProcessInfo.processInfo.activeProcessorCount))
 
+    /// A loader with the defaults of `init`, for a program that needs one only. Made at its first use.
+    public static let shared = ImageLoader()
+
     /// A loader with a downloader of its own.
     /// - Parameters:
     ///   - memory: the memory tier. Default: up to `MemoryLimit.standard` bytes of pixels.
@@ -226,9 +229,10 @@ public final class ImageLoader: Sendable {
         }
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let image = try await decode(file, for: request)
+        if load.isForgotten { return image }
         let kept = image.from(.memory)
         memory.store(kept, for: request.imageKey, cost: image.bitmap.cost)
-        // Asked when it is in memory: a removal from then on finds it there.
+        // Asked again when it is in memory: a removal from then on finds it there.
         if load.isForgotten { memory.remove(request.imageKey, ifStill: kept) }
         return image
     }

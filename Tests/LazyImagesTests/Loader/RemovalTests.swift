@@ -85,26 +85,26 @@ struct RemovalTests {
         #expect(await loader.disk?.entry(for: request.storageKey)?.body.array == SampleImages.png)
     }
 
-    @Test("an answer that may not be stored does not take away what a later transfer has stored")
-    func unstorable() async throws {
-        let loader = files(transport)
-        _ = try await loader.store(SampleImages.jpeg, for: request)
-        let old = try await loader.callers(1, of: try reloading())
-        let first = try await transport.transfer(0)
-        try await loader.store(SampleImages.png, for: request)
-        first.answer(SampleImages.jpeg, fields: ["Cache-Control": "no-store"])
-        _ = try await old.outcomes[0].get()
-        #expect(try await loader.file(for: request).bytes.array == SampleImages.png)
+    @Test(
+        "a revalidation under way does not take away what was stored meanwhile, whatever it brings",
+        arguments: [(200, "no-store"), (200, "max-age=60"), (304, "max-age=60")])
+    func storedMeanwhile(status: Int, control: String) async throws {
+        let loader = try await staleLoader()
+        let caller = try await loader.callers(1, of: request)
+        let revalidation = try await transport.transfer(0)
+        try await loader.store(SampleImages.jpeg, for: request)
+        revalidation.answer(
+            status == 304 ? [] : SampleImages.png, status: status,
+            fields: ["Cache-Control": control, "ETag": "\"1\""])
+        #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
+        #expect(loader.cachedFile(for: request)?.bytes.array == SampleImages.jpeg)
+        await loader.flush()
+        #expect(await loader.disk?.entry(for: request.storageKey)?.body.array == SampleImages.jpeg)
     }
 
     @Test("a revalidation under way does not bring it back", arguments: [200, 304])
     func revalidation(status: Int) async throws {
-        let disk = DiskCache(folder: folder.file("cache"))
-        let head = ResponseHead(status: 200, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=0"])
-        let response = StoredResponse(head, address: request.url.absoluteString, received: 1)
-        await disk.store(SampleImages.png, metadata: response.encoded, for: request.storageKey)
-        await disk.flush()
-        let loader = files(transport)
+        let loader = try await staleLoader()
         let caller = try await loader.callers(1, of: request)
         let revalidation = try await transport.transfer(0)
         #expect(revalidation.request.fields["if-none-match"] == "\"1\"")
@@ -191,8 +191,14 @@ struct RemovalTests {
         try await eventually { parts.isEmpty }
     }
 
-    private func reloading() throws -> ImageRequest {
-        ImageRequest(url: request.url, cachePolicy: .reload)
+    /// A loader with a stale PNG on disk.
+    private func staleLoader() async throws -> FileLoader {
+        let disk = DiskCache(folder: folder.file("cache"))
+        let head = ResponseHead(status: 200, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=0"])
+        let response = StoredResponse(head, address: request.url.absoluteString, received: 1)
+        await disk.store(SampleImages.png, metadata: response.encoded, for: request.storageKey)
+        await disk.flush()
+        return files(transport)
     }
 }
 
