@@ -1,19 +1,19 @@
 import LazyImages
 
 /// Loads the image at the address it is given and prints its format and size, as any program may that uses the library.
-/// With a folder too, checks that a format of its own goes all the way: see `OwnFormat`.
+/// With a folder too, checks that a format of its own goes all the way: see `OwnFormat`. With the address of a slow server
+/// and a folder, uses every part of the library's interface: see `EveryTask`.
 @main
 struct LibraryConsumer {
     static func main() async throws {
-        let arguments = CommandLine.arguments.dropFirst()
-        guard let address = arguments.first else {
-            return print("usage: LibraryConsumer URL [CACHE-FOLDER]")
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        switch arguments.count {
+        case 1:
+            let image = try await ImageLoader.shared.image(for: ImageRequest(arguments[0]))
+            print("\(image.header.format) \(image.bitmap.width) x \(image.bitmap.height)")
+        case 2: try await OwnFormat.load(ImageRequest(arguments[0]), cachedIn: arguments[1])
+        case 3: try await EveryTask(server: arguments[0], slow: arguments[1], folder: arguments[2]).run()
+        default: print("usage: LibraryConsumer URL [CACHE-FOLDER] | SERVER SLOW-SERVER FOLDER")
         }
-        if let folder = arguments.dropFirst().first {
-            return try await OwnFormat.load(ImageRequest(address), cachedIn: folder)
-        }
-        let loader = ImageLoader()
-        let image = try await loader.image(for: ImageRequest(address))
-        print("\(image.header.format) \(image.bitmap.width) x \(image.bitmap.height)")
     }
 }

@@ -1,4 +1,3 @@
-import ImageCodecs
 import LazyImages
 import Synchronization
 
@@ -7,11 +6,11 @@ import Synchronization
 enum OwnFormat {
     static func load(_ request: ImageRequest, cachedIn folder: String) async throws {
         let decoders = ImageDecoders(ImageDecoders.standard.decoders + [PPMDecoder()])
-        let transport = RecordingTransport()
+        let transport = RecordingTransport(recording: ["Accept"])
         let loader = ImageLoader(
             disk: DiskCache(folder: folder), decoders: decoders, transport: transport)
         let image = try await loader.image(for: request)
-        print("Accept: \(transport.accepted)")
+        print("Accept: \(transport.recorded)")
         print("\(image.source): \(text(image)), \(image.bitmap.pixels.prefix(4))")
         await loader.flush()
 
@@ -51,17 +50,21 @@ enum OwnFormat {
     }
 }
 
-/// The library's own transport, and what the server was asked for.
+/// The library's own transport, and what some fields of its requests were.
 final class RecordingTransport: Transport {
     private let transport = CurlTransport()
-    private let fields = Mutex<[String]>([])
+    private let names: [String]
+    private let values = Mutex<[String]>([])
 
-    var accepted: String { fields.withLock { $0.joined(separator: "; ") } }
+    /// Records the fields of these names.
+    init(recording names: [String]) { self.names = names }
+
+    var recorded: String { values.withLock { $0.joined(separator: "; ") } }
 
     func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {
-        fields.withLock { $0.append(request.fields["Accept"] ?? "") }
+        values.withLock { values in values += names.map { request.fields[$0] ?? "" } }
         return try await transport.perform(request, into: receiver)
     }
 }

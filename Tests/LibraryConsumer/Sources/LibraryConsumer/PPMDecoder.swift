@@ -1,4 +1,4 @@
-import ImageCodecs
+import LazyImages
 
 extension ImageFormat {
     /// Portable pixmaps, which the library does not know.
