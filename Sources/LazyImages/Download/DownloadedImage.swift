@@ -60,9 +60,7 @@ extension ImageBytes {
     func wholeImageHeader(by decoders: ImageDecoders) throws(ImageDecodingError) -> ImageHeader {
         let result: Result<ImageHeader, ImageDecodingError> = withBytes { bytes in
             do throws(ImageDecodingError) {
-                let header = try decoders.header(of: bytes)
-                try decoders.checkComplete(bytes)
-                return .success(header)
+                return .success(try decoders.wholeHeader(of: bytes))
             } catch {
                 return .failure(error)
             }

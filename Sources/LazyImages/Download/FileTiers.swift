@@ -48,7 +48,7 @@ struct FileTiers: Sendable {
     /// load has looked before.
     func stored(for request: ImageRequest) async -> LoadedFile? {
         if let file = memory?.valueAgain(for: request.key), request.accepts(file.bytes) || !file.isPresent {
-            return file
+            return file.from(.memory)
         }
         guard let disk, let entry = await disk.entry(for: request.storageKey),
             let response = StoredResponse(decoding: entry.metadata),
@@ -70,7 +70,7 @@ struct FileTiers: Sendable {
     }
 
     func remember(_ file: LoadedFile, for request: ImageRequest) {
-        memory?.store(file.from(.memory), for: request.key, cost: file.bytes.count)
+        memory?.store(file, for: request.key, cost: file.bytes.count)
     }
 
     // MARK: What a transfer brings

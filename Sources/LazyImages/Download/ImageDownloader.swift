@@ -153,7 +153,7 @@ public actor ImageDownloader {
         _ attempt: TransferAttempt, queued: Duration, begin: @escaping @Sendable (Admission) -> Void
     ) -> Begins {
         do {
-            try configuration.security.check(attempt.url)
+            try configuration.security.check(attempt.url, at: attempt.origin)
         } catch {
             return [{ begin(.failure(error)) }]
         }
@@ -427,10 +427,11 @@ public actor ImageDownloader {
         if let conditions = body.conditions { fields.replace(with: conditions) }
         if let authorization { fields["Authorization"] = authorization.field }
         defer { metrics = body.metrics }
-        var request = TransportRequest(url: attempt.url, fields: fields, timeouts: configuration.timeouts)
+        var request = TransportRequest(
+            url: attempt.url, fields: fields, timeouts: configuration.timeouts,
+            security: configuration.security.transportSecurity(for: attempt.origin))
         request.timeouts.total -= spent
         guard request.timeouts.total > .zero else { throw tookTooLong(attempt) }
-        request.security = configuration.security.transportSecurity(for: attempt.url)
         let start = FileTime.coarseNow
         let head: ResponseHead
         do {

@@ -15,6 +15,7 @@ final class TransferAttempt: Sendable {
     let order: TransferOrder
     let transfer: SharedTask<LoadedFile>
     let url: URL
+    let origin: Origin
     /// The host and port it goes to.
     let host: String
     private let course: Course
@@ -24,7 +25,8 @@ final class TransferAttempt: Sendable {
         self.transfer = transfer
         self.url = url
         self.course = course
-        host = SecurityPolicy.hostAndPort(of: url)
+        origin = Origin(url)
+        host = origin.hostAndPort
     }
 
     /// The first one.
@@ -66,7 +68,7 @@ final class TransferAttempt: Sendable {
 
     /// Whether the caller's own fields go along.
     private var isAtOrigin: Bool {
-        steps.isEmpty && order.move == nil || SecurityPolicy.haveSameOrigin(url, request.url)
+        steps.isEmpty && order.move == nil || origin == Origin(request.url)
     }
 
     /// Whether a redirect to `target` leads back to where the transfer has been.

@@ -13,9 +13,15 @@ public struct TransportRequest: Sendable {
 
     /// A GET of `url` with these fields and timeouts; with TLS, by the default rules.
     public init(url: URL, fields: HTTPFields = HTTPFields(), timeouts: Timeouts = Timeouts()) {
+        self.init(
+            url: url, fields: fields, timeouts: timeouts,
+            security: SecurityPolicy().transportSecurity(for: Origin(url)))
+    }
+
+    init(url: URL, fields: HTTPFields, timeouts: Timeouts, security: TransportSecurity?) {
         self.url = url
         self.fields = fields
         self.timeouts = timeouts
-        security = SecurityPolicy().transportSecurity(for: url)
+        self.security = security
     }
 }

@@ -75,7 +75,7 @@ public final class FileLoader: Sendable {
         guard let file = memory?.value(for: request.key, countsMiss: false), file.isPresent else {
             return nil
         }
-        return file
+        return file.from(.memory)
     }
 
     /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
@@ -117,7 +117,7 @@ public final class FileLoader: Sendable {
             isSmallEnough(file), request.accepts(file.bytes),
             request.accepts(file.response, now: clock.seconds)
         {
-            return file
+            return file.from(.memory)
         }
         let file: LoadedFile
         if let data = request.data {
