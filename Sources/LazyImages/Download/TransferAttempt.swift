@@ -15,7 +15,7 @@ final class TransferAttempt: Sendable {
     let order: TransferOrder
     let transfer: SharedTask<LoadedFile>
     let url: URL
-    /// The host and port it goes to.
+    /// The host and port it goes to; empty for a request with a closure.
     let host: String
     private let course: Course
 
@@ -24,7 +24,7 @@ final class TransferAttempt: Sendable {
         self.transfer = transfer
         self.url = url
         self.course = course
-        host = SecurityPolicy.hostAndPort(of: url)
+        host = order.request.data == nil ? SecurityPolicy.hostAndPort(of: url) : ""
     }
 
     /// The first one.
@@ -77,14 +77,13 @@ final class TransferAttempt: Sendable {
     }
 
     /// The fields to send: the library's own; the configuration's and the caller's where the request is at its origin; and
-    /// the conditions where the stored answer came from.
+    /// the conditions where the stored answer came from. An id says that it is the same at another address.
     func fields(_ own: HTTPFields, _ defaults: HTTPFields) -> HTTPFields {
         var fields = own
         if isAtOrigin {
             if !defaults.isEmpty { fields.replace(with: defaults) }
             if !request.fields.isEmpty { fields.replace(with: request.fields) }
         }
-        // An id says that the image is the same at another address.
         let isAboutStored =
             order.stored?.response?.url == url.absoluteString || request.id != nil && steps.isEmpty
         if !order.conditions.isEmpty, !ignoresConditions, isAboutStored {
