@@ -84,9 +84,10 @@ struct FileTiers: Sendable {
         let request = order.request
         let status = answer.head.status
         let isTaken = status == 200 || configuration.acceptsAnyStatus
+        let brought: LoadedFile.Source = answer.offset > 0 ? .resumed : .network
         let file = LoadedFile(
             bytes: answer.bytes, header: answer.header, status: status, url: answer.url,
-            requestedURL: request.url, source: answer.offset > 0 ? .resumed : .network,
+            requestedURL: request.url, source: request.data == nil ? brought : .local,
             head: configuration.acceptsAnyStatus ? answer.head : nil,
             response: response(answer.head, answer, order))
         // Of what is no picture only this is remembered, that there is none.
@@ -116,8 +117,7 @@ struct FileTiers: Sendable {
         return file
     }
 
-    /// Keeps a file in both tiers.
-    func store(_ file: LoadedFile, for request: ImageRequest) async {
+    private func store(_ file: LoadedFile, for request: ImageRequest) async {
         remember(file, for: request)
         guard let disk, let response = file.response else { return }
         await disk.store(

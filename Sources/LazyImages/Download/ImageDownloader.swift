@@ -153,7 +153,10 @@ public actor ImageDownloader {
         _ attempt: TransferAttempt, queued: Duration, begin: @escaping @Sendable (Admission) -> Void
     ) -> Begins {
         do {
-            try configuration.security.check(attempt.url, at: attempt.origin)
+            // A closure's URL is its name and no address.
+            if attempt.request.data == nil {
+                try configuration.security.check(attempt.url, at: attempt.origin)
+            }
         } catch {
             return [{ begin(.failure(error)) }]
         }
@@ -271,7 +274,8 @@ public actor ImageDownloader {
         _ metrics: TransferMetrics?, spent: Duration
     ) -> (next: Next, begins: Begins) {
         queue.release(host: attempt.host)
-        note(arrival, from: attempt.host)
+        // What a closure throws says nothing of any host.
+        if attempt.request.data == nil { note(arrival, from: attempt.host) }
         activity.end(
             attempt.transfer, host: attempt.host, didSucceed: (try? arrival.get()) != nil, metrics)
         note(attempt) { event(arrival, metrics) }
@@ -380,6 +384,9 @@ public actor ImageDownloader {
     private nonisolated func answerChallenges(
         _ attempt: TransferAttempt, spent: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> Arrival {
+        if let data = attempt.request.data {
+            return .answer(try await DownloadedImage(from: data, of: attempt.url, configuration))
+        }
         guard let broker, attempt.request.fields["authorization"] == nil else {
             return try await fetch(attempt, nil, spent: spent, &metrics)
         }

@@ -16,7 +16,7 @@ final class TransferAttempt: Sendable {
     let transfer: SharedTask<LoadedFile>
     let url: URL
     let origin: Origin
-    /// The host and port it goes to.
+    /// The host and port it goes to; empty for a request with a closure.
     let host: String
     private let course: Course
 
@@ -26,7 +26,7 @@ final class TransferAttempt: Sendable {
         self.url = url
         self.course = course
         origin = Origin(url)
-        host = origin.hostAndPort
+        host = order.request.data == nil ? origin.hostAndPort : ""
     }
 
     /// The first one.
@@ -79,14 +79,13 @@ final class TransferAttempt: Sendable {
     }
 
     /// The fields to send: the library's own; the configuration's and the caller's where the request is at its origin; and
-    /// the conditions where the stored answer came from.
+    /// the conditions where the stored answer came from. An id says that it is the same at another address.
     func fields(_ own: HTTPFields, _ defaults: HTTPFields) -> HTTPFields {
         var fields = own
         if isAtOrigin {
             if !defaults.isEmpty { fields.replace(with: defaults) }
             if !request.fields.isEmpty { fields.replace(with: request.fields) }
         }
-        // An id says that the image is the same at another address.
         let isAboutStored =
             order.stored?.response?.url == url.absoluteString || request.id != nil && steps.isEmpty
         if !order.conditions.isEmpty, !ignoresConditions, isAboutStored {

@@ -10,8 +10,8 @@ package import SystemSupport
 /// fresh is given without asking; what is stale is revalidated, or given while it is revalidated (RFC 5861), or given
 /// because the server fails. That a URL has nothing (404, 410) is remembered for five minutes.
 ///
-/// What the network brings goes to the disk tier, whole or not at all. `file:` and `data:` URLs are read directly and
-/// never go there; what a request's closure gives does.
+/// What the network brings, or a request's closure, goes to the disk tier, whole or not at all. `file:` and `data:` URLs
+/// are read directly and never go there.
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class FileLoader: Sendable {
@@ -119,14 +119,9 @@ public final class FileLoader: Sendable {
         {
             return file.from(.memory)
         }
-        let file: LoadedFile
-        if let data = request.data {
-            file = try await self.file(from: data, for: request)
-        } else if LocalContent.answers(request.url) {
-            file = try await local(request)
-        } else {
-            file = try await cachedOrFetched(request, client)
-        }
+        let file =
+            request.data == nil && LocalContent.answers(request.url)
+            ? try await local(request) : try await cachedOrFetched(request, client)
         // The limit holds for what is cached too: an earlier process may have had a higher one.
         guard isSmallEnough(file) else {
             throw .tooLarge(url: request.url.displayText, limit: configuration.maximumBytes)
