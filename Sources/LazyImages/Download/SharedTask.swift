@@ -81,6 +81,7 @@ final class SharedTask<Value: Sendable>: Sendable {
     let number: Int
     private let url: URL
     private let state: Lock<State>
+    private let order = ResumeOrder()
 
     /// - Parameters:
     ///   - url: what the work is about, for errors.
@@ -127,6 +128,7 @@ final class SharedTask<Value: Sendable>: Sendable {
         } onCancel: {
             leave(caller)
         }
+        order.mark()
         return try outcome.get()
     }
 
@@ -225,6 +227,7 @@ final class SharedTask<Value: Sendable>: Sendable {
             state.callers = callers.map { Caller(number: $0.number, priority: $0.priority) }
             return callers
         }
+        order.mark()
         for caller in callers {
             for listener in caller.listeners { listener.hear(.ended) }
             for continuation in caller.continuations { continuation.resume(returning: outcome) }
