@@ -120,7 +120,7 @@ public final class FileLoader: Sendable {
             return file.from(.memory)
         }
         let file =
-            request.data == nil && LocalContent.answers(request.url)
+            request.data == nil && request.url.isLocal
             ? try await local(request) : try await cachedOrFetched(request, client)
         // The limit holds for what is cached too: an earlier process may have had a higher one.
         guard isSmallEnough(file) else {
@@ -232,14 +232,15 @@ public final class FileLoader: Sendable {
             try request.check(file.bytes)
             return try usable(file, for: request)
         }
-        let status = file.status ?? 0
-        if HTTPStatus(rawValue: status).isTemporary, let stored = order.stored,
-            isGoodEnough(stored, for: order)
-        {
-            return try usable(stored.from(.stale), for: request)
-        }
-        guard status == 200 || configuration.acceptsAnyStatus else {
-            throw .httpStatus(url: file.url.displayText, status: status)
+        if let status = file.status, status != 200 {
+            if HTTPStatus(rawValue: status).isTemporary, let stored = order.stored,
+                isGoodEnough(stored, for: order)
+            {
+                return try usable(stored.from(.stale), for: request)
+            }
+            guard configuration.acceptsAnyStatus else {
+                throw .httpStatus(url: file.url.displayText, status: status)
+            }
         }
         // Another caller's request may have begun the transfer.
         try request.check(file.bytes)

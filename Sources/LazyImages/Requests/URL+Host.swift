@@ -3,6 +3,9 @@ package import FoundationEssentials
 extension URL {
     /// The host in lower case; empty where there is none.
     package var lowercasedHost: String { (host() ?? "").lowercased() }
+
+    /// Whether it is read without a transfer: `file:` and `data:` URLs.
+    var isLocal: Bool { ["file", "data"].contains(scheme?.lowercased()) }
 }
 
 /// Scheme, host and port of a URL (RFC 6454 section 4), taken apart once: Foundation parses at each look.
