@@ -42,7 +42,10 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// Where the next field `name` stands. The fields are looked at in place: every answer is asked for a dozen names.
     private func place(of name: String, from first: Int) -> Int? {
-        (first..<fields.count).first { fields[$0].name.equalsIgnoringCase(name) }
+        let length = name.utf8.count
+        return (first..<fields.count).first {
+            fields[$0].name.utf8.count == length && fields[$0].name.equalsIgnoringCase(name)
+        }
     }
 
     /// Adds a field and keeps those that are there.

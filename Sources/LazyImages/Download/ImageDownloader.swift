@@ -21,7 +21,7 @@ public actor ImageDownloader {
     /// Told that an attempt has its slot and how long the transfer has waited for slots, or why it gets none.
     private typealias Admission = Result<Duration, ImageLoadingError>
     /// What the actor has decided and others do outside it: attempts that begin.
-    private typealias Begins = [@Sendable () -> Void]
+    private typealias Begins = [(waiting: Waiting, admission: Admission)]
 
     /// An attempt that waits for a slot.
     private struct Waiting {
@@ -113,7 +113,7 @@ public actor ImageDownloader {
         let unseen = transfers.tasks.filter { $0.priority < .normal }
         for transfer in unseen {
             transfer.stop(ImageLoadingError.memoryShort)
-            for begin in leaveQueue(transfer.number) { Task { begin() } }
+            for (left, admission) in leaveQueue(transfer.number) { Task { left.begin(admission) } }
         }
         return unseen.count
     }
@@ -129,7 +129,7 @@ public actor ImageDownloader {
         let begins = await lineUp(attempt, queued: .zero) { [self] admission in
             transfer.setTask(Task.immediate { await run(attempt, admission) })
         }
-        for begin in begins { begin() }
+        for (waiting, admission) in begins { waiting.begin(admission) }
     }
 
     /// Waits for a slot for a later attempt of a transfer.
@@ -142,7 +142,7 @@ public actor ImageDownloader {
         let admission = await withCheckedContinuation { continuation in
             Task {
                 let begins = await lineUp(attempt, queued: queued) { continuation.resume(returning: $0) }
-                for begin in begins { begin() }
+                for (waiting, admission) in begins { waiting.begin(admission) }
             }
         }
         return try admission.get()
@@ -152,19 +152,20 @@ public actor ImageDownloader {
     private func lineUp(
         _ attempt: TransferAttempt, queued: Duration, begin: @escaping @Sendable (Admission) -> Void
     ) -> Begins {
+        let line = Waiting(attempt: attempt, queued: queued, begin: begin)
         do {
             // A closure's URL is its name and no address.
             if attempt.request.data == nil {
                 try configuration.security.check(attempt.url, at: attempt.origin)
             }
         } catch {
-            return [{ begin(.failure(error)) }]
+            return [(line, .failure(error))]
         }
         let transfer = attempt.transfer
         // Nobody would take it out of the queue any more.
-        if transfer.isOver { return [{ begin(.failure(.cancelled(url: attempt.url.displayText))) }] }
+        if transfer.isOver { return [(line, .failure(.cancelled(url: attempt.url.displayText)))] }
         note(attempt) { .waiting }
-        waiting[transfer.number] = Waiting(attempt: attempt, queued: queued, begin: begin)
+        waiting[transfer.number] = line
         queue.append(transfer.number, host: attempt.host, priority: transfer.priority)
         return admitWaiting()
     }
@@ -180,14 +181,14 @@ public actor ImageDownloader {
             if case .refused(let until) = admission {
                 queue.release(host: attempt.host)
                 let error = resting(attempt, until: until)
-                begins.append { next.begin(.failure(error)) }
+                begins.append((next, .failure(error)))
                 continue
             }
             let wait = next.since.duration(to: .now)
             note(attempt) { .started(queueWait: wait) }
             attempt.transfer.tell(.started(queued: next.queued + wait))
             activity.begin(attempt.transfer, host: attempt.host)
-            begins.append { next.begin(.success(next.queued + wait)) }
+            begins.append((next, .success(next.queued + wait)))
         }
         return begins
     }
@@ -203,7 +204,8 @@ public actor ImageDownloader {
     private nonisolated func note(_ change: Transfer.Change, of transfer: Transfer) async {
         switch change {
         case .priority: await updatePriority(of: transfer)
-        case .abandoned: for begin in await leaveQueue(transfer.number) { begin() }
+        case .abandoned:
+            for (left, admission) in await leaveQueue(transfer.number) { left.begin(admission) }
         case .wantsPreviews: break
         }
     }
@@ -215,7 +217,7 @@ public actor ImageDownloader {
     /// Takes a transfer out of the queue, if it waits there.
     private func leaveQueue(_ number: Int) -> Begins {
         guard queue.remove(number), let left = waiting.removeValue(forKey: number) else { return [] }
-        return [{ left.begin(.failure(.cancelled(url: left.attempt.url.displayText))) }]
+        return [(left, .failure(.cancelled(url: left.attempt.url.displayText)))]
     }
 
     // MARK: One transfer
@@ -223,8 +225,12 @@ public actor ImageDownloader {
     /// Makes attempts until one brings the answer or an error that stands.
     private nonisolated func run(_ first: TransferAttempt, _ admission: Admission) async {
         let (order, transfer) = (first.order, first.transfer)
-        let outcome = await Result.of { () async throws(ImageLoadingError) in
-            await tiers.keep(try await answer(to: first, queued: try admission.get()), order)
+        let outcome: Transfer.Outcome
+        do {
+            let answer = try await answer(to: first, queued: try admission.get())
+            outcome = .success(await tiers.keep(answer, order))
+        } catch {
+            outcome = .failure(error)
         }
         background.withLock { $0[transfer.number] = nil }
         transfers.finish(order.key, transfer, outcome)
@@ -239,12 +245,15 @@ public actor ImageDownloader {
         while true {
             var metrics: TransferMetrics?
             let start = configuration.timing.now()
-            let arrival = await Result.of { () async throws(ImageLoadingError) in
-                try await answerChallenges(attempt, spent: spent, &metrics)
+            let arrival: Result<Arrival, ImageLoadingError>
+            do {
+                arrival = .success(try await answerChallenges(attempt, spent: spent, &metrics))
+            } catch {
+                arrival = .failure(error)
             }
             spent += configuration.timing.now() - start
             let (next, begins) = await end(attempt, arrival, metrics, spent: spent)
-            for begin in begins { begin() }
+            for (waiting, admission) in begins { waiting.begin(admission) }
             switch next {
             case .done(let answer): return answer
             case .failed(let error): throw error

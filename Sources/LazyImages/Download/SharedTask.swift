@@ -222,10 +222,8 @@ final class SharedTask<Value: Sendable>: Sendable {
             guard !state.isOver else { return [] }
             state.outcome = outcome
             (state.owners, state.task) = ([], nil)
-            let callers = state.callers
-            // They may ask for the outcome later, and again.
-            state.callers = callers.map { Caller(number: $0.number, priority: $0.priority) }
-            return callers
+            // They stay: each may ask for the outcome later, and again.
+            return state.callers
         }
         order.mark()
         for caller in callers {
@@ -280,7 +278,7 @@ final class SharedTask<Value: Sendable>: Sendable {
                 state.progress = progress
             case .preview, .ended: break
             }
-            return state.listeners
+            return state.isOver ? [] : state.listeners
         }
         for listener in listeners { listener.hear(event) }
     }
