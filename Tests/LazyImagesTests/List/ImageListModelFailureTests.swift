@@ -38,7 +38,7 @@ struct ImageListModelFailureTests {
     @Test("a failure shows again when its row comes back too early, and is forgotten after the pause")
     func comingBack() async throws {
         let loader = HeldLoader()
-        let clock = HandClock()
+        let clock = ManualClock()
         let model = ImageListModel(
             loader: loader, rows: try requests("a b c d e"),
             pauses: ScrollPauses(afterFailure: .seconds(5)), clock: clock, pressure: nil)
@@ -65,7 +65,7 @@ struct ImageListModelFailureTests {
         "a failure in the page ahead is forgotten as its row comes on the screen, also while the list moves")
     func failureAhead() async throws {
         let loader = HeldLoader()
-        let clock = HandClock()
+        let clock = ManualClock()
         let model = ImageListModel(
             loader: loader, rows: try requests("a b c"), pauses: ScrollPauses(afterFailure: .seconds(5)),
             clock: clock, pressure: nil)
