@@ -38,7 +38,8 @@ enum BrowseCommand: Command {
             catalogue: open.catalogue,
             poster: { film in
                 open.catalogue.movies[film].poster.map { address in
-                    Result { () throws(ImageLoadingError) in try session.request(for: address, at: open.place)
+                    Result { () throws(ImageLoadingError) in
+                        try session.request(for: address, relativeTo: open.base)
                     }
                 }
             },

@@ -85,7 +85,7 @@ enum FetchCommand: Command {
         let activity = opened.loader.downloader.activity
         let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
         do throws(ImageLoadingError) {
-            let request = try session.request(for: session.arguments.operands[0], at: nil)
+            let request = try session.request(for: session.arguments.operands[0], relativeTo: nil)
             let file = try await opened.loader.file(for: request)
             session.output.progress.end(work)
             session.output.detail("\(request.url.displayText): \(file.source.rawValue)")
@@ -144,7 +144,7 @@ enum FetchCommand: Command {
         init(_ target: FetchTarget, in folder: OutputFolder?, _ session: Session) {
             address = target.address
             request = Result { () throws(ImageLoadingError) in
-                try session.request(for: target.address, at: target.place)
+                try session.request(for: target.address, relativeTo: target.base)
             }
             if let folder, case .success(let request) = request {
                 output = (folder, folder.claim(request, name: target.name))

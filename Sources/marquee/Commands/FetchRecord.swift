@@ -66,10 +66,10 @@ struct FetchRecord: Encodable, Sendable {
 
     /// Loads what `text` names and records how that went; the image too, if there is one.
     static func fetching(
-        _ text: String, at place: Place?, with loader: FileLoader, _ session: Session
+        _ text: String, relativeTo base: BaseURL?, with loader: FileLoader, _ session: Session
     ) async -> (record: FetchRecord, image: LoadedFile?) {
         do throws(ImageLoadingError) {
-            return await fetching(try session.request(for: text, at: place), with: loader, session)
+            return await fetching(try session.request(for: text, relativeTo: base), with: loader, session)
         } catch {
             return (FetchRecord(error, of: text), nil)
         }

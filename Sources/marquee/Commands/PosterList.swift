@@ -39,7 +39,7 @@ enum PosterList {
         _ movie: Movie, _ open: OpenCatalogue, _ loader: FileLoader, _ session: Session
     ) -> Task<(record: FetchRecord, image: LoadedFile?), Never>? {
         guard let address = movie.poster else { return nil }
-        return Task { await FetchRecord.fetching(address, at: open.place, with: loader, session) }
+        return Task { await FetchRecord.fetching(address, relativeTo: open.base, with: loader, session) }
     }
 
     private static func item(_ movie: Movie, _ picture: CellGrid?) -> CellGrid {

@@ -71,7 +71,7 @@ enum ShowCommand: Command {
             session.output.note("\(movie.title) has no poster in the catalogue; add the address of one there")
             return (nil, nil)
         }
-        return await fetch(FetchTarget(address: address, place: open.place, name: movie.id), session)
+        return await fetch(FetchTarget(address: address, base: open.base, name: movie.id), session)
     }
 
     private static func fetch(
@@ -81,7 +81,7 @@ enum ShowCommand: Command {
         let activity = opened.loader.downloader.activity
         let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
         let (record, file) = await FetchRecord.fetching(
-            target.address, at: target.place, with: opened.loader, session)
+            target.address, relativeTo: target.base, with: opened.loader, session)
         session.output.progress.end(work)
         await opened.close()
         session.reportFaults()
