@@ -9,6 +9,14 @@ public protocol Canvas: Sendable {
     func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid
 }
 
+extension CellSize {
+    /// The pixels that a picture should have to be drawn on these cells: twice the 8 x 8 samples that a canvas takes of a
+    /// cell, so that it averages. At least one cell's.
+    public var pictureSize: ImageSize {
+        ImageSize(width: max(1, columns) * 16, height: max(1, rows) * 16)
+    }
+}
+
 /// How images are shown, as the user says it with `--graphics`.
 public enum GraphicsMode: String, Sendable, CaseIterable {
     /// Block characters in two colours a cell.
