@@ -47,6 +47,14 @@ struct Session: Sendable {
         return OpenLoader(loader: loader, origin: origin, log: log, output: output)
     }
 
+    /// A loader of the pictures that are shown, over a loader of files.
+    /// - Parameter pressure: as in `ImageLoader`. A command that ends soon does without: the kernel takes some 10 ms to end
+    ///   a process that watches the memory pressure.
+    func imageLoader(over opened: OpenLoader, pressure: MemoryPressure? = nil) -> ImageLoader {
+        ImageLoader(
+            memory: MemoryCache(limit: settings.memoryLimit), files: opened.loader, pressure: pressure)
+    }
+
     /// The request for the address `text`. The user's own fields go along unless the address leads away from the server
     /// that the user named.
     func request(

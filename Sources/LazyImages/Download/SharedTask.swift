@@ -276,7 +276,7 @@ final class SharedTask<Value: Sendable>: Sendable {
                 // A body's first report. A weak reference stored with every piece would cost more than the piece.
                 if let body, progress.received <= earlier { state.body = body }
                 state.progress = progress
-            case .preview, .ended: break
+            case .preview, .file, .ended: break
             }
             return state.isOver ? [] : state.listeners
         }
@@ -291,6 +291,8 @@ enum TaskEvent: Sendable {
     /// So much of a body has come. The body is only lent.
     case progress(TransferProgress, BodyBuffer?)
     case preview(ImagePreview)
+    /// The image's file is there and is decoded next. Only the load of an image tells it.
+    case file(LoadedFile)
     /// The outcome is there, or the caller has left: no more events come.
     case ended
 }

@@ -114,9 +114,12 @@ public final class ImageLoader: Sendable {
     }
 
     /// Begins to load what `request` names. Returns at once.
-    public func task(for request: ImageRequest) -> ImageTask {
+    public func task(for request: ImageRequest) -> ImageTask { task(for: request, listener: nil) }
+
+    /// - Parameter listener: hears the load's events from its beginning; none if memory has the image.
+    func task(for request: ImageRequest, listener: TaskListener?) -> ImageTask {
         if let image = usableImage(for: request, isFirstLook: true) { return ImageTask(request, image) }
-        let (load, caller) = begin(request)
+        let (load, caller) = begin(request, listener)
         return ImageTask(request, load, caller: caller)
     }
 
@@ -142,11 +145,15 @@ public final class ImageLoader: Sendable {
     }
 
     /// Joins the load for a request, or begins it.
-    private func begin(_ request: ImageRequest) -> (load: SharedTask<LoadedImage>, caller: Int) {
+    private func begin(
+        _ request: ImageRequest, _ listener: TaskListener? = nil
+    ) -> (load: SharedTask<LoadedImage>, caller: Int) {
         let key = LoadKey(request)
         while true {
             // Nil only for a caller with a stamp.
-            guard let (load, caller, isFirst) = loads.join(key, url: request.url, priority: request.priority)
+            guard
+                let (load, caller, isFirst) = loads.join(
+                    key, url: request.url, priority: request.priority, listener: listener)
             else { continue }
             if isFirst {
                 load.run {
@@ -170,6 +177,7 @@ public final class ImageLoader: Sendable {
         let file = try await files.file(
             for: request, FileLoader.Client(load: load, listener: previews.listener))
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
+        load.tell(.file(file))
         let image = try await decode(file, for: request)
         memory.store(image.from(.memory), for: request.imageKey, cost: image.bitmap.cost)
         return image

@@ -44,9 +44,9 @@ enum BrowseCommand: Command {
                 }
             },
             depth: session.settings.colourDepth, graphics: session.settings.graphics)
-        let loader = ImageLoader(
-            memory: MemoryCache(limit: session.settings.memoryLimit), files: opened.loader)
-        let browser = Browser(terminal: terminal, loader: loader, subject: subject)
+        let browser = Browser(
+            terminal: terminal, loader: session.imageLoader(over: opened, pressure: .system),
+            subject: subject)
         do {
             try await browser.run()
         } catch let shortage as ResourceShortage {
