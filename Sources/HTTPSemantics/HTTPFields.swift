@@ -22,7 +22,7 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// The first value of the field `name`; setting replaces every field of that name, nil removes them.
     public subscript(name: String) -> String? {
-        get { place(of: name, from: 0).map { fields[$0].value } }
+        get { index(of: name, from: 0).map { fields[$0].value } }
         set {
             fields.removeAll { $0.name.equalsIgnoringCase(name) }
             if let newValue { fields.append(Field(name: name, value: newValue)) }
@@ -33,15 +33,15 @@ public struct HTTPFields: Sendable, Hashable {
     public func values(of name: String) -> [String] {
         var values: [String] = []
         var next = 0
-        while let place = place(of: name, from: next) {
-            values.append(fields[place].value)
-            next = place + 1
+        while let index = index(of: name, from: next) {
+            values.append(fields[index].value)
+            next = index + 1
         }
         return values
     }
 
     /// Where the next field `name` stands. The fields are looked at in place: every answer is asked for a dozen names.
-    private func place(of name: String, from first: Int) -> Int? {
+    private func index(of name: String, from first: Int) -> Int? {
         let length = name.utf8.count
         return (first..<fields.count).first {
             fields[$0].name.utf8.count == length && fields[$0].name.equalsIgnoringCase(name)

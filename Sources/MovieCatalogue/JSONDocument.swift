@@ -180,7 +180,7 @@ extension MovieFields.Value {
 /// Where JSON breaks the grammar. The decoder of FoundationEssentials only says that it does; `JSONSerialization`
 /// tells the place too, as text: "Invalid value around character 17."
 enum JSONFault {
-    private static let place = " around character "
+    private static let marker = " around character "
 
     /// The error for data that the decoder refused.
     static func find(in data: Data) -> CatalogueError {
@@ -190,7 +190,7 @@ enum JSONFault {
             guard let text = error.userInfo[NSDebugDescriptionErrorKey] as? String else {
                 return .malformedJSON(reason: "it breaks the grammar", line: nil)
             }
-            let parts = text.components(separatedBy: place)
+            let parts = text.components(separatedBy: marker)
             let offset = parts.count == 2 ? Int(parts[1].prefix { $0.isNumber }) : nil
             let before = data.prefix(offset ?? data.count)
             return .malformedJSON(

@@ -65,8 +65,8 @@ struct PNGFilters {
         _ filtered: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ distance: Int
     ) {
         for index in 0..<filtered.count {
-            let place = margin &+ index
-            output[place] = filtered[index] &+ output[place &- distance]
+            let position = margin &+ index
+            output[position] = filtered[index] &+ output[position &- distance]
         }
     }
 
@@ -89,9 +89,9 @@ struct PNGFilters {
         _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ distance: Int
     ) {
         for index in 0..<filtered.count {
-            let place = margin &+ index
-            let mean = (UInt16(output[place &- distance]) &+ UInt16(above[place])) &>> 1
-            output[place] = filtered[index] &+ UInt8(truncatingIfNeeded: mean)
+            let position = margin &+ index
+            let mean = (UInt16(output[position &- distance]) &+ UInt16(above[position])) &>> 1
+            output[position] = filtered[index] &+ UInt8(truncatingIfNeeded: mean)
         }
     }
 
@@ -100,16 +100,16 @@ struct PNGFilters {
         _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ distance: Int
     ) {
         for index in 0..<filtered.count {
-            let place = margin &+ index
-            let left = Int(output[place &- distance])
-            let up = Int(above[place])
-            let corner = Int(above[place &- distance])
+            let position = margin &+ index
+            let left = Int(output[position &- distance])
+            let up = Int(above[position])
+            let corner = Int(above[position &- distance])
             let toLeft = abs(up &- corner)
             let toUp = abs(left &- corner)
             let toCorner = abs(left &+ up &- corner &- corner)
             let nearer = toLeft <= toUp ? left : up
             let nearest = min(toLeft, toUp) <= toCorner ? nearer : corner
-            output[place] = filtered[index] &+ UInt8(truncatingIfNeeded: nearest)
+            output[position] = filtered[index] &+ UInt8(truncatingIfNeeded: nearest)
         }
     }
 }

@@ -120,11 +120,11 @@ public final class NetworkActivity: Sendable {
 public struct TransferEvent: Sendable {
     /// What happened.
     public enum Kind: Sendable {
-        /// It was asked for and waits for a place.
+        /// It was asked for and waits for a slot.
         case waiting
-        /// It has its place, after waiting so long.
+        /// It has its slot, after waiting so long.
         case started(queueWait: Duration)
-        /// It was led on to another place.
+        /// A redirect leads on to another address.
         case redirected(to: String)
         /// Its answer is there, with this status.
         case finished(status: Int, metrics: TransferMetrics)

@@ -73,9 +73,9 @@ final class TransferAttempt: Sendable {
 
     /// Whether a redirect to `target` leads back to where the transfer has been.
     func hasBeen(at target: URL) -> Bool {
-        let place = CanonicalURL(target.absoluteString).text
-        return CanonicalURL(request.url.absoluteString).text == place
-            || steps.contains { CanonicalURL($0.target.absoluteString).text == place }
+        let address = CanonicalURL(target.absoluteString).text
+        return CanonicalURL(request.url.absoluteString).text == address
+            || steps.contains { CanonicalURL($0.target.absoluteString).text == address }
     }
 
     /// The fields to send: the library's own; the configuration's and the caller's where the request is at its origin; and
