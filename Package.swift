@@ -28,7 +28,8 @@ let package = Package(
         .target(
             name: "LazyImages",
             dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "CCurl", "CSystem"],
-            swiftSettings: swiftSettings),
+            // A load passes some thirty async functions: each would ask for the executor that it should run on, and back.
+            swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
         .target(
             name: "TerminalGraphics",

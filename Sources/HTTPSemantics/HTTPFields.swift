@@ -22,7 +22,7 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// The first value of the field `name`; setting replaces every field of that name, nil removes them.
     public subscript(name: String) -> String? {
-        get { place(of: name, from: 0).map { fields[$0].value } }
+        get { index(of: name, from: 0).map { fields[$0].value } }
         set {
             fields.removeAll { $0.name.equalsIgnoringCase(name) }
             if let newValue { fields.append(Field(name: name, value: newValue)) }
@@ -33,16 +33,19 @@ public struct HTTPFields: Sendable, Hashable {
     public func values(of name: String) -> [String] {
         var values: [String] = []
         var next = 0
-        while let place = place(of: name, from: next) {
-            values.append(fields[place].value)
-            next = place + 1
+        while let index = index(of: name, from: next) {
+            values.append(fields[index].value)
+            next = index + 1
         }
         return values
     }
 
     /// Where the next field `name` stands. The fields are looked at in place: every answer is asked for a dozen names.
-    private func place(of name: String, from first: Int) -> Int? {
-        (first..<fields.count).first { fields[$0].name.equalsIgnoringCase(name) }
+    private func index(of name: String, from first: Int) -> Int? {
+        let length = name.utf8.count
+        return (first..<fields.count).first {
+            fields[$0].name.utf8.count == length && fields[$0].name.equalsIgnoringCase(name)
+        }
     }
 
     /// Adds a field and keeps those that are there.
@@ -96,4 +99,28 @@ extension String {
 
 extension UInt8 {
     fileprivate var isLetter: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
+}
+
+extension UInt8 {
+    /// `0` to `9`.
+    package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+
+    /// What the name of a field or method is made of (RFC 9110 section 5.6.2).
+    package var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+        }
+    }
+
+    /// The value of a hexadecimal digit of either case; nil for anything else.
+    package var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
 }

@@ -16,3 +16,46 @@ public struct ResponseHead: Sendable, Hashable {
         fields["content-length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 }
+
+/// The status of an answer (RFC 9110 section 15, RFC 6585).
+package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
+    /// Three digits in an honest answer.
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let ok = HTTPStatus(rawValue: 200)
+    package static let partialContent = HTTPStatus(rawValue: 206)
+    package static let notModified = HTTPStatus(rawValue: 304)
+    package static let badRequest = HTTPStatus(rawValue: 400)
+    package static let notFound = HTTPStatus(rawValue: 404)
+    package static let methodNotAllowed = HTTPStatus(rawValue: 405)
+    package static let requestTimeout = HTTPStatus(rawValue: 408)
+    package static let preconditionFailed = HTTPStatus(rawValue: 412)
+    package static let contentTooLarge = HTTPStatus(rawValue: 413)
+    package static let rangeNotSatisfiable = HTTPStatus(rawValue: 416)
+    package static let headerFieldsTooLarge = HTTPStatus(rawValue: 431)
+    package static let internalServerError = HTTPStatus(rawValue: 500)
+    package static let notImplemented = HTTPStatus(rawValue: 501)
+    package static let serviceUnavailable = HTTPStatus(rawValue: 503)
+    package static let versionNotSupported = HTTPStatus(rawValue: 505)
+
+    /// The reason phrase; empty for a status that has none here.
+    package var reason: String { Self.reasons[rawValue] ?? "" }
+
+    /// Whether the same request may well succeed later, although nothing is changed: the server was busy or failed (RFC
+    /// 9110 sections 15.5.9 and 15.6, RFC 8470 section 5.2, RFC 6585 section 4).
+    package var isTemporary: Bool { [408, 425, 429].contains(rawValue) || (500...599).contains(rawValue) }
+
+    private static let reasons = [
+        200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+        206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently", 302: "Found",
+        303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 408: "Request Timeout", 410: "Gone", 412: "Precondition Failed",
+        413: "Content Too Large", 414: "URI Too Long", 416: "Range Not Satisfiable", 425: "Too Early",
+        429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
+        501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
+        505: "HTTP Version Not Supported",
+    ]
+}

@@ -39,3 +39,60 @@ public struct Bitmap: Sendable, Hashable {
         return true
     }
 }
+
+/// Takes a picture's rows from the top and makes the bitmap: whole, or averaged to a smaller size as the rows
+/// come, so that a large picture never exists at its full size; cropped where its layout says so.
+struct BitmapBuilder {
+    private let source: ImageSize
+    private let layout: PictureLayout
+    private var nextRow = 0
+    /// The pixels of the whole picture, or of one row when it is averaged.
+    private var pixels: [UInt8]
+    private var averager: AreaAverager?
+
+    /// A builder for a picture that comes as `source` and is wanted by `layout`. Pixels not written stay opaque white.
+    init(source: ImageSize, layout: PictureLayout, isOpaque: Bool) {
+        self.source = source
+        self.layout = layout
+        if layout.scaled == source {
+            pixels = [UInt8](repeating: 255, count: source.width * source.height * 4)
+        } else {
+            averager = AreaAverager(from: source, to: layout, weighingByAlpha: !isOpaque)
+            pixels = [UInt8](repeating: 255, count: source.width * 4)
+        }
+    }
+
+    /// Whether any pixel of the result is made of the next row.
+    var needsNextRow: Bool { averager?.needsNextRow ?? layout.rows.contains(nextRow) }
+
+    /// Passes over a row that is not needed.
+    mutating func skipRow() {
+        nextRow &+= 1
+        averager?.skipRow()
+    }
+
+    /// Lets `body` write the next row, `source.width * 4` bytes, to the place it is given.
+    mutating func addRow(_ body: (inout MutableSpan<UInt8>, Range<Int>) throws(ImageDecodingError) -> Void)
+        throws(ImageDecodingError)
+    {
+        let rowBytes = source.width &* 4
+        let start = averager == nil ? nextRow &* rowBytes : 0
+        nextRow &+= 1
+        var span = pixels.mutableSpan
+        try body(&span, start..<start &+ rowBytes)
+        if var current = averager.take() {
+            current.add(row: pixels.span)
+            averager = current
+        }
+    }
+
+    /// The bitmap; every row must have been added.
+    consuming func finish(isComplete: Bool = true) -> Bitmap {
+        guard let averager else {
+            return Bitmap(
+                width: source.width, height: source.height, pixels: pixels, isComplete: isComplete
+            ).cropped(to: layout)
+        }
+        return averager.finish(isComplete: isComplete)
+    }
+}

@@ -48,6 +48,18 @@ public struct ImageDecoders: Sendable {
         try decoder.checkComplete(bytes)
     }
 
+    /// What the header of a file says that is all there: `header(of:)` and `checkComplete(_:)` in one look.
+    package func wholeHeader(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
+        guard let decoder = decoder(of: bytes) else {
+            let header = try ImageHeader(parsing: bytes)
+            try ImageHeader.checkComplete(bytes)
+            return header
+        }
+        let header = try decoder.header(of: bytes)
+        try decoder.checkComplete(bytes)
+        return header
+    }
+
     private func decoder(of bytes: Span<UInt8>) -> (any ImageDecoding)? {
         for decoder in decoders where decoder.format(of: bytes) != nil { return decoder }
         return nil

@@ -21,6 +21,9 @@ public struct ImageFormat: Sendable, Hashable, CustomStringConvertible {
         self.fileExtension = fileExtension ?? name
     }
 
+    /// Feeds the name, which tells nearly all formats apart.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
     /// ISO 10918-1, in any wrapping (JFIF, Exif, none).
     public static let jpeg = ImageFormat("jpeg", mediaType: "image/jpeg", fileExtension: "jpg")
     /// Portable Network Graphics, ISO 15948.

@@ -14,3 +14,16 @@ public struct ImageSize: Sendable, Hashable {
     /// The size after a quarter turn.
     package var transposed: ImageSize { ImageSize(width: height, height: width) }
 }
+
+extension ImageSize {
+    /// The largest size of the same shape that fits into `box`; this size itself if that fits already. A side
+    /// is rounded to the nearest pixel and never less than 1.
+    public func fitted(into box: ImageSize) -> ImageSize {
+        guard width > box.width || height > box.height else { return self }
+        let scale = min(Double(box.width) / Double(width), Double(box.height) / Double(height))
+        func scaled(_ side: Int, within limit: Int) -> Int {
+            max(1, min(Int((Double(side) * scale).rounded()), limit))
+        }
+        return ImageSize(width: scaled(width, within: box.width), height: scaled(height, within: box.height))
+    }
+}

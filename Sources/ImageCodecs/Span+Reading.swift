@@ -49,15 +49,30 @@ extension Span<UInt8> {
 
     /// Whether the bytes from `offset` on are those of `text`, in full.
     func hasBytes(_ text: MagicNumber, at offset: Int = 0) -> Bool {
-        guard offset >= 0, offset <= count - text.bytes.count else { return false }
-        for index in text.bytes.indices where self[offset + index] != text.bytes[index] { return false }
+        guard offset >= 0, offset <= count - text.count else { return false }
+        for index in 0..<text.count where self[offset + index] != text[index] { return false }
         return true
     }
 }
 
-/// A magic number, written as text or as bytes.
+/// A magic number of up to 16 bytes, written as text or as bytes. Held in place: every file is compared with many.
 struct MagicNumber: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-    let bytes: [UInt8]
-    init(stringLiteral text: String) { bytes = [UInt8](text.utf8) }
-    init(arrayLiteral elements: UInt8...) { bytes = elements }
+    private var content = InlineArray<16, UInt8>(repeating: 0)
+    private(set) var count = 0
+
+    init(stringLiteral text: StaticString) {
+        text.withUTF8Buffer { unsafe $0.forEach { append($0) } }
+    }
+
+    init(arrayLiteral elements: UInt8...) { elements.forEach { append($0) } }
+
+    private mutating func append(_ byte: UInt8) {
+        precondition(count < content.count, "a magic number has up to 16 bytes")
+        content[count] = byte
+        count += 1
+    }
+
+    subscript(index: Int) -> UInt8 { content[index] }
+
+    var bytes: [UInt8] { (0..<count).map { self[$0] } }
 }

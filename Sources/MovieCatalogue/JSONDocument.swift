@@ -1,3 +1,4 @@
+import Foundation
 import FoundationEssentials
 
 /// The JSON of a catalogue or a manifest. Its long arrays are decoded a piece at a time, and each film or image apart, so
@@ -173,5 +174,29 @@ extension MovieFields.Value {
                 field == .id
                 ? (try? object.decode(Double.self, forKey: field)).map(Self.number) ?? .other : .other
         }
+    }
+}
+
+/// Where JSON breaks the grammar. The decoder of FoundationEssentials only says that it does; `JSONSerialization`
+/// tells the place too, as text: "Invalid value around character 17."
+enum JSONFault {
+    private static let marker = " around character "
+
+    /// The error for data that the decoder refused.
+    static func find(in data: Data) -> CatalogueError {
+        do {
+            _ = try JSONSerialization.jsonObject(with: data)
+        } catch let error as NSError {
+            guard let text = error.userInfo[NSDebugDescriptionErrorKey] as? String else {
+                return .malformedJSON(reason: "it breaks the grammar", line: nil)
+            }
+            let parts = text.components(separatedBy: marker)
+            let offset = parts.count == 2 ? Int(parts[1].prefix { $0.isNumber }) : nil
+            let before = data.prefix(offset ?? data.count)
+            return .malformedJSON(
+                reason: parts[0].trimmingCharacters(in: .punctuationCharacters),
+                line: before.count { $0 == UInt8(ascii: "\n") } + 1)
+        }
+        return .malformedJSON(reason: "it breaks the grammar", line: nil)
     }
 }

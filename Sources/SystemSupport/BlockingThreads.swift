@@ -40,21 +40,8 @@ package final class BlockingThreads: Sendable {
     package func run<Value: Sendable>(
         _ work: @escaping @Sendable () -> Value
     ) async throws(ResourceShortage) -> Value {
-        let order = ResumeOrder()
-        defer { order.mark() }
-        let outcome = await withCheckedContinuation {
-            (continuation: CheckedContinuation<Result<Value, ResourceShortage>, Never>) in
-            do throws(ResourceShortage) {
-                try enqueue {
-                    let value = work()
-                    order.mark()
-                    continuation.resume(returning: .success(value))
-                }
-            } catch {
-                continuation.resume(returning: .failure(error))
-            }
-        }
-        return try outcome.get()
+        try queue.startThreadIfNeeded()
+        return await withTaskExecutorPreference(queue) { work() }
     }
 
     /// Runs `work` on a thread started for it, or, where there is none, on the caller's: for what must be done before a
@@ -103,7 +90,7 @@ package final class BlockingThreads: Sendable {
 }
 
 /// The jobs that wait, and the threads that do them. Proof for `@unchecked`: every access to a variable holds `mutex`.
-@safe private final class Queue: @unchecked Sendable {
+@safe private final class Queue: TaskExecutor, @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var jobs: [(@Sendable () -> Void)?] = []
@@ -139,16 +126,38 @@ package final class BlockingThreads: Sendable {
             unsafe pthread_mutex_unlock(mutex)
             unsafe pthread_cond_signal(changed)
         }
-        if jobs.count - next >= idle, threads < mostThreads {
-            do throws(ResourceShortage) {
-                try start(name) { [self] in runUntilClosed() }
-                threads += 1
-            } catch {
-                // Where there are others, they do its work.
-                if threads == 0 { throw error }
-            }
-        }
+        try startThread()
         jobs.append(job)
+    }
+
+    /// Starts a thread for one more job, unless one is free for it. With the lock held.
+    private func startThread() throws(ResourceShortage) {
+        guard jobs.count - next >= idle, threads < mostThreads else { return }
+        do throws(ResourceShortage) {
+            try start(name) { [self] in runUntilClosed() }
+            threads += 1
+        } catch {
+            // Where there are others, they do its work.
+            if threads == 0 { throw error }
+        }
+    }
+
+    /// Makes sure that there is a thread for the job that the caller is about to enqueue.
+    func startThreadIfNeeded() throws(ResourceShortage) {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        try startThread()
+    }
+
+    /// Takes a task's job. There is a thread already: `startThreadIfNeeded` has seen to that.
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        unsafe pthread_mutex_lock(mutex)
+        // Losing the error is right: where the system gives no other thread, one that runs does the job.
+        try? startThread()
+        jobs.append { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        unsafe pthread_mutex_unlock(mutex)
+        unsafe pthread_cond_signal(changed)
     }
 
     func close() {
@@ -181,3 +190,26 @@ package final class BlockingThreads: Sendable {
         return job
     }
 }
+
+#if THREAD_SANITIZER
+    /// Makes all that a thread did before its `mark` happen before all that another does after its own. Every continuation
+    /// does so. But where one is resumed before its task waits for it, the Swift runtime does not tell the thread sanitizer,
+    /// which then reports races that are none.
+    package struct ResumeOrder: Sendable {
+        private final class Passage: Sendable {
+            let lock = Lock(())
+        }
+        private let passage = Passage()
+
+        package init() {}
+
+        package func mark() { passage.lock.withLock { _ in } }
+    }
+#else
+    /// Does nothing: only the thread sanitizer needs to be told that a continuation orders two threads.
+    package struct ResumeOrder: Sendable {
+        package init() {}
+
+        package func mark() {}
+    }
+#endif

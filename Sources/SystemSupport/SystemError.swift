@@ -9,3 +9,37 @@ package enum SystemError {
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
+
+/// The system has no more of something that a program needs to go on: there will be again when others end.
+package struct ResourceShortage: Error, Sendable, Hashable {
+    /// The missing resource.
+    package enum Resource: String, Sendable {
+        case thread, descriptor, memory
+    }
+
+    package let missing: Resource
+    /// The system's `errno`.
+    package let code: Int32
+
+    package init(missing: Resource, code: Int32) {
+        self.missing = missing
+        self.code = code
+    }
+
+    /// The shortage that the `errno` of a call means, if it means one.
+    package init?(code: Int32) {
+        switch code {
+        case EMFILE, ENFILE: missing = .descriptor
+        case ENOMEM, ENOBUFS: missing = .memory
+        default: return nil
+        }
+        self.code = code
+    }
+}
+
+extension ResourceShortage: CustomStringConvertible {
+    /// Such as `the system gives no thread: Resource temporarily unavailable`.
+    package var description: String {
+        "the system gives no \(missing.rawValue): \(SystemError.text(code))"
+    }
+}

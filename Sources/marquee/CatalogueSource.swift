@@ -36,36 +36,35 @@ enum CatalogueSource: Sendable {
         }
     }
 
-    /// Where the addresses in the manifest at `path` stand: where it is itself, which for a file of the sample data is at
-    /// the embedded origin.
-    func place(ofFile path: String) -> Place {
+    /// The base URL of the manifest at `path`: its own, or for a file of the sample data that of the embedded origin.
+    func base(ofFile path: String) -> BaseURL {
         let file = URL(filePath: path)
         guard case .sample(let folder) = self,
             file.deletingLastPathComponent().resolvingSymlinksInPath().path
                 == URL(filePath: folder).resolvingSymlinksInPath().path
-        else { return Place(file) }
-        return Place(Self.sampleBase)
+        else { return BaseURL(file) }
+        return BaseURL(Self.sampleBase)
     }
 
     /// The address of the embedded origin.
     static let sampleBase = URL(string: "http://\(sampleHost)/") ?? URL(filePath: "/")
 
-    /// The file's content, and where its addresses stand.
-    func read(with session: Session) async throws -> (bytes: [UInt8], place: Place) {
+    /// The file's content, and its base URL.
+    func read(with session: Session) async throws -> (bytes: [UInt8], base: BaseURL) {
         switch self {
         case .missing:
             throw Failure(
                 "the sample catalogue is neither in the working folder nor beside the program; "
                     + "name a catalogue with --catalogue FILE or --catalogue URL")
-        case .sample: return (try await Input.file(name), Place(Self.sampleBase))
-        case .file(let path): return (try await Input.file(path), Place(URL(filePath: path)))
+        case .sample: return (try await Input.file(name), BaseURL(Self.sampleBase))
+        case .file(let path): return (try await Input.file(path), BaseURL(URL(filePath: path)))
         case .url(let text): return try await Self.read(url: text, with: session)
         }
     }
 
     /// What the network has, or offline what is left of the last time.
-    static func read(url: String, with session: Session) async throws -> (bytes: [UInt8], place: Place) {
-        var request = try session.request(for: url, at: nil)
+    static func read(url: String, with session: Session) async throws -> (bytes: [UInt8], base: BaseURL) {
+        var request = try session.request(for: url, relativeTo: nil)
         if !session.settings.isOffline { request.cachePolicy = .reload }
         let opened = session.makeLoader(keepsFiles: false, acceptsAnyContent: true)
         let work = session.output.progress.begin {
@@ -76,7 +75,7 @@ enum CatalogueSource: Sendable {
         let loaded = await opened.loader.timedFile(for: request).file
         await opened.close()
         let file = try loaded.get()
-        return (file.bytes.array, Place(origin: try URL(typed: url), redirectedTo: file.url))
+        return (file.bytes.array, BaseURL(origin: try URL(typed: url), redirectedTo: file.url))
     }
 
     /// The folder `sample-data` in the working folder, or beside the program, or beside a folder that the program is in:

@@ -47,13 +47,21 @@ struct Session: Sendable {
         return OpenLoader(loader: loader, origin: origin, log: log, output: output)
     }
 
-    /// The request for what `text` names at `place`, or anywhere. The user's own fields go along unless the address leads
-    /// away from where the user pointed.
+    /// A loader of the pictures that are shown, over a loader of files.
+    /// - Parameter pressure: as in `ImageLoader`. A command that ends soon does without: the kernel takes some 10 ms to end
+    ///   a process that watches the memory pressure.
+    func imageLoader(over opened: OpenLoader, pressure: MemoryPressure? = nil) -> ImageLoader {
+        ImageLoader(
+            memory: MemoryCache(limit: settings.memoryLimit), files: opened.loader, pressure: pressure)
+    }
+
+    /// The request for the address `text`. The user's own fields go along unless the address leads away from the server
+    /// that the user named.
     func request(
-        for text: String, at place: Place?, checksum: String? = nil
+        for text: String, relativeTo base: BaseURL?, checksum: String? = nil
     ) throws(ImageLoadingError) -> ImageRequest {
-        let url = try URL(typed: text, relativeTo: place?.base)
-        let takesFields = place?.sharesFields(with: url) ?? true
+        let url = try URL(typed: text, relativeTo: base?.url)
+        let takesFields = base?.sharesFields(with: url) ?? true
         var request = ImageRequest(
             url: url, fields: takesFields ? settings.fields : HTTPFields(), checksum: checksum,
             ignoring: settings.ignoredQuery)
@@ -81,7 +89,7 @@ struct Session: Sendable {
         let name = "reading " + URL(filePath: source.name).lastPathComponent
         let work = output.progress.begin { JobProgress(label: name, total: 0) }
         defer { output.progress.end(work) }
-        let (bytes, place) = try await source.read(with: self)
+        let (bytes, base) = try await source.read(with: self)
         let catalogue: Catalogue
         do {
             catalogue = try Catalogue(parsing: bytes)
@@ -93,7 +101,7 @@ struct Session: Sendable {
         }
         let more = catalogue.problems.count - Self.problemsNamed
         if more > 0 { output.note("\(source.name): \(more) more films are left out") }
-        return OpenCatalogue(catalogue: catalogue, place: place)
+        return OpenCatalogue(catalogue: catalogue, base: base)
     }
 
     /// Of so many films that are left out the reason is said.
@@ -140,10 +148,10 @@ struct OpenLoader: Sendable {
     }
 }
 
-/// A catalogue and where its posters' addresses stand.
+/// A catalogue and the base URL of its posters.
 struct OpenCatalogue: Sendable {
     let catalogue: Catalogue
-    let place: Place
+    let base: BaseURL
 }
 
 /// Why a command cannot do what it is asked to, in one line that says what to do.

@@ -61,6 +61,46 @@ struct ListProgramTests {
         #expect(film["title"] as? String == "Film 3")
     }
 
+    @Test("where pictures are wanted, a film and a file are shown with theirs, and requested once")
+    func picture() async throws {
+        let fixture = try Fixture()
+        let path = fixture.folder.file("posters/3.png")
+        try Data(SampleImages.png).write(to: URL(filePath: path))
+        let environment = fixture.environment.merging(["LC_ALL": "C.UTF-8", "COLORTERM": "truecolor"]) { $1 }
+        let film = try await Program.run(["show", "film-3", "--color", "always"], environment: environment)
+        #expect(film.status == 0 && film.errors.isEmpty)
+        let facts = try #require(film.text.range(of: "About 3."))
+        let record = try #require(film.text.range(of: "poster      png  2 x 3  70 bytes  network"))
+        let picture = film.text[facts.upperBound..<record.lowerBound]
+        // 30 rows of 40 cells: as high as the room, and as wide as the picture's proportions say.
+        #expect(picture.contains("\u{1B}[") && picture.split(separator: "\n").count == 30)
+        #expect(fixture.posterRequests(catalogueReads: 1) == 1)
+        let file = try await Program.run(
+            ["show", path, "--color", "always", "--checksum"], environment: environment)
+        #expect(file.status == 0 && file.text.hasPrefix(String(picture.drop { $0 == "\n" })))
+        #expect(file.text.contains("70 bytes  local") && file.text.contains(Self.checksum))
+    }
+
+    private static let checksum = "ea6a470631a5781e1593abf6ab2d86aa63551a4bd0df50b38de88a852d40bb66"
+
+    @Test("a picture that cannot be decoded is named, and the rest is shown; in a pipe nothing decodes it")
+    func undecodable() async throws {
+        let films = #"[{"id": "a", "title": "A", "year": 1920, "director": "D", "poster": "posters/a.gif"}]"#
+        let fixture = try Fixture(films: films)
+        let gif: [UInt8] = Array("GIF89a".utf8) + [16, 0, 16, 0, 0, 0, 0, 0x3b]
+        try Data(gif).write(to: URL(filePath: fixture.folder.file("posters/a.gif")))
+        let shown = try await fixture.run("show", "a", "--color", "always")
+        #expect(shown.status == 0)
+        #expect(shown.errorLines.count == 1)
+        #expect(
+            shown.errorText.contains("posters/a.gif: cannot be shown: decoding of GIF is not supported"))
+        #expect(shown.text.contains("poster      gif  16 x 16  14 bytes  network"))
+        let piped = try await fixture.run("show", "a")
+        #expect(piped.status == 0 && piped.errors.isEmpty && piped.text.contains("14 bytes  disk"))
+        let listed = try await fixture.run("list", "--posters", "--color", "always")
+        #expect(listed.status == 1 && listed.errorText.contains("posters/a.gif: cannot be shown"))
+    }
+
     @Test("an ambiguous or mistyped film lists the candidates, on one line")
     func candidates() async throws {
         let fixture = try Fixture()

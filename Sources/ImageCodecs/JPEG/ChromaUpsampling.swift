@@ -63,7 +63,7 @@ struct ChromaUpsampling {
     func upsample(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<WideSamples>) {
         switch method {
         case .none:
-            let source = samples.extracting(place(of: row))
+            let source = samples.extracting(range(of: row))
             for vector in 0..<min(source.count &>> 4, output.count) {
                 let (low, high) = (source.vector8(at: vector &* 16), source.vector8(at: vector &* 16 &+ 8))
                 output[vector] = WideSamples(
@@ -72,7 +72,7 @@ struct ChromaUpsampling {
             }
         case .across:
             // Four times the sample, as the other way makes of two rows; libjpeg's 1 and 2 of 4.
-            let near = samples.extracting(place(of: row))
+            let near = samples.extracting(range(of: row))
             spread(near, near, leftBias: 4, rightBias: 8, into: &output)
         case .down:
             let (near, far) = neighbours(of: row)
@@ -83,7 +83,7 @@ struct ChromaUpsampling {
             spread(
                 samples.extracting(near), samples.extracting(far), leftBias: 8, rightBias: 7, into: &output)
         case .repeating:
-            let source = samples.extracting(place(of: row &* down.samples / down.pixels))
+            let source = samples.extracting(range(of: row &* down.samples / down.pixels))
             for column in 0..<pictureWidth {
                 let sample = source[column &* across.samples / across.pixels]
                 output[column &>> 4][column & 15] = UInt16(sample) &<< 8
@@ -96,7 +96,7 @@ struct ChromaUpsampling {
 
     /// Copies the picture's `row` of a component that has the picture's resolution.
     func copy(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<SIMD16<UInt8>>) {
-        let source = samples.extracting(place(of: row))
+        let source = samples.extracting(range(of: row))
         for vector in 0..<min(source.count &>> 4, output.count) {
             output[vector] = SIMD16(
                 lowHalf: source.vector8(at: vector &* 16), highHalf: source.vector8(at: vector &* 16 &+ 8))
@@ -104,7 +104,7 @@ struct ChromaUpsampling {
     }
 
     /// Where the samples of a row are, with as many behind them as the last vector and half of one more reach to.
-    private func place(of row: Int) -> Range<Int> {
+    private func range(of row: Int) -> Range<Int> {
         let start = plane.start(ofRow: row)
         return start..<start &+ (plane.size.width &+ 15) &>> 4 &* 16 &+ 8
     }
@@ -113,7 +113,7 @@ struct ChromaUpsampling {
     private func neighbours(of row: Int) -> (near: Range<Int>, far: Range<Int>) {
         let near = row &>> 1
         let far = row & 1 == 0 ? max(near &- 1, 0) : min(near &+ 1, plane.size.height &- 1)
-        return (place(of: near), place(of: far))
+        return (range(of: near), range(of: far))
     }
 
     private typealias Lanes = SIMD8<UInt16>

@@ -13,21 +13,22 @@ enum InverseDCT {
     private static let constantBits: Int32 = 13
     private static let passBits: Int32 = 2
 
-    /// The bits of a place that say whether it is in the lower half of the block, or in the right half.
+    /// The bits of a position that say whether it is in the lower half of the block, or in the right half.
     private static let lowerHalf: Int32 = 32
     private static let rightHalf: Int32 = 4
 
-    /// Transforms `block` into `size` x `size` samples, 8, 4, 2 or 1, the first at `origin`. `places` are those of
+    /// Transforms `block` into `size` x `size` samples, 8, 4, 2 or 1, the first at `origin`. `positions` are those of
     /// all coefficients that are not zero, or-ed: what that leaves out need not be looked at.
     @inline(__always)
     static func transform(
-        _ block: borrowing CoefficientBlock, places: Int32, size: Int, into samples: inout MutableSpan<UInt8>,
+        _ block: borrowing CoefficientBlock, positions: Int32, size: Int,
+        into samples: inout MutableSpan<UInt8>,
         at origin: Int, stride: Int
     ) {
-        if places == 0 {
+        if positions == 0 {
             fill(ReducedInverseDCT.level(block[0]), size: size, into: &samples, at: origin, stride: stride)
         } else if size == 8 {
-            if places & (lowerHalf | rightHalf) == 0 {
+            if positions & (lowerHalf | rightHalf) == 0 {
                 transformCorner(block, into: &samples, at: origin, stride: stride)
             } else {
                 transformAll(block, into: &samples, at: origin, stride: stride)

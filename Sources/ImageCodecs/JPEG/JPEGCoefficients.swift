@@ -1,7 +1,7 @@
 /// The coefficients of a progressive frame, which come in many scans: 64 to a block in zigzag order, the blocks
 /// of a component row by row, the components behind one another.
 struct JPEGCoefficients {
-    /// A block's place: among all blocks, and where its coefficients begin.
+    /// A block's position: among all blocks, and where its coefficients begin.
     struct Block {
         var index: Int
         var start: Int { index &* 64 }
@@ -51,20 +51,20 @@ struct JPEGCoefficients {
             let row = unitRow &* rows &+ index
             let line = plane.start(ofRow: row &* plane.blockSize)
             for column in 0..<frame.components[component].blockColumns {
-                let place = self.block(of: component, row: row, column: column)
+                let position = self.block(of: component, row: row, column: column)
                 var block = CoefficientBlock(repeating: 0)
-                if column < plane.blocks.width { decoded[index] &+= Int(used[place.index] & 1) }
+                if column < plane.blocks.width { decoded[index] &+= Int(used[position.index] & 1) }
                 // The first may have been refined alone.
-                var rest = used[place.index] & wanted | 1
-                var places: Int32 = 0
+                var rest = used[position.index] & wanted | 1
+                var positions: Int32 = 0
                 while rest != 0 {
                     let zigzag = rest.trailingZeroBitCount
                     rest &= rest &- 1
-                    places |= Dequantiser.store(
-                        Int32(values[place.start &+ zigzag]), at: zigzag, in: &block, entries)
+                    positions |= Dequantiser.store(
+                        Int32(values[position.start &+ zigzag]), at: zigzag, in: &block, entries)
                 }
                 InverseDCT.transform(
-                    block, places: places, size: plane.blockSize, into: &samples,
+                    block, positions: positions, size: plane.blockSize, into: &samples,
                     at: line &+ column &* plane.blockSize, stride: plane.stride)
             }
         }

@@ -5,7 +5,7 @@ public struct JPEGDecoder: ImageDecoding {
     public init() {}
 
     /// JPEG alone.
-    public var formats: Set<ImageFormat> { [.jpeg] }
+    public let formats: Set<ImageFormat> = [.jpeg]
 
     /// Decodes a JPEG to fit; see `decode(_:sizing:limits:)`.
     public func decode(

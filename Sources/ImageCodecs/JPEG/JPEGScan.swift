@@ -5,7 +5,7 @@
 ///     00 3F 00          first and last coefficient, successive approximation high and low
 struct JPEGScan: Equatable {
     struct Component: Equatable {
-        /// The component's place in the frame.
+        /// The component's position in the frame.
         let index: Int
         let dcTable: Int
         let acTable: Int

@@ -2,7 +2,7 @@
 struct SequentialScan {
     /// What one component of the scan needs.
     private struct Source {
-        /// The component's place in the frame.
+        /// The component's position in the frame.
         let component: Int
         let plane: JPEGPlanes.Plane
         let coding: SequentialBlock.Coding
@@ -108,15 +108,15 @@ struct SequentialScan {
                 line &+= plane.stride &* plane.blockSize
                 for _ in 0..<sources[position].columns {
                     var block = CoefficientBlock(repeating: 0)
-                    let places =
+                    let positions =
                         plane.blockSize > 1
                         ? SequentialBlock.decode(
                             &block, &bits, file, sources[position].coding, &predictions[position])
                         : SequentialBlock.decodeFirst(
                             &block, &bits, file, sources[position].coding, &predictions[position])
-                    guard places >= 0 else { return false }
+                    guard positions >= 0 else { return false }
                     InverseDCT.transform(
-                        block, places: places, size: plane.blockSize, into: &samples, at: origin,
+                        block, positions: positions, size: plane.blockSize, into: &samples, at: origin,
                         stride: plane.stride)
                     origin &+= plane.blockSize
                 }

@@ -5,7 +5,7 @@ public struct PNGDecoder: ImageDecoding {
     public init() {}
 
     /// PNG alone.
-    public var formats: Set<ImageFormat> { [.png] }
+    public let formats: Set<ImageFormat> = [.png]
 
     /// Decodes a PNG to fit; see `decode(_:sizing:limits:)`.
     public func decode(

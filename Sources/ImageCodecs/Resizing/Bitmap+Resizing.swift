@@ -33,3 +33,83 @@ extension Bitmap {
             width: layout.size.width, height: layout.size.height, pixels: kept, isComplete: isComplete)
     }
 }
+
+/// How a picture is resized and cropped: all of it would be `scaled` large, and of that these columns and rows are kept.
+struct PictureLayout: Equatable {
+    let scaled: ImageSize
+    let columns: Range<Int>
+    let rows: Range<Int>
+
+    /// The size of the result.
+    var size: ImageSize { ImageSize(width: columns.count, height: rows.count) }
+
+    private init(scaled: ImageSize, columns: Range<Int>, rows: Range<Int>) {
+        self.scaled = scaled
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// The whole picture at a size.
+    init(whole size: ImageSize) {
+        self.init(scaled: size, columns: 0..<size.width, rows: 0..<size.height)
+    }
+
+    /// A picture of size `source` as `sizing` wants it; as it is without one.
+    init(_ source: ImageSize, to sizing: ImageSizing?) {
+        let scaled = sizing.map { source.fitted(into: $0.box(for: source)) } ?? source
+        guard let sizing, case .fill(let anchor) = sizing.mode else {
+            self.init(whole: scaled)
+            return
+        }
+        let wanted = ImageSize(width: max(1, sizing.target.width), height: max(1, sizing.target.height))
+        let size = wanted.fitted(into: scaled)
+        let left = anchor.horizontal.start(of: size.width, in: scaled.width)
+        let top = anchor.vertical.start(of: size.height, in: scaled.height)
+        self.init(scaled: scaled, columns: left..<left + size.width, rows: top..<top + size.height)
+    }
+
+    /// The same layout for the picture as it is stored, which is turned before it is shown.
+    func stored(_ orientation: ExifOrientation) -> PictureLayout {
+        // Sides that are swapped twice are as they were.
+        let whole = orientation.size(ofStored: scaled)
+        let first = orientation.stored(
+            column: columns.lowerBound, row: rows.lowerBound, width: whole.width, height: whole.height)
+        let last = orientation.stored(
+            column: columns.upperBound - 1, row: rows.upperBound - 1, width: whole.width,
+            height: whole.height)
+        return PictureLayout(
+            scaled: whole, columns: min(first.x, last.x)..<max(first.x, last.x) + 1,
+            rows: min(first.y, last.y)..<max(first.y, last.y) + 1)
+    }
+}
+
+/// Where a part of a length is kept.
+private enum Alignment {
+    case start, middle, end
+
+    func start(of part: Int, in length: Int) -> Int {
+        switch self {
+        case .start: 0
+        case .middle: (length - part) / 2
+        case .end: length - part
+        }
+    }
+}
+
+extension ContentMode.Anchor {
+    fileprivate var horizontal: Alignment {
+        switch self {
+        case .left, .topLeft, .bottomLeft: .start
+        case .centre, .top, .bottom: .middle
+        case .right, .topRight, .bottomRight: .end
+        }
+    }
+
+    fileprivate var vertical: Alignment {
+        switch self {
+        case .top, .topLeft, .topRight: .start
+        case .centre, .left, .right: .middle
+        case .bottom, .bottomLeft, .bottomRight: .end
+        }
+    }
+}

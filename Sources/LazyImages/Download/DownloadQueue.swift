@@ -1,8 +1,8 @@
 /// Which waiting transfer may start: at most `perHost` of one host and `total` in all; of those that may, the most urgent
 /// and, among equals, the one that came first. A plain struct, not safe for concurrent use.
 ///
-/// Transfers are known by numbers, and a smaller number came first. One that lines up again, for the next hop of a
-/// redirect, keeps its number and with it its place before all that came later.
+/// Transfers are known by numbers, and a smaller number came first. One that lines up again, for the next attempt of a
+/// redirect, keeps its number and so goes before all that came later.
 ///
 /// Adding a newcomer and removing cost O(1), a change of priority a binary search; `next()` looks once at every host that
 /// has somebody waiting.
@@ -30,7 +30,7 @@ struct DownloadQueue {
 
         var first: Int? { front < numbers.count ? numbers[front] : nil }
 
-        /// Puts a number in its place, which is the end for a newcomer. One that was left behind stands there again.
+        /// Inserts a number in ascending order: a newcomer at the end. One that was left behind stands there again.
         mutating func insert(_ number: Int) {
             guard let last = numbers.last, front < numbers.count, last >= number else {
                 numbers.append(number)
@@ -57,7 +57,7 @@ struct DownloadQueue {
     private let perHost: Int
     private let total: Int
     private var running = 0
-    /// Every host that has transfers, and places that hosts have left. An index costs no hashing, unlike a name.
+    /// Every host that has transfers, and entries that hosts have left. An index costs no hashing, unlike a name.
     private var hosts: [Host] = []
     private var indices: [String: Int] = [:]
     private var free: [Int] = []

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPSemantics
 import ImageCodecs
 
 /// What a transfer brought: the bytes, checked to be a whole image, and how the server presented them.
@@ -60,9 +61,7 @@ extension ImageBytes {
     func wholeImageHeader(by decoders: ImageDecoders) throws(ImageDecodingError) -> ImageHeader {
         let result: Result<ImageHeader, ImageDecodingError> = withBytes { bytes in
             do throws(ImageDecodingError) {
-                let header = try decoders.header(of: bytes)
-                try decoders.checkComplete(bytes)
-                return .success(header)
+                return .success(try decoders.wholeHeader(of: bytes))
             } catch {
                 return .failure(error)
             }
@@ -86,5 +85,33 @@ extension ImageLoadingError {
             return "it is a web page"
         }
         return "it is text that begins with \"\(text)\""
+    }
+}
+
+extension DownloadedImage {
+    /// What a request's own closure gives, as an answer that does not grow old: the tiers keep it by the rules for others.
+    /// - Throws: `.dataFailed`, `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, and any error of the library's own
+    ///   that the closure throws.
+    init(
+        from data: ImageRequest.DataClosure, of url: URL, _ configuration: ImageDownloader.Configuration
+    ) async throws(ImageLoadingError) {
+        let bytes: [UInt8]
+        do {
+            bytes = try await data()
+        } catch {
+            if Task.isCancelled { throw .cancelled(url: url.displayText) }
+            // An error of ours says more than its text. That somebody else's load was cancelled is a failure of this one.
+            if let error = error as? ImageLoadingError, error.code != "cancelled" { throw error }
+            throw .dataFailed(url: url.displayText, reason: "\(error)")
+        }
+        if bytes.isEmpty { throw .empty(url: url.displayText) }
+        guard bytes.count <= configuration.maximumBytes else {
+            throw .tooLarge(url: url.displayText, limit: configuration.maximumBytes)
+        }
+        let fields: HTTPFields = ["Cache-Control": "max-age=\(CacheControl.maximumSeconds)"]
+        self.init(head: ResponseHead(status: 200, fields: fields), url: url)
+        try take(
+            ImageBytes(bytes), checkedBy: configuration.decoders,
+            acceptsAnyContent: configuration.acceptsAnyContent)
     }
 }

@@ -48,7 +48,7 @@ struct FileTiers: Sendable {
     /// load has looked before. What comes from disk is not put into memory yet.
     func stored(for request: ImageRequest) async -> LoadedFile? {
         if let file = memory?.valueAgain(for: request.key), request.accepts(file.bytes) || !file.isPresent {
-            return file
+            return file.from(.memory)
         }
         guard let disk, let entry = await disk.entry(for: request.storageKey),
             let response = StoredResponse(decoding: entry.metadata),
@@ -71,9 +71,8 @@ struct FileTiers: Sendable {
     ///   what was stored since; and again when it is in memory, so that of a removal and this one sees the other.
     func remember(_ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool) {
         guard let memory, !isUnwanted() else { return }
-        let kept = file.from(.memory)
-        memory.store(kept, for: request.key, cost: file.bytes.count)
-        if isUnwanted() { memory.remove(request.key, ifStill: kept) }
+        memory.store(file, for: request.key, cost: file.bytes.count)
+        if isUnwanted() { memory.remove(request.key, ifStill: file) }
     }
 
     // MARK: What a transfer brings
@@ -91,9 +90,10 @@ struct FileTiers: Sendable {
         let request = order.request
         let status = answer.head.status
         let isTaken = status == 200 || configuration.acceptsAnyStatus
+        let brought: LoadedFile.Source = answer.offset > 0 ? .resumed : .network
         let file = LoadedFile(
             bytes: answer.bytes, header: answer.header, status: status, url: answer.url,
-            requestedURL: request.url, source: answer.offset > 0 ? .resumed : .network,
+            requestedURL: request.url, source: request.data == nil ? brought : .local,
             head: configuration.acceptsAnyStatus ? answer.head : nil,
             response: response(answer.head, answer, order))
         // Of what is no picture only this is remembered, that there is none.

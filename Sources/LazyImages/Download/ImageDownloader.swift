@@ -21,13 +21,24 @@ public actor ImageDownloader {
     /// How often one request is answered 401 and tried again: a stale nonce, a wrong password, a right one.
     private static let challengesAnswered = 3
 
-    /// Told that an attempt has its slot, or why it gets none.
-    private typealias Start = (Result<TransferAttempt, ImageLoadingError>) -> Void
+    /// Told that an attempt has its slot and how long the transfer has waited for slots, or why it gets none.
+    private typealias Admission = Result<Duration, ImageLoadingError>
+    /// What the actor has decided and others do outside it: attempts that begin.
+    private typealias Begins = [(waiting: Waiting, admission: Admission)]
+
+    /// An attempt that waits for a slot.
+    private struct Waiting {
+        let attempt: TransferAttempt
+        /// How long earlier attempts of the transfer have waited.
+        let queued: Duration
+        let since = ContinuousClock.now
+        let begin: @Sendable (Admission) -> Void
+    }
 
     nonisolated let transfers = TaskPool<CacheKey, LoadedFile>()
     private var queue: DownloadQueue
     /// The attempts that wait for a slot, by the number of the transfer.
-    private var waiting: [Int: (attempt: TransferAttempt, start: Start)] = [:]
+    private var waiting: [Int: Waiting] = [:]
     private var hosts: HostCircuitBreaker
     /// Transfers that nobody waits for, by number.
     private nonisolated let background = Lock<[Int: Transfer]>([:])
@@ -84,12 +95,12 @@ public actor ImageDownloader {
 
     /// Begins a transfer that nobody waits for, unless it is under way.
     /// - Parameter stamp: as in `join`; where such a transfer has ended since, there is none to begin.
-    func beginInBackground(_ order: TransferOrder, since stamp: Int?) {
+    nonisolated func beginInBackground(_ order: TransferOrder, since stamp: Int?) async {
         let joined = transfers.join(order.key, url: order.request.url, priority: .low, since: stamp)
         guard let (transfer, caller, isFirst) = joined else { return }
         guard isFirst else { return transfer.leave(caller) }
         background.withLock { $0[transfer.number] = transfer }
-        begin(TransferAttempt(order, transfer))
+        await begin(TransferAttempt(order, transfer))
     }
 
     /// Returns when the transfers in the background have ended, or the calling task is cancelled.
@@ -121,7 +132,7 @@ public actor ImageDownloader {
         let unseen = transfers.tasks.filter { $0.priority < .normal }
         for transfer in unseen {
             transfer.stop(ImageLoadingError.memoryShort)
-            leaveQueue(transfer.number)
+            for (left, admission) in leaveQueue(transfer.number) { Task { left.begin(admission) } }
         }
         return unseen.count
     }
@@ -129,61 +140,76 @@ public actor ImageDownloader {
     // MARK: Slots
 
     /// Begins a transfer with its first attempt.
-    private func begin(_ attempt: TransferAttempt) {
+    private nonisolated func begin(_ attempt: TransferAttempt) async {
         let transfer = attempt.transfer
         transfer.addOwner { [weak self] change in
             Task { await self?.note(change, of: transfer) }
         }
-        lineUp(attempt) { [self] admitted in
-            transfer.setTask(Task { @concurrent in await run(admitted, attempt.order, transfer) })
+        let begins = await lineUp(attempt, queued: .zero) { [self] admission in
+            transfer.setTask(Task.immediate { await run(attempt, admission) })
         }
+        for (waiting, admission) in begins { waiting.begin(admission) }
     }
 
     /// Waits for a slot for a later attempt of a transfer.
-    private func slot(
-        for attempt: TransferAttempt
-    ) async throws(ImageLoadingError) -> TransferAttempt {
-        let admitted = await withCheckedContinuation { continuation in
-            lineUp(attempt) { continuation.resume(returning: $0) }
+    /// - Parameter queued: how long earlier ones have waited.
+    /// - Returns: how long all have waited.
+    private nonisolated func slot(
+        for attempt: TransferAttempt, queued: Duration
+    ) async throws(ImageLoadingError) -> Duration {
+        // A transfer that is abandoned is taken out of the queue, which ends the wait too.
+        let admission = await withCheckedContinuation { continuation in
+            Task {
+                let begins = await lineUp(attempt, queued: queued) { continuation.resume(returning: $0) }
+                for (waiting, admission) in begins { waiting.begin(admission) }
+            }
         }
-        return try admitted.get()
+        return try admission.get()
     }
 
-    /// Lines an attempt up for a slot; `start` is told when it has one, or why it gets none.
-    private func lineUp(_ attempt: TransferAttempt, start: @escaping Start) {
+    /// Lines an attempt up for a slot; `begin` is told when it has one, or why it gets none.
+    private func lineUp(
+        _ attempt: TransferAttempt, queued: Duration, begin: @escaping @Sendable (Admission) -> Void
+    ) -> Begins {
+        let line = Waiting(attempt: attempt, queued: queued, begin: begin)
         do {
-            try configuration.security.check(attempt.url)
+            // A closure's URL is its name and no address.
+            if attempt.request.data == nil {
+                try configuration.security.check(attempt.url, at: attempt.origin)
+            }
         } catch {
-            return start(.failure(error))
+            return [(line, .failure(error))]
         }
         let transfer = attempt.transfer
         // Nobody would take it out of the queue any more.
-        if transfer.isOver { return start(.failure(.cancelled(url: attempt.url.displayText))) }
+        if transfer.isOver { return [(line, .failure(.cancelled(url: attempt.url.displayText)))] }
         note(attempt) { .waiting }
-        waiting[transfer.number] = (attempt.linedUp(), start)
+        waiting[transfer.number] = line
         queue.append(transfer.number, host: attempt.host, priority: transfer.priority)
-        startWaiting()
+        return admitWaiting()
     }
 
-    /// Starts every attempt that may start now.
-    private func startWaiting() {
+    /// Gives slots to all that may have one now.
+    private func admitWaiting() -> Begins {
+        var begins: Begins = []
         while let number = queue.next() {
-            guard let (waiting, start) = waiting.removeValue(forKey: number) else { continue }
-            var attempt = waiting
+            guard let next = waiting.removeValue(forKey: number) else { continue }
+            let attempt = next.attempt
             let admission = hosts.admit(
                 attempt.host, now: configuration.timing.now(), insists: attempt.request.insists)
             if case .refused(let until) = admission {
                 queue.release(host: attempt.host)
-                start(.failure(resting(attempt, until: until)))
+                let error = resting(attempt, until: until)
+                begins.append((next, .failure(error)))
                 continue
             }
-            let wait = attempt.lineUpTime.duration(to: .now)
-            attempt.queued += wait
+            let wait = next.since.duration(to: .now)
             note(attempt) { .started(queueWait: wait) }
-            attempt.transfer.tell(.started(queued: attempt.queued))
+            attempt.transfer.tell(.started(queued: next.queued + wait))
             activity.begin(attempt.transfer, host: attempt.host)
-            start(.success(attempt))
+            begins.append((next, .success(next.queued + wait)))
         }
+        return begins
     }
 
     private func resting(_ attempt: TransferAttempt, until: Duration) -> ImageLoadingError {
@@ -194,54 +220,70 @@ public actor ImageDownloader {
     }
 
     /// The callers of a transfer have changed.
-    private func note(_ change: Transfer.Change, of transfer: Transfer) {
+    private nonisolated func note(_ change: Transfer.Change, of transfer: Transfer) async {
         switch change {
-        case .priority: queue.setPriority(transfer.priority, of: transfer.number)
-        case .abandoned: leaveQueue(transfer.number)
+        case .priority: await updatePriority(of: transfer)
+        case .abandoned:
+            for (left, admission) in await leaveQueue(transfer.number) { left.begin(admission) }
         case .wantsPreviews: break
         }
     }
 
+    private func updatePriority(of transfer: Transfer) {
+        queue.setPriority(transfer.priority, of: transfer.number)
+    }
+
     /// Takes a transfer out of the queue, if it waits there.
-    private func leaveQueue(_ number: Int) {
-        guard queue.remove(number), let (attempt, start) = waiting.removeValue(forKey: number) else { return }
-        start(.failure(.cancelled(url: attempt.url.displayText)))
+    private func leaveQueue(_ number: Int) -> Begins {
+        guard queue.remove(number), let left = waiting.removeValue(forKey: number) else { return [] }
+        return [(left, .failure(.cancelled(url: left.attempt.url.displayText)))]
     }
 
     // MARK: One transfer
 
     /// Makes attempts until one brings the answer or an error that stands.
-    private nonisolated func run(
-        _ admitted: Result<TransferAttempt, ImageLoadingError>, _ order: TransferOrder, _ transfer: Transfer
-    ) async {
-        let outcome = await Result.of { () async throws(ImageLoadingError) in
-            await tiers.keep(try await answer(to: try admitted.get()), order, from: transfer)
+    private nonisolated func run(_ first: TransferAttempt, _ admission: Admission) async {
+        let (order, transfer) = (first.order, first.transfer)
+        let outcome: Transfer.Outcome
+        do {
+            let answer = try await answer(to: first, queued: try admission.get())
+            outcome = .success(await tiers.keep(answer, order, from: transfer))
+        } catch {
+            outcome = .failure(error)
         }
         background.withLock { $0[transfer.number] = nil }
         transfers.finish(order.key, transfer, outcome)
     }
 
     private nonisolated func answer(
-        to first: TransferAttempt
+        to first: TransferAttempt, queued firstQueued: Duration
     ) async throws(ImageLoadingError) -> DownloadedImage {
         var attempt = first
+        var queued = firstQueued
+        var spent = Duration.zero
         while true {
             var metrics: TransferMetrics?
             let start = configuration.timing.now()
-            let arrival = await Result.of { () async throws(ImageLoadingError) in
-                try await answerChallenges(attempt, &metrics)
+            let arrival: Result<Arrival, ImageLoadingError>
+            do {
+                arrival = .success(try await answerChallenges(attempt, spent: spent, &metrics))
+            } catch {
+                arrival = .failure(error)
             }
-            attempt.spent += configuration.timing.now() - start
-            switch await end(attempt, arrival, metrics) {
+            spent += configuration.timing.now() - start
+            let (next, begins) = await end(attempt, arrival, metrics, spent: spent)
+            for (waiting, admission) in begins { waiting.begin(admission) }
+            switch next {
             case .done(let answer): return answer
             case .failed(let error): throw error
-            case .another(let next, let pause):
+            case .another(let another, let pause):
                 if let pause {
                     do { try await configuration.timing.sleep(pause) } catch {
                         throw .cancelled(url: attempt.url.displayText)
                     }
                 }
-                attempt = try await slot(for: next)
+                queued = try await slot(for: another, queued: queued)
+                attempt = another
             }
         }
     }
@@ -254,18 +296,20 @@ public actor ImageDownloader {
     }
 
     /// An attempt has ended: its slot is free.
+    /// - Parameter spent: how long the transfer's attempts took together.
     private func end(
         _ attempt: TransferAttempt, _ arrival: Result<Arrival, ImageLoadingError>,
-        _ metrics: TransferMetrics?
-    ) -> Next {
+        _ metrics: TransferMetrics?, spent: Duration
+    ) -> (next: Next, begins: Begins) {
         queue.release(host: attempt.host)
-        note(arrival, from: attempt.host)
+        // What a closure throws says nothing of any host.
+        if attempt.request.data == nil { note(arrival, from: attempt.host) }
         activity.end(
             attempt.transfer, host: attempt.host, didSucceed: (try? arrival.get()) != nil, metrics)
         note(attempt) { event(arrival, metrics) }
-        let next = attempt.transfer.isOver ? ending(arrival, attempt) : next(after: attempt, arrival)
-        startWaiting()
-        return next
+        let next =
+            attempt.transfer.isOver ? ending(arrival, attempt) : next(after: attempt, arrival, spent: spent)
+        return (next, admitWaiting())
     }
 
     /// What follows when no other attempt is made.
@@ -279,8 +323,10 @@ public actor ImageDownloader {
         }
     }
 
-    private func next(after attempt: TransferAttempt, _ arrival: Result<Arrival, ImageLoadingError>) -> Next {
-        if let pause = pauseBeforeRetry(of: attempt, arrival) {
+    private func next(
+        after attempt: TransferAttempt, _ arrival: Result<Arrival, ImageLoadingError>, spent: Duration
+    ) -> Next {
+        if let pause = pauseBeforeRetry(of: attempt, arrival, spent: spent) {
             note(attempt) { .retrying(after: pause) }
             return .another(attempt.retried(), after: pause)
         }
@@ -308,7 +354,7 @@ public actor ImageDownloader {
 
     /// How long to wait before the attempt is made once more; nil if that would not help.
     private func pauseBeforeRetry(
-        of attempt: TransferAttempt, _ arrival: Result<Arrival, ImageLoadingError>
+        of attempt: TransferAttempt, _ arrival: Result<Arrival, ImageLoadingError>, spent: Duration
     ) -> Duration? {
         var retryAfter: Int?
         switch arrival {
@@ -317,7 +363,7 @@ public actor ImageDownloader {
             retryAfter = RetryAfter.seconds(answer.head.fields, now: answer.received)
         default: return nil
         }
-        guard attempt.spent < configuration.timeouts.total else { return nil }
+        guard spent < configuration.timeouts.total else { return nil }
         return configuration.retry.pause(
             afterTries: attempt.tries, retryAfter: retryAfter, random: configuration.timing.random())
     }
@@ -364,20 +410,23 @@ public actor ImageDownloader {
 
     /// Fetches and authenticates: first with the credential that the origin accepted last, then with the authenticator's.
     private nonisolated func answerChallenges(
-        _ attempt: TransferAttempt, _ metrics: inout TransferMetrics?
+        _ attempt: TransferAttempt, spent: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> Arrival {
+        if let data = attempt.request.data {
+            return .answer(try await DownloadedImage(from: data, of: attempt.url, configuration))
+        }
         guard let broker, attempt.request.fields["authorization"] == nil else {
-            return try await fetch(attempt, nil, &metrics)
+            return try await fetch(attempt, nil, spent: spent, &metrics)
         }
         var authorization = await broker.authorization(for: attempt.url)
-        var arrival = try await fetch(attempt, authorization, &metrics)
+        var arrival = try await fetch(attempt, authorization, spent: spent, &metrics)
         for _ in 0..<Self.challengesAnswered {
             guard case .answer(let answer) = arrival, answer.head.status == 401 else { break }
             let next = await broker.authorization(
                 for: attempt.url, asked: answer.head.fields, refused: authorization)
             guard let next else { break }
             authorization = next
-            arrival = try await fetch(attempt, authorization, &metrics)
+            arrival = try await fetch(attempt, authorization, spent: spent, &metrics)
         }
         return arrival
     }
@@ -396,7 +445,8 @@ public actor ImageDownloader {
     }
 
     private nonisolated func fetch(
-        _ attempt: TransferAttempt, _ authorization: Authorization?, _ metrics: inout TransferMetrics?
+        _ attempt: TransferAttempt, _ authorization: Authorization?, spent: Duration,
+        _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> Arrival {
         let parts = partials.flatMap { store in
             attempt.order.isPlain && !attempt.ignoresPart
@@ -412,10 +462,11 @@ public actor ImageDownloader {
         if let conditions = body.conditions { fields.replace(with: conditions) }
         if let authorization { fields["Authorization"] = authorization.field }
         defer { metrics = body.metrics }
-        var request = TransportRequest(url: attempt.url, fields: fields, timeouts: configuration.timeouts)
-        request.timeouts.total -= attempt.spent
+        var request = TransportRequest(
+            url: attempt.url, fields: fields, timeouts: configuration.timeouts,
+            security: configuration.security.transportSecurity(for: attempt.origin))
+        request.timeouts.total -= spent
         guard request.timeouts.total > .zero else { throw tookTooLong(attempt) }
-        request.security = configuration.security.transportSecurity(for: attempt.url)
         let start = FileTime.coarseNow
         let head: ResponseHead
         do {

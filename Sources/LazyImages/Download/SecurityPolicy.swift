@@ -64,27 +64,27 @@ public struct SecurityPolicy: Sendable, Hashable {
         return HostException()
     }
 
-    /// What a connection to `url` has to fulfil; nil for one without TLS.
-    func transportSecurity(for url: URL) -> TransportSecurity? {
-        guard url.scheme?.lowercased() == "https" else { return nil }
-        let host = url.lowercasedHost
-        let rules = rules(for: host)
+    /// What a connection to `origin` has to fulfil; nil for one without TLS.
+    func transportSecurity(for origin: Origin) -> TransportSecurity? {
+        guard origin.scheme == "https" else { return nil }
+        let rules = rules(for: origin.host)
         return TransportSecurity(
             minimumTLSVersion: rules.minimumTLSVersion, requiresForwardSecrecy: rules.requiresForwardSecrecy,
-            trust: trusted[host] ?? .authorities(file: certificateAuthorityFile))
+            trust: trusted[origin.host] ?? .authorities(file: certificateAuthorityFile))
     }
 
     /// Throws if `url` may not be fetched over the network.
-    func check(_ url: URL) throws(ImageLoadingError) {
-        let scheme = url.scheme?.lowercased() ?? ""
-        let host = url.lowercasedHost
-        switch scheme {
+    func check(_ url: URL) throws(ImageLoadingError) { try check(url, at: Origin(url)) }
+
+    /// As above, with the URL's origin.
+    func check(_ url: URL, at origin: Origin) throws(ImageLoadingError) {
+        switch origin.scheme {
         case "https": return
         case "http":
-            guard Self.isLoopback(host) || rules(for: host).allowsInsecureHTTP else {
-                throw .insecureConnection(url: url.displayText, host: host)
+            guard Self.isLoopback(origin.host) || rules(for: origin.host).allowsInsecureHTTP else {
+                throw .insecureConnection(url: url.displayText, host: origin.host)
             }
-        default: throw .unsupportedScheme(url: url.displayText, scheme: scheme)
+        default: throw .unsupportedScheme(url: url.displayText, scheme: origin.scheme)
         }
     }
 
@@ -124,13 +124,7 @@ public struct SecurityPolicy: Sendable, Hashable {
 
     /// Whether both URLs have the same scheme, host and port: only then do a caller's own fields go along.
     package static func haveSameOrigin(_ one: URL, _ other: URL) -> Bool {
-        one.scheme?.lowercased() == other.scheme?.lowercased()
-            && hostAndPort(of: one) == hostAndPort(of: other)
-    }
-
-    /// Host and port as one text: what connections are counted by.
-    static func hostAndPort(of url: URL) -> String {
-        "\(url.lowercasedHost):\(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))"
+        Origin(one) == Origin(other)
     }
 
     /// This machine: localhost and names below it (RFC 6761 section 6.3), 127.0.0.0/8, ::1.

@@ -22,14 +22,15 @@ final class SharedTask<Value: Sendable>: Sendable {
     }
 
     private struct Caller {
+        let number: Int
         var priority: Priority
         var listeners: [TaskListener] = []
         var continuations: [CheckedContinuation<Outcome, Never>] = []
     }
 
     private struct State {
-        /// Callers by the order in which they came.
-        var callers: [Int: Caller] = [:]
+        /// In the order in which they came, which is that of their numbers.
+        var callers: [Caller] = []
         var lastCaller = 0
         /// How many callers there are of each priority: the highest is found without a look at all of them.
         var counts = SIMD8<Int32>()
@@ -48,13 +49,32 @@ final class SharedTask<Value: Sendable>: Sendable {
 
         var isOver: Bool { isAbandoned || outcome != nil }
         var priority: Priority { Priority.allCases.last { counts[$0.rawValue] > 0 } ?? .veryLow }
-        var listeners: [TaskListener] { callers.values.flatMap(\.listeners) }
+        var listeners: [TaskListener] {
+            callers.count == 1 ? callers[0].listeners : callers.flatMap(\.listeners)
+        }
+
+        mutating func add(_ priority: Priority) -> Int {
+            lastCaller += 1
+            callers.append(Caller(number: lastCaller, priority: priority))
+            counts[priority.rawValue] += 1
+            return lastCaller
+        }
+
+        /// Where a caller stands, if it has not left.
+        func index(of caller: Int) -> Int? {
+            var (low, high) = (0, callers.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if callers[middle].number < caller { low = middle + 1 } else { high = middle }
+            }
+            return low < callers.count && callers[low].number == caller ? low : nil
+        }
 
         mutating func setPriority(_ priority: Priority, of caller: Int) {
-            guard let old = callers[caller]?.priority else { return }
-            counts[old.rawValue] -= 1
+            guard let index = index(of: caller) else { return }
+            counts[callers[index].priority.rawValue] -= 1
             counts[priority.rawValue] += 1
-            callers[caller]?.priority = priority
+            callers[index].priority = priority
         }
     }
 
@@ -62,6 +82,7 @@ final class SharedTask<Value: Sendable>: Sendable {
     let number: Int
     private let url: URL
     private let state: Lock<State>
+    private let order = ResumeOrder()
 
     /// - Parameters:
     ///   - url: what the work is about, for errors.
@@ -78,11 +99,8 @@ final class SharedTask<Value: Sendable>: Sendable {
     func join(_ priority: Priority, listener: TaskListener? = nil) -> Int? {
         let joined = state.withLock { state -> (caller: Int, isMoreUrgent: Bool)? in
             guard !state.isOver else { return nil }
-            let before = state.priority
-            state.lastCaller += 1
-            state.callers[state.lastCaller] = Caller(priority: priority)
-            state.counts[priority.rawValue] += 1
-            return (state.lastCaller, state.lastCaller > 1 && priority > before)
+            let isMoreUrgent = !state.callers.isEmpty && priority > state.priority
+            return (state.add(priority), isMoreUrgent)
         }
         guard let joined else { return nil }
         if let listener { listen(listener, for: joined.caller) }
@@ -92,11 +110,7 @@ final class SharedTask<Value: Sendable>: Sendable {
 
     /// Adds a caller to work that is done already.
     func joinDone(_ priority: Priority) -> Int {
-        state.withLock { state in
-            state.lastCaller += 1
-            state.callers[state.lastCaller] = Caller(priority: priority)
-            return state.lastCaller
-        }
+        state.withLock { $0.add(priority) }
     }
 
     /// The outcome. Cancelling the calling task makes the caller leave.
@@ -105,9 +119,9 @@ final class SharedTask<Value: Sendable>: Sendable {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
                 let known: Outcome?? = state.withLock { state in
-                    guard state.callers[caller] != nil else { return .some(nil) }
+                    guard let index = state.index(of: caller) else { return .some(nil) }
                     if let outcome = state.outcome { return outcome }
-                    state.callers[caller]?.continuations.append(continuation)
+                    state.callers[index].continuations.append(continuation)
                     return nil
                 }
                 if let known { continuation.resume(returning: known ?? cancelled) }
@@ -115,15 +129,15 @@ final class SharedTask<Value: Sendable>: Sendable {
         } onCancel: {
             leave(caller)
         }
+        order.mark()
         return try outcome.get()
     }
 
     /// Takes a caller out, who gets `.cancelled`. Does nothing once the work has its outcome.
     func leave(_ caller: Int) {
         let left = state.withLock { state -> (caller: Caller, task: Task<Void, Never>?, isLast: Bool)? in
-            guard state.outcome == nil, let left = state.callers.removeValue(forKey: caller) else {
-                return nil
-            }
+            guard state.outcome == nil, let index = state.index(of: caller) else { return nil }
+            let left = state.callers.remove(at: index)
             state.counts[left.priority.rawValue] -= 1
             state.isAbandoned = state.callers.isEmpty
             return (left, state.isAbandoned ? state.task : nil, state.isAbandoned)
@@ -141,7 +155,9 @@ final class SharedTask<Value: Sendable>: Sendable {
     var priority: Priority { state.withLock { $0.priority } }
 
     /// The priority of one caller; nil once the caller has left.
-    func priority(of caller: Int) -> Priority? { state.withLock { $0.callers[caller]?.priority } }
+    func priority(of caller: Int) -> Priority? {
+        state.withLock { state in state.index(of: caller).map { state.callers[$0].priority } }
+    }
 
     /// Gives a caller another priority.
     /// - Parameter priority: asked for under the lock, so that of two changes the later one stands.
@@ -207,10 +223,10 @@ final class SharedTask<Value: Sendable>: Sendable {
             guard !state.isOver else { return [] }
             state.outcome = outcome
             (state.owners, state.task) = ([], nil)
-            let callers = state.callers.sorted { $0.key < $1.key }.map(\.value)
-            state.callers = state.callers.mapValues { Caller(priority: $0.priority) }
-            return callers
+            // They stay: each may ask for the outcome later, and again.
+            return state.callers
         }
+        order.mark()
         for caller in callers {
             for listener in caller.listeners { listener.hear(.ended) }
             for continuation in caller.continuations { continuation.resume(returning: outcome) }
@@ -235,9 +251,9 @@ final class SharedTask<Value: Sendable>: Sendable {
     /// Has a caller told what happens from now on, and at once how far things are.
     func listen(_ listener: TaskListener, for caller: Int) {
         let (isOver, queued, progress, body) = state.withLock { state in
-            let isOver = state.outcome != nil || state.callers[caller] == nil
-            if !isOver { state.callers[caller]?.listeners.append(listener) }
-            return (isOver, state.queued, state.progress, state.body)
+            let index = state.outcome == nil ? state.index(of: caller) : nil
+            if let index { state.callers[index].listeners.append(listener) }
+            return (index == nil, state.queued, state.progress, state.body)
         }
         if let queued { listener.hear(.started(queued: queued)) }
         if let progress { listener.hear(.progress(progress, body)) }
@@ -267,9 +283,9 @@ final class SharedTask<Value: Sendable>: Sendable {
                 // A body's first report. A weak reference stored with every piece would cost more than the piece.
                 if let body, progress.received <= earlier { state.body = body }
                 state.progress = progress
-            case .preview, .ended: break
+            case .preview, .file, .ended: break
             }
-            return state.listeners
+            return state.isOver ? [] : state.listeners
         }
         for listener in listeners { listener.hear(event) }
     }
@@ -282,6 +298,8 @@ enum TaskEvent: Sendable {
     /// So much of a body has come. The body is only lent.
     case progress(TransferProgress, BodyBuffer?)
     case preview(ImagePreview)
+    /// The image's file is there and is decoded next. Only the load of an image tells it.
+    case file(LoadedFile)
     /// The outcome is there, or the caller has left: no more events come.
     case ended
 }

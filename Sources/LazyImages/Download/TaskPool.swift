@@ -1,6 +1,9 @@
 import FoundationEssentials
 import SystemSupport
 
+/// How many ends a pool remembers.
+private let remembered = 1024
+
 /// Shared work under way, at most one piece for each key.
 ///
 /// The memory of what has ended closes a gap. A caller looks in the cache and finds nothing; the transfer that was under
@@ -16,14 +19,24 @@ final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var lastNumber = 0
         /// How many pieces of work have ended.
         var ends = 0
-        /// Which end was the last one of a key.
-        var ended: [Key: Int] = [:]
-        /// Ends up to here are no more in `ended`.
+        /// The keys of the last ones, in a ring: that of end `n` is at `n % remembered`. Nil where work was forgotten.
+        var ended: [Key?] = []
+        /// When work was forgotten last: stamps from before are void, for whatever key.
         var forgotten = 0
-    }
 
-    /// How many ends are remembered.
-    private static var remembered: Int { 1024 }
+        /// Whether work for a key has ended since a stamp, as far as it is remembered; true where it is not.
+        func hasEnded(_ key: Key, since stamp: Int) -> Bool {
+            guard stamp < ends else { return false }
+            if stamp < forgotten { return true }
+            if ends - stamp > ended.count { return true }
+            return (stamp..<ends).contains { ended[$0 % remembered] == key }
+        }
+
+        mutating func noteEnd(_ key: Key?) {
+            if ended.count < remembered { ended.append(key) } else { ended[ends % remembered] = key }
+            ends += 1
+        }
+    }
 
     private let state = Lock(State())
 
@@ -46,7 +59,7 @@ final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         while true {
             let found = state.withLock { state -> (work: Work, isFirst: Bool)? in
                 if let work = state.tasks[key], !work.isOver { return (work, false) }
-                if let stamp, stamp < state.ends, state.ended[key] ?? state.forgotten > stamp { return nil }
+                if let stamp, state.hasEnded(key, since: stamp) { return nil }
                 state.lastNumber += 1
                 let work = Work(number: state.lastNumber, url: url)
                 state.tasks[key] = work
@@ -69,8 +82,7 @@ final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// and later callers begin anew. Callers that have looked in the cache already, for whatever key, look again.
     func forget(where isMeant: (Key) -> Bool) {
         let works = state.withLock { state in
-            state.ends += 1
-            state.ended.removeAll(keepingCapacity: true)
+            state.noteEnd(nil)
             state.forgotten = state.ends
             return state.tasks.keys.filter(isMeant).compactMap { state.tasks.removeValue(forKey: $0) }
         }
@@ -78,19 +90,14 @@ final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Whether something was forgotten since `stamp`: what was found in the cache before may have been removed.
-    func hasForgotten(since stamp: Int) -> Bool { state.withLock { $0.forgotten > stamp } }
+    func hasForgotten(since stamp: Int) -> Bool { state.withLock { stamp < $0.forgotten } }
 
     /// Takes the work out: it has ended or was abandoned.
     func remove(_ key: Key, _ work: Work) {
         state.withLock { state in
             guard state.tasks[key] === work else { return }
             state.tasks[key] = nil
-            state.ends += 1
-            if state.ended.count >= Self.remembered {
-                state.ended.removeAll(keepingCapacity: true)
-                state.forgotten = state.ends
-            }
-            state.ended[key] = state.ends
+            state.noteEnd(key)
         }
     }
 }

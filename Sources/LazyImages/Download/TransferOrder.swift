@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPSemantics
 
 /// What a transfer is to bring: what the request names, or word that what is stored of it still holds.
-struct TransferOrder: Sendable {
+final class TransferOrder: Sendable {
     let request: ImageRequest
     /// What is stored; nil if nothing is.
     let stored: LoadedFile?

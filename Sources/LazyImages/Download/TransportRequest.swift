@@ -13,9 +13,25 @@ public struct TransportRequest: Sendable {
 
     /// A GET of `url` with these fields and timeouts; with TLS, by the default rules.
     public init(url: URL, fields: HTTPFields = HTTPFields(), timeouts: Timeouts = Timeouts()) {
+        self.init(
+            url: url, fields: fields, timeouts: timeouts,
+            security: SecurityPolicy().transportSecurity(for: Origin(url)))
+    }
+
+    init(url: URL, fields: HTTPFields, timeouts: Timeouts, security: TransportSecurity?) {
         self.url = url
         self.fields = fields
         self.timeouts = timeouts
-        security = SecurityPolicy().transportSecurity(for: url)
+        self.security = security
     }
+}
+
+/// What a connection with TLS has to fulfil. A transport that cannot see to a part of it refuses the transfer.
+public struct TransportSecurity: Sendable, Hashable {
+    /// The oldest version that will do.
+    public var minimumTLSVersion: SecurityPolicy.TLSVersion
+    /// Whether only key exchanges with forward secrecy will do.
+    public var requiresForwardSecrecy: Bool
+    /// What the server's certificate is judged by.
+    public var trust: SecurityPolicy.ServerTrust
 }

@@ -1,14 +1,36 @@
-/// The images of a scrolling list: loads what is on the screen, then the page ahead, and gives up what is neither.
+/// The state of a list in numbers of images: rows that share an image count once, except in `visible`.
+public struct ImageListCounters: Sendable, Hashable {
+    /// Visible rows, with or without an image.
+    public var visible = 0
+    /// Loads in progress for visible rows.
+    public var running = 0
+    /// Images of visible rows that wait for the list to come to rest.
+    public var deferred = 0
+    /// Loads in progress for the page ahead.
+    public var prefetching = 0
+    /// Images of visible rows whose loads failed.
+    public var failed = 0
+    /// Loads begun since the list was made.
+    public var started = 0
+}
+
+/// The images of a scrolling list: loads those of the visible rows, then those of the page ahead, and releases all others.
 ///
-///     let model = ImageListModel(loader: ImageLoader(), rows: films.map(\.poster))
+///     let posters: [ImageRequest?] = films.map(\.poster)
+///     let model = ImageListModel(loader: ImageLoader(), rows: posters)
 ///     await model.setVisible(0..<10)
-///     for await update in model.updates { draw(update.row, update.state) }
+///     for await update in model.updates {
+///         for row in 0..<10 where posters[row].map(LoadKey.init) == update.key { draw(row, update.state) }
+///     }
 ///
-/// While the list is dragged or decelerates nothing starts, though what memory has is shown at once. When it rests, all
-/// visible rows load, those nearest the middle first. `ScrollWindow` decides; this actor performs.
+/// Rows are known by their requests: rows with the same request share one load and one state, and when the rows are
+/// replaced, a request that both lists have keeps its state.
 ///
-/// An actor of its own. `state(of:)`, `counters` and `updates` can be read from anywhere without waiting. The model keeps
-/// the images of visible rows and of the page ahead, and no others; letting go of it cancels what it loads.
+/// While the list is dragged or decelerates no load starts, but images from the memory cache are shown at once. When the
+/// list rests, all visible rows load, those nearest the middle first. `ScrollWindow` decides; this actor performs.
+///
+/// `state(of:)`, `counters` and `updates` can be read from any thread without waiting. The model keeps the images of
+/// visible rows and of the page ahead, and no others. When it is released, its loads are cancelled.
 public actor ImageListModel {
     private struct Load {
         let request: ImageRequest
@@ -22,8 +44,8 @@ public actor ImageListModel {
         let image: LoadedImage
     }
 
-    /// News of every row that shows something, as it comes to show it, and of one that does so no more. A row that is
-    /// neither visible nor in the page ahead shows its placeholder.
+    /// Every change of a state. The state of a request that belongs neither to a visible row nor to the page ahead is
+    /// `.placeholder`.
     public nonisolated let updates: RowUpdates
 
     private let loader: any ImageLoading
@@ -31,28 +53,27 @@ public actor ImageListModel {
     private let elapsed: @Sendable () -> Duration
     private var window: ScrollWindow<LoadKey>
     private var requests = ListRows([])
-    private var list = 0
     private var loads: [LoadKey: Load] = [:]
     private var held: [LoadKey: Held] = [:]
     private var pinned: Set<LoadKey> = []
     private var started = 0
-    /// Failed images that a person wants tried again. Their next load asks the network, whatever is remembered of the
-    /// failure.
+    /// Failed images that a person wants to be tried again. Their next load asks the network, even if the failure is
+    /// remembered.
     private var insisted: Set<LoadKey> = []
+    /// The status of each wanted key as it was last posted; a key without one is a placeholder.
+    private var posted: [LoadKey: ScrollWindow<LoadKey>.Status] = [:]
     private let wantsPreviews: Bool
     private let relief = PressureReader()
 
-    /// A list of which nothing is visible yet.
+    /// A list without visible rows.
     /// - Parameters:
-    ///   - loader: brings the images.
-    ///   - rows: what each row shows; nil for a row without an image. A request's priority is what its row has at least
-    ///     while it is visible (`.high` by default), and at most while it is in the page ahead (`.low`).
-    ///   - wantsPreviews: whether rows show what their images look like while they load, as far as the loader can
-    ///     tell. Default: no.
-    ///   - pauses: how long failures and memory warnings are heeded. Default: 30 seconds each.
-    ///   - clock: what the pauses are measured by.
-    ///   - pressure: how short memory is: every rise is a memory warning. Default: the system's; nil for a list that does
-    ///     not care.
+    ///   - loader: loads the images.
+    ///   - rows: the request of each row; nil for a row without an image. A visible row loads with its request's priority,
+    ///     but at least `.high`; a row in the page ahead with at most `.low`.
+    ///   - wantsPreviews: whether rows show previews of their images while they load. Default: no.
+    ///   - pauses: how long failures and memory warnings have an effect. Default: 30 seconds each.
+    ///   - clock: measures the pauses.
+    ///   - pressure: the memory pressure; every rise is a memory warning. Default: the system's; nil for none.
     public init(
         loader: any ImageLoading, rows: [ImageRequest?] = [], wantsPreviews: Bool = false,
         pauses: ScrollPauses = ScrollPauses(), clock: some Clock<Duration> = ContinuousClock(),
@@ -66,7 +87,7 @@ public actor ImageListModel {
         elapsed = { start.duration(to: clock.now) }
         window = ScrollWindow(pauses: pauses)
         requests = ListRows(rows)
-        // An empty range is visible: there is nothing to do yet.
+        // No row is visible, so there are no actions yet.
         _ = window.handle(requests.replacing(visible: 0..<0), at: .zero) { _ in false }
         relief.read(pressure) { [weak self] level in
             if level != .normal { await self?.didReceiveMemoryWarning() }
@@ -81,10 +102,10 @@ public actor ImageListModel {
 
     // MARK: What the rows show
 
-    /// What a row shows now.
-    public nonisolated func state(of row: Int) -> RowState { board.state(of: row) }
+    /// What the rows with this request show now, whatever the request's priority.
+    public nonisolated func state(of request: ImageRequest) -> RowState { board.state(of: LoadKey(request)) }
 
-    /// What the list is busy with now.
+    /// How many images are in each state now.
     public nonisolated var counters: ImageListCounters { board.counters }
 
     // MARK: What the person does
@@ -92,16 +113,16 @@ public actor ImageListModel {
     /// Whether the list is being dragged, or keys are held down.
     public var isDragging: Bool { window.isDragging }
 
-    /// Whether the list goes on by itself after it was dragged.
+    /// Whether the list still moves after it was dragged.
     public var isDecelerating: Bool { window.isDecelerating }
 
-    /// These rows are on the screen now; what lies outside the list is cut off.
+    /// Makes these rows visible. Rows outside the list are cut off.
     public func setVisible(_ rows: Range<Int>) { handle(.showed(rows)) }
 
     /// The list is dragged: nothing new starts. Ends a deceleration.
     public func willBeginDragging() { handle(.scrolling(isDragging: true, isDecelerating: false)) }
 
-    /// The list is let go of; it rests, or goes on by itself until `didEndDecelerating`.
+    /// The person lets go of the list. It rests, or decelerates until `didEndDecelerating`.
     public func didEndDragging(willDecelerate: Bool) {
         handle(.scrolling(isDragging: false, isDecelerating: willDecelerate))
     }
@@ -111,96 +132,84 @@ public actor ImageListModel {
         handle(.scrolling(isDragging: window.isDragging, isDecelerating: false))
     }
 
-    /// Takes up another list. What both have in common goes on.
+    /// Replaces the rows. A request that both lists have keeps its load and its image.
     /// - Parameters:
-    ///   - rows: what each row shows; nil for a row without an image.
-    ///   - visible: the rows on the screen. Default: those that were, as far as there are so many.
-    /// - Returns: the number by which updates name this list.
-    @discardableResult
-    public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil) -> Int {
+    ///   - rows: the request of each row; nil for a row without an image.
+    ///   - visible: the visible rows. Default: the same as before, as far as the list has them.
+    public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil) {
         setRows(ListRows(rows), visible: visible)
     }
 
-    /// As above, for a list whose requests are made as its rows are looked at.
-    @discardableResult
-    public func setRows(_ rows: ListRows, visible: Range<Int>? = nil) -> Int {
+    /// As above, for a list whose requests are made when they are first read.
+    public func setRows(_ rows: ListRows, visible: Range<Int>? = nil) {
         requests = rows
-        list += 1
-        handle(rows.replacing(visible: visible ?? window.span.visible), touching: nil)
-        return list
+        handle(rows.replacing(visible: visible ?? window.span.visible))
     }
 
-    /// Tries a failed row again: at once if it is visible and the list rests. The network is asked, even where it is
-    /// remembered that there is no such image, or where the host is left alone for a while because it failed.
-    public func retry(_ row: Int) {
-        let failed = failedKeys()
-        if let key = requests[row].map(LoadKey.init), failed.contains(key) { insisted.insert(key) }
-        handle(.retry(row: row), touching: failed)
+    /// Tries a failed request again: at once if a row with it is visible and the list rests. The load asks the network,
+    /// even if the failure is remembered or the host is left alone because it failed.
+    public func retry(_ request: ImageRequest) {
+        let key = LoadKey(request)
+        if case .failed = window.status(of: key) { insisted.insert(key) }
+        handle(.retry(key))
     }
 
-    /// Tries every failed row again, the visible ones at once and the others when they come back on the screen. The
-    /// network is asked, as in `retry`.
+    /// Tries every failed request again: those of visible rows at once, the others when their rows come back on the screen.
+    /// The loads ask the network, as in `retry`.
     public func retryFailed() {
-        let failed = failedKeys()
-        insisted.formUnion(failed)
-        handle(.retryAll, touching: failed)
+        insisted.formUnion(failedKeys)
+        handle(.retryAll)
     }
 
-    /// Memory runs short: stops loads of rows that are not visible, lets go of their images, and prefetches nothing for a
+    /// Memory runs short: cancels loads and releases images of rows that are not visible, and prefetches nothing for a
     /// while.
     public func didReceiveMemoryWarning() { handle(.memoryWarning) }
 
     // MARK: Performing
 
-    /// Has the window decide what follows from an event, performs it, and posts the rows that it changes.
-    /// - Parameter touching: keys whose rows may show something else by the event alone; nil for all.
-    private func handle(_ event: ScrollWindow<LoadKey>.Event, touching: Set<LoadKey>? = []) {
-        let before = (wanted: window.wantedRows, visible: window.span.visible)
+    /// Passes an event to the window, performs its actions, and posts every status that has changed.
+    private func handle(_ event: ScrollWindow<LoadKey>.Event) {
+        let before = window.wantedKeys
         var found: [LoadKey: Held] = [:]
         let actions = window.handle(event, at: elapsed()) { row in
             guard let request = requests[row], let image = cachedImage(for: request) else { return false }
             found[LoadKey(request)] = Held(request: request, image: image)
             return true
         }
-        var touched = touching
-        for action in actions {
-            if let key = perform(action, found) { touched?.insert(key) }
+        for action in actions { perform(action, found) }
+        var changed = before.filter { !window.isWanted($0) && posted.removeValue(forKey: $0) != nil }
+        for key in window.wantedKeys {
+            let status = window.status(of: key)
+            guard status != posted[key, default: .placeholder] else { continue }
+            posted[key] = status
+            changed.append(key)
         }
-        post(since: before.wanted, visible: before.visible, touched: touched)
+        post(changed)
     }
 
-    /// The keys of wanted rows that show a failure.
-    private func failedKeys() -> Set<LoadKey> {
-        Set(
-            window.wantedRows.compactMap { row in
-                guard case .failed = window.status(ofRow: row) else { return nil }
-                return requests[row].map(LoadKey.init)
-            })
+    /// The wanted keys whose loads failed.
+    private var failedKeys: [LoadKey] {
+        window.wantedKeys.filter { if case .failed = window.status(of: $0) { true } else { false } }
     }
 
-    /// What memory has, unless it is the load that must answer: it checks the bytes, or asks the network.
+    /// The image from the memory cache, unless the request must be loaded: to check the bytes, or to ask the network.
     private func cachedImage(for request: ImageRequest) -> LoadedImage? {
-        guard request.cachePolicy != .reload, request.checksum == nil else { return nil }
-        return loader.cachedImage(for: request)
+        request.allowsMemory ? loader.cachedImage(for: request) : nil
     }
 
-    /// Performs one action. Returns the key whose rows may show something else now.
-    private func perform(_ action: ScrollWindow<LoadKey>.Action, _ found: [LoadKey: Held]) -> LoadKey? {
+    private func perform(_ action: ScrollWindow<LoadKey>.Action, _ found: [LoadKey: Held]) {
         switch action {
         case .cancel(let key): loads.removeValue(forKey: key)?.task.cancel()
         case .letGo(let key): held[key] = nil
         case .pin(let key): setPinned(true, key)
         case .unpin(let key): setPinned(false, key)
-        case .setUrgency(let key, let urgency): setUrgency(urgency, of: key)
+        case .setUrgency(let key, let urgency):
+            if let load = loads[key] { load.task.priority = load.request.priority(urgency) }
         case .hold(let row):
-            guard let key = requests[row].map(LoadKey.init) else { return nil }
-            held[key] = found[key]
-            return key
+            if let key = requests[row].map(LoadKey.init) { held[key] = found[key] }
         case .load(let row, let urgency):
-            guard let request = requests[row] else { return nil }
-            return begin(request, urgency)
+            if let request = requests[row] { begin(request, urgency) }
         }
-        return nil
     }
 
     private func setPinned(_ isPinned: Bool, _ key: LoadKey) {
@@ -209,7 +218,7 @@ public actor ImageListModel {
         loader.setPinned(isPinned, for: request)
     }
 
-    private func begin(_ request: ImageRequest, _ urgency: ScrollWindow<LoadKey>.Urgency) -> LoadKey {
+    private func begin(_ request: ImageRequest, _ urgency: ScrollWindow<LoadKey>.Urgency) {
         let key = LoadKey(request)
         var urgent = request
         urgent.priority = request.priority(urgency)
@@ -221,11 +230,9 @@ public actor ImageListModel {
         loads[key] = Load(request: request, task: task)
         started += 1
         follow(task, key)
-        return key
     }
 
-    /// Takes up what a load brings: its progress, its previews and its outcome. The tasks do not hold the model, so that
-    /// letting go of it ends its loads.
+    /// Receives a load's progress, previews and outcome. The tasks do not hold the model: its release ends its loads.
     private func follow(_ task: ImageTask, _ key: LoadKey) {
         let progress = task.progress
         Task { [weak self] in
@@ -243,58 +250,50 @@ public actor ImageListModel {
         }
     }
 
-    private func setUrgency(_ urgency: ScrollWindow<LoadKey>.Urgency, of key: LoadKey) {
-        guard let load = loads[key] else { return }
-        load.task.priority = load.request.priority(urgency)
-    }
-
-    /// Takes a load's outcome, unless it was cancelled meanwhile: then another may be under way for the same key.
+    /// Takes a load's outcome, unless the load was cancelled: another one may be in progress for the same key.
     private func end(_ key: LoadKey, _ task: ImageTask, _ outcome: Result<LoadedImage, ImageLoadingError>) {
         guard let load = loads[key], load.task === task else { return }
         loads[key] = nil
         switch outcome {
         case .success(let image):
             held[key] = Held(request: load.request, image: image)
-            handle(.loaded(key), touching: [key])
-        case .failure(let error): handle(.failed(key, error), touching: [key])
+            handle(.loaded(key))
+        case .failure(let error): handle(.failed(key, error))
         }
     }
 
-    /// Takes what is new of a load, unless it has ended: a preview that comes late must not take the place of the image.
+    /// Takes a load's progress or preview, unless the load has ended: a late preview must not replace the image.
     private func change(_ key: LoadKey, _ task: ImageTask, _ apply: @Sendable (inout Load) -> Void) {
         guard var load = loads[key], load.task === task else { return }
         apply(&load)
         loads[key] = load
-        post(since: window.wantedRows, visible: window.span.visible, touched: [key])
+        post([key])
     }
 
-    /// Posts the rows that left, the rows that came, and those of `touched` keys; with nil, all of them.
-    private func post(since before: Range<Int>, visible: Range<Int>, touched: Set<LoadKey>?) {
-        var changes: [(row: Int, state: RowState)] = []
-        let wanted = window.wantedRows
-        for row in before where !wanted.contains(row) { changes.append((row, .placeholder)) }
-        for row in wanted {
-            let key = requests[row].map(LoadKey.init)
-            let status = window.status(ofRow: row)
-            // A failure may have been forgotten, or shows again, as its row came on the screen.
-            let cameOnScreen = window.span.visible.contains(row) && !visible.contains(row)
-            let mayDiffer = cameOnScreen && status != .loading && status != .loaded
-            let isTouched = touched.map { key.map($0.contains) ?? false } ?? true
-            if !before.contains(row) || isTouched || mayDiffer { changes.append((row, state(status, key))) }
-        }
+    /// Posts the present states of these keys.
+    private func post(_ keys: [LoadKey]) {
         var counters = window.counters
         counters.started = started
-        board.post(changes, list: list, counters: counters)
+        board.post(keys.map { ($0, state(of: $0)) }, counters: counters)
     }
 
-    private func state(_ status: ScrollWindow<LoadKey>.Status, _ key: LoadKey?) -> RowState {
-        guard let key else { return .placeholder }
-        return switch status {
+    private func state(of key: LoadKey) -> RowState {
+        switch window.status(of: key) {
         case .placeholder: .placeholder
         case .loading:
             loads[key].map { .loading(progress: $0.progress, preview: $0.preview) } ?? .placeholder
         case .loaded: held[key].map { .loaded($0.image) } ?? .placeholder
         case .failed(let reason): .failed(reason: reason, isRetryable: reason.isRetryable)
+        }
+    }
+}
+
+extension ImageRequest {
+    /// The priority it is loaded with. A visible row goes before one that nobody looks at, whatever the request says.
+    fileprivate func priority(_ urgency: ScrollWindow<LoadKey>.Urgency) -> Priority {
+        switch urgency {
+        case .visible: max(priority, .high)
+        case .ahead: min(priority, .low)
         }
     }
 }

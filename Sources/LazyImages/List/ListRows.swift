@@ -1,11 +1,11 @@
 import SystemSupport
 
-/// The requests of a list's rows, made as they are looked at: a list of a hundred thousand rows costs what is on the screen.
-/// A request that was made is kept while the rows around it are looked at.
+/// The requests of a list's rows, made when they are first read: the cost of a list of a hundred thousand rows is that of
+/// the rows on the screen. The requests made last are kept.
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class ListRows: Sendable {
-    /// How many requests are kept, which is more than any screen and its page ahead show.
+    /// How many requests are kept: more than any screen and its page ahead have.
     private static let kept = 1024
 
     /// How many rows there are.
@@ -14,19 +14,20 @@ public final class ListRows: Sendable {
     private let make: @Sendable (_ row: Int) -> ImageRequest?
     private let made = Lock<[Int: ImageRequest?]>([:])
 
-    /// - Parameter request: what a row shows, from 0; nil for a row without an image. Asked from any thread, for a row
-    ///   perhaps more than once, and must answer the same each time.
+    /// Rows whose requests a closure makes.
+    /// - Parameter request: the request of a row, counted from 0; nil for a row without an image. It is called on any
+    ///   thread, perhaps more than once for a row, and must return the same each time.
     public init(count: Int, request: @escaping @Sendable (_ row: Int) -> ImageRequest?) {
         self.count = count
         make = request
     }
 
-    /// Rows whose requests are there already.
+    /// Rows with these requests.
     public convenience init(_ requests: [ImageRequest?]) {
         self.init(count: requests.count) { requests[$0] }
     }
 
-    /// What a row shows; nil for a row without an image, and outside the list.
+    /// The request of a row; nil for a row without an image, and outside the list.
     public subscript(row: Int) -> ImageRequest? {
         guard row >= 0, row < count else { return nil }
         if let request = made.withLock({ $0[row] }) { return request }
@@ -40,7 +41,7 @@ public final class ListRows: Sendable {
 }
 
 extension ListRows {
-    /// The event of a list that shows these rows from now on.
+    /// The event that replaces the list by these rows.
     func replacing(visible: Range<Int>) -> ScrollWindow<LoadKey>.Event {
         .replaced(count: count, key: { self[$0].map(LoadKey.init) }, visible: visible)
     }

@@ -1,55 +1,69 @@
-/// Decides what the rows of a scrolling list load, hold and give up: one event in, a few actions out, for the caller to
-/// perform in their order. A plain struct, not safe for concurrent use: `ImageListModel` owns it.
+/// How long a scrolling list leaves alone what went wrong.
+public struct ScrollPauses: Sendable, Hashable {
+    /// A failed image is tried again when its row comes back on the screen, but not before this time has passed.
+    public var afterFailure: Duration
+    /// After a memory warning nothing is prefetched for this time.
+    public var afterWarning: Duration
+
+    /// Pauses of these lengths. Default: 30 seconds each.
+    public init(afterFailure: Duration = .seconds(30), afterWarning: Duration = .seconds(30)) {
+        self.afterFailure = afterFailure
+        self.afterWarning = afterWarning
+    }
+}
+
+/// Decides what a scrolling list loads, holds and gives up: it takes one event and returns a few actions, which the caller
+/// performs in order. A plain struct, not safe for concurrent use: `ImageListModel` owns it.
 ///
-/// Rows with equal keys share one image, so everything is decided per key. Only keys of visible rows and of the page
-/// ahead are known at all, and an event costs as much as these are many, however long the list is.
+/// Rows with equal keys share one image, so every decision is about a key. The window knows only the keys that are wanted,
+/// those of visible rows and of the page ahead. Their number decides what an event costs, not the length of the list.
 struct ScrollWindow<Key: Hashable & Sendable> {
-    /// What an image is wanted for: to be seen, or in case the list goes on as it goes.
+    /// Why an image is wanted: its row is visible, or is in the page ahead.
     enum Urgency {
         case visible, ahead
     }
 
     /// What happened.
     enum Event: Sendable {
-        /// These rows are on the screen now.
+        /// These rows are visible now.
         case showed(Range<Int>)
         /// The two flags of scrolling.
         case scrolling(isDragging: Bool, isDecelerating: Bool)
-        /// A load that was asked for has its image, or has failed.
+        /// A load has its image, or has failed.
         case loaded(Key)
         case failed(Key, ImageLoadingError)
-        /// The list is another one; nil is the key of a row without an image.
+        /// The list has other rows; nil is the key of a row without an image.
         case replaced(count: Int, key: @Sendable (_ row: Int) -> Key?, visible: Range<Int>)
         /// Memory runs short.
         case memoryWarning
-        /// Somebody asks for failed rows to be tried again.
-        case retry(row: Int)
+        /// A person wants failed images to be tried again.
+        case retry(Key)
         case retryAll
     }
 
-    /// What is to be done. What begins something names the row it is for, what ends or changes something the key.
+    /// What the caller must do. An action that needs the request names a row with the key, the others name the key.
     enum Action: Equatable {
         case cancel(Key)
-        /// Memory need no longer, or must, keep the image.
+        /// The memory cache need no longer keep the image, or must keep it.
         case unpin(Key)
         case pin(Key)
         /// Forget the image.
         case letGo(Key)
-        /// Take the image that memory has, and show it.
+        /// Take the image from the memory cache and show it.
         case hold(row: Int)
         case load(row: Int, Urgency)
         case setUrgency(Key, Urgency)
     }
 
-    /// How a row stands.
+    /// What the rows with one key show.
     enum Status: Equatable {
         case placeholder, loading, loaded
         case failed(ImageLoadingError)
     }
 
-    /// What is known of an image that is wanted.
+    /// How far a wanted image is.
     private enum Phase: Equatable {
-        /// Memory was asked and has it not; scrolling keeps it from being loaded.
+        /// It is not in the memory cache, and the list moves: the load waits.
         case deferred
         case loading(Urgency)
         case held(isPinned: Bool)
@@ -73,7 +87,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private(set) var span = RowSpan()
     private(set) var isDragging = false
     private(set) var isDecelerating = false
-    /// When memory last ran short.
+    /// When the last memory warning came.
     private var warning: Duration?
     private var wants: [Want] = []
     private var urgencies: [Key: Urgency] = [:]
@@ -87,16 +101,15 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     /// While the list moves nothing new starts.
     var isScrolling: Bool { isDragging || isDecelerating }
 
-    /// All rows whose images are wanted: the visible ones and the page ahead.
-    var wantedRows: Range<Int> {
-        guard looksAhead else { return span.visible }
-        let ahead = span.ahead
-        return min(span.visible.lowerBound, ahead.lowerBound)..<max(span.visible.upperBound, ahead.upperBound)
-    }
+    /// The keys of the visible rows and of the page ahead, the most urgent first.
+    var wantedKeys: [Key] { wants.map(\.key) }
 
-    /// How a row stands. One that is neither visible nor in the page ahead shows its placeholder.
-    func status(ofRow row: Int) -> Status {
-        guard wantedRows.contains(row), let key = key(row) else { return .placeholder }
+    /// Whether a visible row, or one in the page ahead, has this key.
+    func isWanted(_ key: Key) -> Bool { urgencies[key] != nil }
+
+    /// What the rows with this key show: the placeholder, if the key is not wanted.
+    func status(of key: Key) -> Status {
+        guard isWanted(key) else { return .placeholder }
         switch phases[key] {
         case .loading: return .loading
         case .held: return .loaded
@@ -104,7 +117,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         }
     }
 
-    /// How many rows are visible and in what state their images are.
+    /// How many rows are visible, and how many images are in each state.
     var counters: ImageListCounters {
         var counters = ImageListCounters(visible: span.visible.count)
         for want in wants {
@@ -119,10 +132,10 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         return counters
     }
 
-    /// Takes note of what happened and says what follows.
+    /// Takes an event and returns what the caller must do.
     /// - Parameters:
     ///   - now: the time since any fixed moment.
-    ///   - inMemory: whether memory has a row's image. Asked once for each image that comes to be wanted.
+    ///   - inMemory: whether the memory cache has a row's image. Called once for each image that becomes wanted.
     mutating func handle(_ event: Event, at now: Duration, inMemory: (_ row: Int) -> Bool) -> [Action] {
         note(event, at: now)
         looksAhead = warning.map { now - $0 >= pauses.afterWarning } ?? true
@@ -147,16 +160,15 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         case .replaced(let count, let key, let visible):
             self.key = key
             span.replace(count: count, visible: visible)
-            // Failures are kept for rows that come back; this is where the old ones of lists long gone end.
+            // Failures are kept for rows that come back. Those of earlier lists end here, once they are old.
             failures = failures.filter { now - $0.value.time < pauses.afterFailure }
         case .memoryWarning: warning = now
-        case .retry(let row):
-            if (0..<span.count).contains(row), let key = key(row) { failures[key] = nil }
+        case .retry(let key): failures[key] = nil
         case .retryAll: failures = [:]
         }
     }
 
-    /// Lists what is wanted, the most urgent first: one entry a key, however many rows share it.
+    /// Lists the wanted images, the most urgent first: one entry for each key, however many rows share it.
     private mutating func findWants() {
         wants.removeAll(keepingCapacity: true)
         urgencies.removeAll(keepingCapacity: true)
@@ -170,7 +182,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         wants.append(Want(key: key, row: row, urgency: urgency))
     }
 
-    /// What ends for an image that nobody wants any more.
+    /// Ends everything about an image that is no longer wanted.
     private mutating func giveUp(_ key: Key) -> [Action] {
         switch phases.removeValue(forKey: key) {
         case .loading: [.cancel(key)]
@@ -180,8 +192,8 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         }
     }
 
-    /// Forgets failures of images that come to be wanted after a pause; and those of a prefetch at once when the row is
-    /// visible, for nobody has seen that one fail.
+    /// Forgets the failure of an image that becomes wanted after the pause. Forgets a failed prefetch as soon as its row is
+    /// visible: no person has seen it fail.
     private mutating func forgive(before: [Key: Urgency], at now: Duration) {
         guard !failures.isEmpty else { return }
         for want in wants where before[want.key] != want.urgency {
@@ -191,7 +203,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         }
     }
 
-    /// What is to be done for the images that are wanted. What memory has comes before everything that takes time.
+    /// The actions for the wanted images. Images from the memory cache come before loads.
     private mutating func pursueWants(_ inMemory: (_ row: Int) -> Bool) -> [Action] {
         var shows: [Action] = []
         var loads: [Action] = []
@@ -217,5 +229,71 @@ struct ScrollWindow<Key: Hashable & Sendable> {
             phases[want.key] = phase
         }
         return shows + loads
+    }
+}
+
+/// The visible rows and the page ahead, as ranges of rows.
+struct RowSpan: Equatable {
+    /// The last direction of scrolling: towards the end of the list or towards its beginning.
+    enum Direction {
+        case forward, backward
+    }
+
+    /// How many rows the list has.
+    private(set) var count = 0
+    /// The rows on the screen.
+    private(set) var visible = 0..<0
+    private(set) var direction = Direction.forward
+
+    /// The page ahead in the direction of scrolling: as many rows as are visible, fewer at the end of the list.
+    var ahead: Range<Int> {
+        switch direction {
+        case .forward: visible.upperBound..<min(visible.upperBound + visible.count, count)
+        case .backward: max(visible.lowerBound - visible.count, 0)..<visible.lowerBound
+        }
+    }
+
+    /// The rows of the page ahead, the nearest first.
+    var aheadNearestFirst: [Int] {
+        direction == .forward ? Array(ahead) : ahead.reversed()
+    }
+
+    /// The visible rows, those nearest the middle first; of two equally near rows, the upper one.
+    var visibleMiddleFirst: [Int] {
+        guard !visible.isEmpty else { return [] }
+        // Twice the middle, which may lie between two rows.
+        let middle = visible.lowerBound + visible.upperBound - 1
+        var above = middle / 2
+        var below = above + 1
+        var rows: [Int] = []
+        rows.reserveCapacity(visible.count)
+        while rows.count < visible.count {
+            if above >= visible.lowerBound,
+                below >= visible.upperBound || middle - 2 * above <= 2 * below - middle
+            {
+                rows.append(above)
+                above -= 1
+            } else {
+                rows.append(below)
+                below += 1
+            }
+        }
+        return rows
+    }
+
+    /// Makes other rows visible. Rows outside the list are cut off.
+    mutating func show(_ rows: Range<Int>) {
+        let rows = rows.clamped(to: 0..<count)
+        // A range that only grows or shrinks at its end is a resized screen, not scrolling.
+        if rows.lowerBound != visible.lowerBound {
+            direction = rows.lowerBound > visible.lowerBound ? .forward : .backward
+        }
+        visible = rows
+    }
+
+    /// Replaces the list and its visible rows. The direction stays.
+    mutating func replace(count: Int, visible: Range<Int>) {
+        self.count = count
+        self.visible = visible.clamped(to: 0..<count)
     }
 }

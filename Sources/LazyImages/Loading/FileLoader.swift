@@ -10,8 +10,8 @@ import SystemSupport
 /// fresh is given without asking; what is stale is revalidated, or given while it is revalidated (RFC 5861), or given
 /// because the server fails. That a URL has nothing (404, 410) is remembered for five minutes.
 ///
-/// What the network brings goes to the disk tier, whole or not at all. `file:` and `data:` URLs are read directly and
-/// never go there; what a request's closure gives does.
+/// What the network brings, or a request's closure, goes to the disk tier, whole or not at all. `file:` and `data:` URLs
+/// are read directly and never go there.
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class FileLoader: Sendable {
@@ -82,7 +82,7 @@ public final class FileLoader: Sendable {
         guard let file = memory?.value(for: request.key, countsMiss: false), file.isPresent else {
             return nil
         }
-        return file
+        return file.from(.memory)
     }
 
     /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
@@ -126,8 +126,14 @@ public final class FileLoader: Sendable {
     public func store(
         _ bytes: some Sequence<UInt8>, for request: ImageRequest
     ) async throws(ImageLoadingError) -> LoadedFile {
-        let file = try lasting(try checked([UInt8](bytes), for: request), for: request)
-        try request.check(file.bytes)
+        let bytes = [UInt8](bytes)
+        let answer = try await DownloadedImage(from: { bytes }, of: request.url, configuration)
+        try request.check(answer.bytes)
+        let file = LoadedFile(
+            bytes: answer.bytes, header: answer.header, status: answer.head.status, url: request.url,
+            requestedURL: request.url, source: .local,
+            response: StoredResponse(
+                answer.head, address: request.url.absoluteString, received: clock.seconds))
         // Before, for transfers that would come after; after, for those that began meanwhile.
         downloader.forget(request)
         await tiers.store(file, for: request)
@@ -160,16 +166,12 @@ public final class FileLoader: Sendable {
             isSmallEnough(file), request.accepts(file.bytes),
             request.accepts(file.response, now: clock.seconds)
         {
-            return file
+            return file.from(.memory)
         }
-        let file: LoadedFile
-        if let data = request.data {
-            file = try await self.file(from: data, for: request)
-        } else if LocalContent.answers(request.url) {
-            file = try await local(request, since: downloader.transfers.stamp)
-        } else {
-            file = try await cachedOrFetched(request, client)
-        }
+        let file =
+            request.data == nil && request.url.isLocal
+            ? try await local(request, since: downloader.transfers.stamp)
+            : try await cachedOrFetched(request, client)
         // The limit holds for what is cached too: an earlier process may have had a higher one.
         guard isSmallEnough(file) else {
             throw .tooLarge(url: request.url.displayText, limit: configuration.maximumBytes)
@@ -296,14 +298,15 @@ public final class FileLoader: Sendable {
             try request.check(file.bytes)
             return try usable(file, for: request)
         }
-        let status = file.status ?? 0
-        if HTTPStatus(rawValue: status).isTemporary, let stored = order.stored,
-            isGoodEnough(stored, for: order)
-        {
-            return try usable(stored.from(.stale), for: request)
-        }
-        guard status == 200 || configuration.acceptsAnyStatus else {
-            throw .httpStatus(url: file.url.displayText, status: status)
+        if let status = file.status, status != 200 {
+            if HTTPStatus(rawValue: status).isTemporary, let stored = order.stored,
+                isGoodEnough(stored, for: order)
+            {
+                return try usable(stored.from(.stale), for: request)
+            }
+            guard configuration.acceptsAnyStatus else {
+                throw .httpStatus(url: file.url.displayText, status: status)
+            }
         }
         // Another caller's request may have begun the transfer.
         try request.check(file.bytes)

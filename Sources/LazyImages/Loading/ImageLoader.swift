@@ -113,9 +113,12 @@ public final class ImageLoader: Sendable {
     }
 
     /// Begins to load what `request` names. Returns at once.
-    public func task(for request: ImageRequest) -> ImageTask {
+    public func task(for request: ImageRequest) -> ImageTask { task(for: request, listener: nil) }
+
+    /// - Parameter listener: hears the load's events from its beginning; none if memory has the image.
+    func task(for request: ImageRequest, listener: TaskListener?) -> ImageTask {
         if let image = usableImage(for: request, isFirstLook: true) { return ImageTask(request, image) }
-        let (load, caller) = begin(request)
+        let (load, caller) = begin(request, listener)
         return ImageTask(request, load, caller: caller)
     }
 
@@ -177,15 +180,18 @@ public final class ImageLoader: Sendable {
     }
 
     /// Joins the load for a request, or begins it.
-    /// - Parameter known: the image's file, for a caller that has it already, and the stamp from before it had.
+    /// - Parameters:
+    ///   - listener: hears the load's events from its beginning.
+    ///   - known: the image's file, for a caller that has it already, and the stamp from before it had.
     private func begin(
-        _ request: ImageRequest, with known: (file: LoadedFile, stamp: Int)? = nil
+        _ request: ImageRequest, _ listener: TaskListener? = nil,
+        with known: (file: LoadedFile, stamp: Int)? = nil
     ) -> (load: SharedTask<LoadedImage>, caller: Int) {
         let key = LoadKey(request)
         var known = known
         while true {
             let joined = loads.join(
-                key, url: request.url, priority: request.priority, since: known?.stamp)
+                key, url: request.url, priority: request.priority, listener: listener, since: known?.stamp)
             guard let (load, caller, isFirst) = joined else {
                 // The image was loaded or removed meanwhile: its file may be another by now.
                 known = nil
@@ -228,6 +234,7 @@ public final class ImageLoader: Sendable {
                 for: request, FileLoader.Client(load: load, listener: previews.listener))
         }
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
+        load.tell(.file(file))
         let image = try await decode(file, for: request)
         if load.isForgotten { return image }
         let kept = image.from(.memory)

@@ -5,9 +5,6 @@ import SystemSupport
 
 /// What `file:` and `data:` URLs name. It is read without a transport, and kept by no disk tier.
 enum LocalContent {
-    /// Whether `url` is answered here.
-    static func answers(_ url: URL) -> Bool { ["file", "data"].contains(url.scheme?.lowercased()) }
-
     /// The bytes behind `url`, at most `limit` of them. Blocks on the file: not for the cooperative pool.
     static func read(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
         let bytes =

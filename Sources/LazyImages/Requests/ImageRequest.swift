@@ -153,10 +153,11 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// A request for the image whose file `data` gives.
     ///
-    /// The closure is called when no tier has the bytes, or with `.reload`: once however many callers wait, on no
-    /// particular actor. It is cancelled when the last of them leaves. What it gives is limited to
-    /// `ImageDownloader.Configuration.maximumBytes`, checked to be an image, and kept in memory and on disk under `id`,
-    /// where it does not grow old. What it throws becomes `.dataFailed`, unless it is an `ImageLoadingError`.
+    /// The closure is called in place of a transfer: when no tier has the bytes, or with `.reload`; in its turn by
+    /// priority, once however many callers wait, on no particular actor. It is cancelled when the last of them leaves.
+    /// What it gives is limited to `ImageDownloader.Configuration.maximumBytes`, checked to be an image, and kept in memory
+    /// and on disk under `id`, where it does not grow old. What it throws becomes `.dataFailed`, unless it is an
+    /// `ImageLoadingError`; one of those that a transfer is tried again for has the closure called again.
     /// - Parameters:
     ///   - id: names the image, as in the other initialisers. Another image needs another id.
     ///   - data: gives the bytes of the image's file, as `[UInt8]` or `Data`.

@@ -1,5 +1,5 @@
 /// How long each phase of a transfer may take. They run only while the transfer itself runs: time spent waiting for a
-/// place does not count.
+/// slot does not count.
 public struct Timeouts: Sendable, Hashable {
     /// Name lookup, connection and TLS. Default 10 s.
     public var connect: Duration

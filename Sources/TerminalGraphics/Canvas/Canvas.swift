@@ -8,3 +8,33 @@ public protocol Canvas: Sendable {
     /// May be called from any thread; takes about a millisecond for a poster of 40 x 30 cells.
     func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid
 }
+
+extension CellSize {
+    /// The pixels that a picture should have to be drawn on these cells: twice the 8 x 8 samples that a canvas takes of a
+    /// cell, so that it averages. At least one cell's.
+    public var pictureSize: ImageSize {
+        ImageSize(width: max(1, columns) * 16, height: max(1, rows) * 16)
+    }
+}
+
+/// How images are shown, as the user says it with `--graphics`.
+public enum GraphicsMode: String, Sendable, CaseIterable {
+    /// Block characters in two colours a cell.
+    case blocks
+    /// Letters and signs, without colours.
+    case ascii
+    /// No images.
+    case none
+
+    /// The canvas to draw with; `nil` when there are to be no images.
+    ///
+    /// Blocks need colours: without them ASCII stands in. `background` is as in
+    /// ``BlocksCanvas/background``.
+    public func canvas(depth: ColourDepth, background: SIMD3<UInt8>? = nil) -> (any Canvas)? {
+        switch self {
+        case .blocks where depth > .none: BlocksCanvas(depth: depth, background: background)
+        case .blocks, .ascii: ASCIICanvas()
+        case .none: nil
+        }
+    }
+}

@@ -30,14 +30,14 @@ public struct CellSize: Sendable, Hashable {
     }
 }
 
-/// A cell's place, counted from 0 at the top left.
+/// A cell's position, counted from 0 at the top left.
 public struct CellPosition: Sendable, Hashable {
     /// Cells from the left edge.
     public var column: Int
     /// Cells from the top edge.
     public var row: Int
 
-    /// A place, which may lie outside any grid.
+    /// A position, which may lie outside any grid.
     public init(column: Int, row: Int) {
         self.column = column
         self.row = row

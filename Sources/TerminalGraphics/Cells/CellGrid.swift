@@ -77,3 +77,84 @@ extension CellGrid: Equatable {
         one.size == other.size && one.cells.indices.allSatisfy { one.shows($0, as: other, at: $0) }
     }
 }
+
+extension CellGrid {
+    /// Puts a text into one row, and returns the columns it takes on the whole, seen or not.
+    ///
+    /// What lies outside the clip (by default the grid) is cut; a wide cluster that is cut in half
+    /// becomes a space. The text's background replaces what was there.
+    @discardableResult
+    public mutating func put(
+        _ text: String, at position: CellPosition, style: CellStyle = CellStyle(), clip: CellRectangle? = nil
+    ) -> Int {
+        let area = clip.map { $0.clipped(to: bounds) } ?? bounds
+        var column = position.column
+        guard area.rows.contains(position.row) else { return TerminalText.width(text) }
+        let start = position.row * size.columns
+        for cluster in text {
+            let width = TerminalText.width(of: cluster)
+            let columns = column..<column + width
+            let visible = columns.clamped(to: area.columns)
+            // Empty also for what takes no cell: control characters, which would move the cursor,
+            // and marks without a base, which would join what stands before them.
+            if !visible.isEmpty {
+                mend(start: start, around: visible)
+                let whole = visible == columns
+                cells[start + visible.lowerBound] = Cell(whole ? glyph(for: cluster) : .space, style: style)
+                if whole, width == 2 { cells[start + column + 1] = Cell(.continuation, style: style) }
+            }
+            column += width
+        }
+        return column - position.column
+    }
+
+    /// Fills a rectangle, or the part of it inside the grid, with spaces in a style.
+    public mutating func fill(_ rectangle: CellRectangle, style: CellStyle) {
+        let area = rectangle.clipped(to: bounds)
+        guard !area.columns.isEmpty else { return }
+        let blank = Cell(.space, style: style)
+        for row in area.rows {
+            let start = row * size.columns
+            mend(start: start, around: area.columns)
+            for column in area.columns { cells[start + column] = blank }
+        }
+    }
+
+    /// Places another grid, a picture for instance; what lies outside the clip is cut.
+    public mutating func place(_ other: CellGrid, at position: CellPosition, clip: CellRectangle? = nil) {
+        let target = CellRectangle(at: position, size: other.size)
+        let area = target.clipped(to: clip.map { $0.clipped(to: bounds) } ?? bounds)
+        guard let last = area.columns.last else { return }
+        for row in area.rows {
+            let start = row * size.columns
+            let source = (row - position.row) * other.size.columns - position.column
+            mend(start: start, around: area.columns)
+            for column in area.columns {
+                var cell = other.cells[source + column]
+                if let number = cell.glyph.clusterIndex {
+                    cell.glyph = glyph(forCluster: other.clusters[number])
+                }
+                cells[start + column] = cell
+            }
+            // Halves of wide clusters that the clip has parted.
+            if cells[start + area.columns.lowerBound].glyph == .continuation {
+                cells[start + area.columns.lowerBound].glyph = .space
+            }
+            let next = last + 1 - position.column
+            if next < other.size.columns, other.cells[source + last + 1].glyph == .continuation {
+                cells[start + last].glyph = .space
+            }
+        }
+    }
+
+    /// Before columns of a row are overwritten: turns what would be left of wide clusters across
+    /// their edges into spaces. `start` is the index of the row's first cell.
+    private mutating func mend(start: Int, around columns: Range<Int>) {
+        if cells[start + columns.lowerBound].glyph == .continuation {
+            cells[start + columns.lowerBound - 1].glyph = .space
+        }
+        if columns.upperBound < size.columns, cells[start + columns.upperBound].glyph == .continuation {
+            cells[start + columns.upperBound].glyph = .space
+        }
+    }
+}

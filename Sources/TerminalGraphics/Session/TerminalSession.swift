@@ -113,3 +113,84 @@ public final class TerminalSession: Sendable {
         if result != 0 { throw .system(call: call, number: errno) }
     }
 }
+
+/// Why a terminal cannot be used.
+public enum TerminalError: Error, Sendable, Hashable {
+    /// There is no terminal at the path: the process has none, or it is something else.
+    case notATerminal(path: String)
+    /// The terminal is gone: its window was closed or the connection broke.
+    case closed
+    /// A call of the system failed with an error number.
+    case system(call: String, number: Int32)
+}
+
+/// What a full-screen program switches on in a terminal, and how it switches it off again.
+public struct TerminalModes: Sendable, Hashable {
+    /// The bytes that switch the modes on.
+    public let enter: [UInt8]
+    /// The bytes that undo them, in reverse; they also end a frame that was cut off, and its colours.
+    public let leave: [UInt8]
+
+    /// The alternate screen without a cursor, mouse clicks and wheel with SGR reports, bracketed paste.
+    public static let fullScreen = TerminalModes(on: [1049, 1000, 1006, 2004], off: [25])
+
+    /// Reading answers and keys, and nothing else.
+    public static let plain = TerminalModes(on: [], off: [])
+
+    /// DEC private modes, by number, to switch on and off.
+    private init(on: [Int], off: [Int]) {
+        let onText = on.map { "\u{1B}[?\($0)h" }
+        let offText = off.map { "\u{1B}[?\($0)l" }
+        enter = Array((onText.prefix(1) + offText + onText.dropFirst()).joined().utf8)
+        let undoneOn = on.map { "\u{1B}[?\($0)l" }
+        let undoneOff = off.map { "\u{1B}[?\($0)h" }
+        let undone = (undoneOn.prefix(1) + undoneOff + undoneOn.dropFirst()).reversed()
+        leave = on.isEmpty && off.isEmpty ? [] : Array(("\u{1B}[?2026l\u{1B}[m" + undone.joined()).utf8)
+    }
+}
+
+/// What a terminal says it is, when asked with XTVERSION.
+public enum TerminalVersion {
+    /// The question. A terminal that does not know it says nothing.
+    public static let query = Array("\u{1B}[>0q".utf8)
+
+    /// The name in an answer such as `ESC P > | XTerm(379) ESC \`; nil for any other answer.
+    public static func name(in answer: [UInt8]) -> String? {
+        let prefix = Array("\u{1B}P>|".utf8)
+        guard answer.starts(with: prefix) else { return nil }
+        let text = answer.dropFirst(prefix.count).prefix {
+            $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "(") && $0 != 0x20
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Whether a terminal of this name shows 24-bit colours, whatever TERM says: xterm from 331 on and all that came
+    /// later. tmux is not among them, since it depends on the terminal around it.
+    public static func showsTrueColour(_ name: String) -> Bool {
+        ["XTerm", "kitty", "ghostty", "foot", "WezTerm", "iTerm2", "Konsole", "mlterm", "contour"].contains(
+            name)
+    }
+}
+
+/// How large a terminal is.
+public struct TerminalSize: Sendable, Hashable {
+    /// Its columns and rows.
+    public let cells: CellSize
+    /// The height of a cell over its width, as far as the terminal tells its pixels; else 2.
+    public let cellAspect: Double
+
+    /// The size of the terminal behind a descriptor; `nil` where there is none, or none that tells.
+    public init?(of descriptor: Int32) {
+        var numbers: [UInt16] = [0, 0, 0, 0]
+        let result = unsafe numbers.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.map { unsafe csystem_terminal_size(descriptor, $0) } ?? -1
+        }
+        guard result == 0, numbers[0] > 0, numbers[1] > 0 else { return nil }
+        cells = CellSize(columns: Int(numbers[0]), rows: Int(numbers[1]))
+        // xterm counts the window's borders among the pixels: whole pixels a cell, rounded down.
+        let width = numbers[2] / numbers[0]
+        let height = numbers[3] / numbers[1]
+        let aspect = width > 0 ? Double(height) / Double(width) : 0
+        cellAspect = (1...4).contains(aspect) ? aspect : 2
+    }
+}

@@ -87,3 +87,86 @@ public enum TerminalText {
         text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
     }
 }
+
+extension TerminalText {
+    /// Text for a terminal that shows ASCII alone: letters without their marks, signs that come near, and `?` for what has
+    /// none. It is as wide as before.
+    public static func ascii(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+        return text.map { ascii($0) }.joined()
+    }
+
+    /// The same for one grapheme cluster.
+    static func ascii(_ cluster: Character) -> String {
+        if cluster.isASCII { return String(cluster) }
+        let width = width(of: cluster)
+        guard width == 1, let scalar = cluster.unicodeScalars.first else {
+            return String(repeating: "?", count: width)
+        }
+        // The marks that follow the first scalar are left out.
+        if scalar.isASCII { return String(scalar) }
+        return signs[scalar] ?? letter(scalar) ?? "?"
+    }
+
+    /// Signs of the program's own, and of typographers.
+    private static let signs: [Unicode.Scalar: String] = {
+        let groups: [(String, String)] = [
+            ("‐‑‒–—―─━·", "-"), ("‘’‚ʼ‹›", "'"), ("“”„«»", "\""), ("…", "."), ("│▏▌", "|"), ("╭╮╰╯", "+"),
+            ("●★⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "*"), ("○", "o"), ("↑", "^"), ("↓", "v"), ("←", "<"), ("→", ">"), ("×", "x"),
+            ("\u{A0}", " "), ("ß", "s"),
+        ]
+        var signs: [Unicode.Scalar: String] = [:]
+        for (group, sign) in groups { for scalar in group.unicodeScalars { signs[scalar] = sign } }
+        return signs
+    }()
+
+    /// The plain letter of a Latin letter with marks, which Unicode's name of it tells: `LATIN SMALL LETTER E WITH ACUTE`.
+    private static func letter(_ scalar: Unicode.Scalar) -> String? {
+        let cases = [("LATIN SMALL LETTER ", true), ("LATIN CAPITAL LETTER ", false)]
+        guard let name = scalar.properties.name,
+            let (prefix, isSmall) = cases.first(where: { name.hasPrefix($0.0) })
+        else { return nil }
+        let letter = name.dropFirst(prefix.count).prefix { $0 != " " }
+        guard letter.utf8.count == 1 else { return nil }
+        return isSmall ? letter.lowercased() : String(letter)
+    }
+}
+
+extension TerminalText {
+    /// JSON with every character that could steer a terminal or mislead its reader written as `\uXXXX`: the same value to
+    /// a program, harmless to a terminal. `json` is valid JSON, where such characters stand only inside strings.
+    /// - Parameter onlyASCII: whether all that is not ASCII is written so, for a terminal that shows nothing else.
+    ///   Default: no.
+    public static func harmless(json: String, onlyASCII: Bool = false) -> String {
+        // Nearly all of it is ASCII, which need not be taken apart.
+        if json.utf8.allSatisfy({ $0 < 0x7F }) { return json }
+        guard json.unicodeScalars.contains(where: { needsEscape($0, onlyASCII: onlyASCII) }) else {
+            return json
+        }
+        var output = ""
+        output.reserveCapacity(json.utf8.count)
+        for scalar in json.unicodeScalars {
+            if !needsEscape(scalar, onlyASCII: onlyASCII) {
+                output.unicodeScalars.append(scalar)
+            } else {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            }
+        }
+        return output
+    }
+
+    private static func needsEscape(_ scalar: Unicode.Scalar, onlyASCII: Bool) -> Bool {
+        if scalar.value < 0x7F { return false }
+        if onlyASCII { return true }
+        // Latin letters and signs; the soft hyphen is a format character.
+        if (0xA1..<0x250).contains(scalar.value) { return scalar.value == 0xAD }
+        let properties = scalar.properties
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: return true
+        default: return properties.isDefaultIgnorableCodePoint
+        }
+    }
+}

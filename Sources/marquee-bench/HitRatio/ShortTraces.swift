@@ -50,10 +50,10 @@ extension FrozenTrace {
             for phase in 0..<3 {
                 let length = 700 + maker.below(300)
                 for _ in 0..<3 { maker.use(0..<length) }
-                var place = 10_000 * (phase + 1)
+                var position = 10_000 * (phase + 1)
                 for _ in 0..<1_500 {
-                    place += maker.below(5) - 1
-                    maker.use(place - maker.below(60))
+                    position += maker.below(5) - 1
+                    maker.use(position - maker.below(60))
                 }
             }
         }

@@ -3,22 +3,23 @@ import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 
-/// The full-screen browser: a thread that lives by a mailbox. Keys come from a second thread that blocks on the terminal,
-/// news of posters from the list models, large pictures from a thread that draws; neither decoding, disk nor network is
-/// ever waited for.
+/// The full-screen browser: a thread that reads messages from a mailbox. A second thread blocks on the terminal and sends
+/// the keys, the list models send new states, and a third thread draws large pictures. The browser's thread never waits for
+/// decoding, the disk or the network.
 final class Browser: Sendable {
-    /// What the browser's thread is told.
+    /// A message to the browser's thread.
     enum Message: Sendable {
         case terminal([TerminalEvent])
-        case row(PosterFeed.Place, RowUpdate)
-        case drawn(PosterFeed.Place, PosterBoard.Drawing)
+        /// A poster has this state now. The models tell whose.
+        case poster(RowState)
+        case drawn(PosterFeed.Pane, PosterFeed.Drawing)
         case quit
     }
 
-    /// What is browsed, and how it is to look.
+    /// The films, and how they are shown.
     struct Subject: Sendable {
         let catalogue: Catalogue
-        /// For a film, by its number, the request for its poster, or why its address is none; nil for one without.
+        /// The request for the poster of a film, by its number, or why its address is invalid; nil for a film without one.
         let poster: @Sendable (_ film: Int) -> Result<ImageRequest, ImageLoadingError>?
         let depth: ColourDepth
         let graphics: GraphicsMode
@@ -28,7 +29,7 @@ final class Browser: Sendable {
     private let loader: ImageLoader
     private let subject: Subject
     private let mailbox = Mailbox<Message>()
-    /// Draws the pictures that take long.
+    /// Draws the large pictures.
     private let drawing = BlockingThreads(count: 1, name: "Drawing")
 
     init(terminal: TerminalSession, loader: ImageLoader, subject: Subject) {
@@ -75,43 +76,42 @@ final class Browser: Sendable {
         try ending.get()
     }
 
-    /// A list model with the tasks that pass on what it says and what it is told; `make` makes the rest on the browser's
+    /// A list model with the tasks that pass on its updates and the commands to it. `make` makes its feed, on the browser's
     /// thread.
-    private func feed(_ place: PosterFeed.Place) -> (
+    private func feed(_ pane: PosterFeed.Pane) -> (
         make: @Sendable () -> PosterFeed, tasks: [Task<Void, Never>]
     ) {
         let model = ImageListModel(loader: loader, wantsPreviews: true)
         let (commands, continuation) = AsyncStream.makeStream(of: PosterFeed.Command.self)
         let driver = Task { for await command in commands { await command(model) } }
-        let news = Task { [mailbox] in
-            for await update in model.updates { mailbox.send(.row(place, update)) }
+        let updates = Task { [mailbox] in
+            for await update in model.updates { mailbox.send(.poster(update.state)) }
         }
         let canvas = subject.graphics.canvas(depth: subject.depth)
         let make = { @Sendable [mailbox, drawing] in
-            let board = PosterBoard(canvas: canvas) { draw in
+            PosterFeed(model, commands: continuation, canvas: canvas) { draw in
                 do {
-                    try drawing.enqueue { mailbox.send(.drawn(place, draw())) }
+                    try drawing.enqueue { mailbox.send(.drawn(pane, draw())) }
                 } catch {
-                    // Losing the error is right: without a thread the picture is drawn here, late but all the same.
-                    mailbox.send(.drawn(place, draw()))
+                    // Losing the error is right: without a thread the picture is drawn on this one.
+                    mailbox.send(.drawn(pane, draw()))
                 }
             }
-            return PosterFeed(model, commands: continuation, board: board)
         }
-        return (make, [driver, news])
+        return (make, [driver, updates])
     }
 
-    /// Both feeds of the browser's thread.
+    /// The feeds of both panes.
     struct Feeds {
         var list: PosterFeed
         var film: PosterFeed
 
-        /// What the models are busy with.
+        /// How many images are in each state.
         var counters: [ImageListCounters] { [list.model.counters, film.model.counters] }
 
-        subscript(place: PosterFeed.Place) -> PosterFeed {
-            get { place == .list ? list : film }
-            set { if place == .list { list = newValue } else { film = newValue } }
+        subscript(pane: PosterFeed.Pane) -> PosterFeed {
+            get { pane == .list ? list : film }
+            set { if pane == .list { list = newValue } else { film = newValue } }
         }
     }
 }

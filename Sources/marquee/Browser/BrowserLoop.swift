@@ -4,9 +4,9 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// The browser's thread: takes messages, changes the state, tells the list model, draws a frame.
+/// The browser's thread: takes messages, changes the state, tells the list models, draws a frame.
 final class BrowserLoop {
-    /// Between two looks at what the loads are doing, while there are any; in seconds.
+    /// The time between two frames while images load, in seconds.
     private static let statusInterval = 0.1
 
     private let terminal: TerminalSession
@@ -60,15 +60,14 @@ final class BrowserLoop {
         ).min()
     }
 
-    // MARK: What comes
+    // MARK: Messages
 
     private func handle(_ message: Browser.Message) {
         switch message {
         case .quit: isDone = true
-        case .row(let place, let update):
-            if case .loading(let progress, _) = update.state, progress.received > 0 { arrivals += 1 }
-            feeds[place].board.note(update)
-        case .drawn(let place, let drawing): feeds[place].board.take(drawing)
+        case .poster(let poster):
+            if case .loading(let progress, _) = poster, progress.received > 0 { arrivals += 1 }
+        case .drawn(let pane, let drawing): feeds[pane].take(drawing)
         case .terminal(let events):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
@@ -85,16 +84,16 @@ final class BrowserLoop {
             case .suspend: suspend()
             case .redraw: encoder.invalidate()
             case .rowsChanged: tellRows()
-            case .retry: for place in PosterFeed.Place.allCases { feeds[place].retry() }
-            case .motion(let change): for place in PosterFeed.Place.allCases { feeds[place].tell(change) }
+            case .retry: for pane in PosterFeed.Pane.allCases { feeds[pane].retry() }
+            case .motion(let change): for pane in PosterFeed.Pane.allCases { feeds[pane].tell(change) }
             }
         }
     }
 
-    /// Asks the terminal what it is, where the environment does not say that it shows all colours.
+    /// Asks the terminal for its name, unless the environment says that it shows all colours.
     private func ask() {
         guard depth > .none, depth < .trueColour else { return }
-        // A terminal that is gone shows at the next frame.
+        // Losing the error is right: a terminal that is gone fails at the next frame too.
         try? terminal.write(TerminalVersion.query)
     }
 
@@ -104,9 +103,7 @@ final class BrowserLoop {
         else { return }
         depth = .trueColour
         encoder = Self.encoder(depth)
-        for place in PosterFeed.Place.allCases {
-            feeds[place].board.use(subject.graphics.canvas(depth: depth))
-        }
+        for pane in PosterFeed.Pane.allCases { feeds[pane].use(subject.graphics.canvas(depth: depth)) }
     }
 
     private func suspend() {
@@ -126,23 +123,21 @@ final class BrowserLoop {
         tellRows()
     }
 
-    // MARK: What the list models are told
+    // MARK: Commands to the list models
 
-    /// The rows as they are now, each at the sizes it is shown in.
+    /// Gives both models the present rows, at the size in which each pane shows them.
     private func tellRows() {
-        // The film first: a file that its list is about to give up for it goes on.
+        // The film's pane first: a transfer that the list is about to give up for it goes on.
         let full = state.filmPage?.poster.size ?? state.layout.poster
         feeds.film.setRows(rows(in: full), visible: state.visibleInFull)
         feeds.list.setRows(rows(in: state.layout.poster), visible: state.visible)
     }
 
     private func rows(in cells: CellSize) -> ListRows {
-        // Twice what the cells can show, so that averaging has something to work on.
-        let size = ImageSize(width: max(1, cells.columns) * 16, height: max(1, cells.rows) * 16)
-        return ListRows(count: state.list.rows.count) {
+        ListRows(count: state.list.rows.count) {
             [films = state.list.rows, poster = subject.poster] row in
             guard case .success(var request) = poster(films[row]) else { return nil }
-            request.targetSize = size
+            request.targetSize = cells.pictureSize
             return request
         }
     }
@@ -152,11 +147,11 @@ final class BrowserLoop {
         feeds.list.setVisible(state.visible)
     }
 
-    /// Why there is no poster for the selected film: its address is none, or it could not be had; nil if it could.
+    /// Why the selected film has no poster: its address is invalid, or its load failed; nil if neither is so.
     private var failure: String? {
         let row = state.list.selected
         guard state.list.rows.indices.contains(row), state.filmPage != nil else { return nil }
-        if feeds.film.board.hasRequest(forRow: row) { return feeds.film.board.failure(ofRow: row) }
+        if feeds.film.hasRequest(forRow: row) { return feeds.film.failure(ofRow: row) }
         guard case .failure(let error) = subject.poster(state.list.rows[row]) else {
             return "the catalogue names none"
         }
@@ -179,8 +174,8 @@ final class BrowserLoop {
         }
     }
 
-    private func view(_ place: PosterFeed.Place, ofRow row: Int, size: CellSize) -> PosterView {
-        feeds[place].board.view(
+    private func view(_ pane: PosterFeed.Pane, ofRow row: Int, size: CellSize) -> PosterView {
+        feeds[pane].view(
             ofRow: row, size: size, loader: loader,
             isMoving: state.motion.isDragging || state.motion.isGliding)
     }

@@ -1,10 +1,10 @@
 import MovieCatalogue
 import TerminalGraphics
 
-/// What a row's poster looks like at the moment.
+/// What a row's poster looks like now.
 enum PosterView {
     case placeholder
-    /// On its way, with nothing to be seen yet: how much of it is there, 0 to 1, where that is known.
+    /// It loads and there is no preview yet. The part that has arrived, 0 to 1; nil if the length is unknown.
     case loading(Double?)
     case picture(CellGrid)
     case failed
@@ -115,8 +115,8 @@ struct BrowserScreen {
                 grid.put("▌", at: CellPosition(column: 0, row: top + line), clip: clip)
             }
         }
-        let place = CellRectangle(at: CellPosition(column: 1, row: top), size: state.layout.poster)
-        drawPoster(poster(row, place.size), in: place, on: &grid)
+        let frame = CellRectangle(at: CellPosition(column: 1, row: top), size: state.layout.poster)
+        drawPoster(poster(row, frame.size), in: frame, on: &grid)
 
         let column = state.layout.poster.columns + 3
         let width = area.size.columns - column - 1
@@ -138,8 +138,8 @@ struct BrowserScreen {
         let movie = list.movie(inRow: row)
         let size = state.layout.poster
         let left = area.origin.column + max(0, (area.size.columns - size.columns) / 2)
-        let place = CellRectangle(at: CellPosition(column: left, row: area.origin.row), size: size)
-        drawPoster(poster(row, size), in: place, on: &grid)
+        let frame = CellRectangle(at: CellPosition(column: left, row: area.origin.row), size: size)
+        drawPoster(poster(row, size), in: frame, on: &grid)
         let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: size.columns)
         let text = TerminalText.padded(title, toWidth: size.columns, alignment: .centre)
         grid.put(
@@ -155,8 +155,8 @@ struct BrowserScreen {
         let lines = page.lines(of: movie, failure: state.failure)
         let top = state.textPosition?.shown.lowerBound ?? 0
         for (index, line) in lines.dropFirst(top).prefix(page.text.size.rows).enumerated() {
-            let place = CellPosition(column: page.text.origin.column, row: page.text.origin.row + index)
-            grid.put(line.text, at: place, style: line.style, clip: page.text)
+            let position = CellPosition(column: page.text.origin.column, row: page.text.origin.row + index)
+            grid.put(line.text, at: position, style: line.style, clip: page.text)
         }
         // Its own page scrolls; beside the list the last line says that there is more there.
         guard state.page == .films, lines.count > page.text.size.rows, let last = page.text.rows.last else {
@@ -182,18 +182,18 @@ struct BrowserScreen {
             drawFrame(at: position, size: size, sign: "·", on: &grid)
             guard let part, size.rows > 1, size.columns > 2 else { return }
             let filled = Int(Double(size.columns - 2) * max(0, min(1, part)))
-            let place = CellPosition(column: position.column + 1, row: position.row + size.rows - 2)
-            grid.put(String(repeating: "━", count: filled), at: place, style: Self.dim, clip: clip)
+            let start = CellPosition(column: position.column + 1, row: position.row + size.rows - 2)
+            grid.put(String(repeating: "━", count: filled), at: start, style: Self.dim, clip: clip)
         }
     }
 
-    /// The place a poster will have, or would have.
+    /// A frame where a poster will be, or would be.
     private func drawFrame(at position: CellPosition, size: CellSize, sign: String, on grid: inout CellGrid) {
         let clip = state.layout.body
         guard size.columns > 1, size.rows > 1 else { return }
         func put(_ text: String, _ row: Int, _ column: Int = 0) {
-            let place = CellPosition(column: position.column + column, row: position.row + row)
-            grid.put(text, at: place, style: Self.dim, clip: clip)
+            let start = CellPosition(column: position.column + column, row: position.row + row)
+            grid.put(text, at: start, style: Self.dim, clip: clip)
         }
         let line = String(repeating: "─", count: size.columns - 2)
         put("╭\(line)╮", 0)

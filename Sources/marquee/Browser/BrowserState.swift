@@ -278,7 +278,7 @@ struct BrowserState {
         guard list.selectedMovie != nil else { return [] }
         page = .film
         filmTop = 0
-        return motion.place(at: motion.destination).map(Effect.motion) + [.rowsChanged]
+        return motion.setOffset(motion.destination).map(Effect.motion) + [.rowsChanged]
     }
 
     /// Another film's page; many in a burst are scrolling too.
@@ -295,6 +295,6 @@ struct BrowserState {
 
     private mutating func showSelection() -> [Effect] {
         let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
-        return motion.place(at: target).map(Effect.motion)
+        return motion.setOffset(target).map(Effect.motion)
     }
 }

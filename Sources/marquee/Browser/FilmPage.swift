@@ -15,9 +15,9 @@ struct FilmPage: Equatable {
     /// What can be read with ease.
     private static let widestText = 76
 
-    /// The poster's place, as large as fits beside the words.
+    /// The poster's cells: as large as fits beside the words.
     let poster: CellRectangle
-    /// The place of the words.
+    /// The cells of the words.
     let text: CellRectangle
 
     init(in area: CellRectangle, cellAspect: Double) {

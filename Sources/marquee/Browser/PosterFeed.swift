@@ -1,41 +1,82 @@
+import ImageCodecs
 import LazyImages
 import TerminalGraphics
 
-/// What the browser's thread has to do with one list model: what it tells it, and what it has heard of its rows.
+/// One list model as the browser's thread uses it: the model's rows, the commands to it, and the pictures drawn of its
+/// images, each once for its size. The model knows the state of every row; a picture stays until it is drawn anew, so that
+/// a row whose image memory has released still shows it.
 struct PosterFeed {
-    /// Where a model's rows are shown.
-    enum Place: CaseIterable {
+    /// The two parts of the screen that show posters, each from a model of its own.
+    enum Pane: CaseIterable {
         /// All films in a list or on a wall.
         case list
-        /// The selected one in full.
+        /// The selected film in full.
         case film
     }
 
-    /// What a model is told, in order.
+    /// A call of the model. Calls are made in order.
     typealias Command = @Sendable (ImageListModel) async -> Void
 
+    /// The image that a picture was drawn from.
+    struct Subject: Equatable {
+        /// The image itself; nil for a preview, and after memory has released the image.
+        weak var image: LoadedImage?
+        /// The number of the preview; 0 for the image itself.
+        var preview = 0
+
+        static func == (one: Subject, other: Subject) -> Bool {
+            one.preview == other.preview && one.image === other.image
+        }
+    }
+
+    /// A picture in cells.
+    struct Drawing {
+        let key: CacheKey
+        let row: Int
+        let subject: Subject
+        let cells: CellGrid
+        /// The canvas that drew it, by its number.
+        let canvas: Int
+    }
+
+    /// How many rows to each side of the last drawn one keep their pictures when there are too many: of small pictures, and
+    /// of large ones.
+    private static let (reach, largeReach) = (64, 4)
+    /// A picture of more cells takes so long to draw that a key would wait for it: it is drawn on another thread.
+    private static let largest = 600
+
     let model: ImageListModel
-    var board: PosterBoard
     private let commands: AsyncStream<Command>.Continuation
-    private var shown = 0..<0
+    /// Draws a picture on another thread and passes it to `take` later.
+    private let drawElsewhere: (@escaping @Sendable () -> Drawing) -> Void
+    /// Nil if no pictures are wanted.
+    private var canvas: (any Canvas)?
+    private var canvasNumber = 0
+    private var rows = ListRows([])
+    private var visible = 0..<0
+    private var drawn: [CacheKey: Drawing] = [:]
+    private var isDrawingElsewhere = false
 
     init(
-        _ model: ImageListModel, commands: AsyncStream<Command>.Continuation, board: PosterBoard
+        _ model: ImageListModel, commands: AsyncStream<Command>.Continuation, canvas: (any Canvas)?,
+        drawElsewhere: @escaping (@escaping @Sendable () -> Drawing) -> Void
     ) {
         self.model = model
         self.commands = commands
-        self.board = board
+        self.canvas = canvas
+        self.drawElsewhere = drawElsewhere
     }
 
+    // MARK: Commands to the model
+
     mutating func setRows(_ rows: ListRows, visible: Range<Int>) {
-        shown = visible
-        board.begin(rows)
+        (self.rows, self.visible) = (rows, visible)
         commands.yield { await $0.setRows(rows, visible: visible) }
     }
 
     mutating func setVisible(_ visible: Range<Int>) {
-        guard visible != shown else { return }
-        shown = visible
+        guard visible != self.visible else { return }
+        self.visible = visible
         commands.yield { await $0.setVisible(visible) }
     }
 
@@ -48,5 +89,83 @@ struct PosterFeed {
         case .beganGliding: commands.yield { await $0.didEndDragging(willDecelerate: true) }
         case .endedGliding: commands.yield { await $0.didEndDecelerating() }
         }
+    }
+
+    // MARK: Pictures
+
+    /// Draws every picture anew, on another canvas.
+    mutating func use(_ canvas: (any Canvas)?) {
+        self.canvas = canvas
+        canvasNumber += 1
+        drawn = [:]
+    }
+
+    /// Takes a picture that was drawn on another thread.
+    mutating func take(_ drawing: Drawing) {
+        isDrawingElsewhere = false
+        if drawing.canvas == canvasNumber { drawn[drawing.key] = drawing }
+    }
+
+    /// What a row's poster looks like in so many cells. An image in memory is shown at once, before the model knows of the
+    /// row.
+    /// - Parameter isMoving: whether the films move. No large picture is drawn meanwhile.
+    mutating func view(ofRow row: Int, size: CellSize, loader: ImageLoader, isMoving: Bool) -> PosterView {
+        guard let request = rows[row] else { return .failed }
+        let old = drawing(of: request.key, size)
+        let image: (bitmap: Bitmap, subject: Subject)
+        switch model.state(of: request) {
+        case .failed: return .failed
+        case .loaded(let loaded): image = (loaded.bitmap, Subject(image: loaded))
+        case .loading(_, let preview?): image = (preview.bitmap, Subject(preview: preview.number))
+        case .loading(let progress, nil):
+            if let old { return .picture(old.cells) }
+            return .loading(progress.expected.map { Double(progress.received) / Double(max(1, $0)) })
+        case .placeholder:
+            if let old { return .picture(old.cells) }
+            guard let cached = loader.cachedImage(for: request) else { return .placeholder }
+            image = (cached.bitmap, Subject(image: cached))
+        }
+        if old?.subject != image.subject {
+            draw(image.bitmap, image.subject, row, request.key, size, isMoving: isMoving)
+        }
+        return drawing(of: request.key, size).map { .picture($0.cells) } ?? .placeholder
+    }
+
+    /// Whether the row has a poster that can be loaded.
+    func hasRequest(forRow row: Int) -> Bool { rows[row] != nil }
+
+    /// Why the load of a row's poster failed; nil if it has not.
+    func failure(ofRow row: Int) -> String? {
+        guard let request = rows[row], case .failed(let reason, _) = model.state(of: request) else {
+            return nil
+        }
+        return reason.advised
+    }
+
+    /// The present picture in cells of this size.
+    private func drawing(of key: CacheKey, _ size: CellSize) -> Drawing? {
+        guard let drawing = drawn[key], drawing.cells.size == size else { return nil }
+        return drawing
+    }
+
+    private mutating func draw(
+        _ bitmap: Bitmap, _ subject: Subject, _ row: Int, _ key: CacheKey, _ size: CellSize, isMoving: Bool
+    ) {
+        guard let canvas else { return }
+        let isLarge = size.columns * size.rows > Self.largest
+        let reach = isLarge ? Self.largeReach : Self.reach
+        if drawn.count > 4 * reach { drawn = drawn.filter { abs($0.value.row - row) <= reach } }
+        let draw = { @Sendable [canvasNumber] in
+            Drawing(
+                key: key, row: row, subject: subject, cells: canvas.draw(bitmap, size: size),
+                canvas: canvasNumber)
+        }
+        guard isLarge else {
+            drawn[key] = draw()
+            return
+        }
+        guard !isDrawingElsewhere, !isMoving else { return }
+        isDrawingElsewhere = true
+        drawElsewhere(draw)
     }
 }

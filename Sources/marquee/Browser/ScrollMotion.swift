@@ -58,8 +58,8 @@ struct ScrollMotion {
         return changes
     }
 
-    /// Puts the offset somewhere without any motion: after a resize, a filter, a sort.
-    mutating func place(at target: Int) -> [Change] {
+    /// Sets the offset without a motion: after a resize, a filter, a sort.
+    mutating func setOffset(_ target: Int) -> [Change] {
         let changes = endGlide()
         offset = target
         return changes

@@ -38,14 +38,15 @@ enum BrowseCommand: Command {
             catalogue: open.catalogue,
             poster: { film in
                 open.catalogue.movies[film].poster.map { address in
-                    Result { () throws(ImageLoadingError) in try session.request(for: address, at: open.place)
+                    Result { () throws(ImageLoadingError) in
+                        try session.request(for: address, relativeTo: open.base)
                     }
                 }
             },
             depth: session.settings.colourDepth, graphics: session.settings.graphics)
-        let loader = ImageLoader(
-            memory: MemoryCache(limit: session.settings.memoryLimit), files: opened.loader)
-        let browser = Browser(terminal: terminal, loader: loader, subject: subject)
+        let browser = Browser(
+            terminal: terminal, loader: session.imageLoader(over: opened, pressure: .system),
+            subject: subject)
         do {
             try await browser.run()
         } catch let shortage as ResourceShortage {

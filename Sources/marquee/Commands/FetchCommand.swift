@@ -36,7 +36,7 @@ enum FetchCommand: Command {
         let work = beginProgress(session, report, opened.loader.downloader.activity) { total.withLock { $0 } }
         defer { session.output.progress.end(work) }
         await withTaskGroup(of: Step.self) { group in
-            var places = session.settings.downloads.transfers
+            var slots = session.settings.downloads.transfers
             func ask() {
                 if !Task.isCancelled { group.addTask { await Step(asking: targets) } }
             }
@@ -47,15 +47,15 @@ enum FetchCommand: Command {
                     // Here, in the order of the arguments, so that no name depends on which transfer ends first.
                     let job = Job(target, in: folder, session)
                     group.addTask { .ended(await job.run(with: opened.loader, session)) }
-                    places -= 1
-                    if places > 0 { ask() }
+                    slots -= 1
+                    if slots > 0 { ask() }
                 case .next(.failure(let record)):
                     report.add(record)
                     ask()
                 case .ended(let record):
                     report.add(record)
-                    places += 1
-                    if places == 1 { ask() }
+                    slots += 1
+                    if slots == 1 { ask() }
                 case .fault(let failure):
                     if Task.isCancelled { break }
                     report.add(failure)
@@ -85,7 +85,7 @@ enum FetchCommand: Command {
         let activity = opened.loader.downloader.activity
         let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
         do throws(ImageLoadingError) {
-            let request = try session.request(for: session.arguments.operands[0], at: nil)
+            let request = try session.request(for: session.arguments.operands[0], relativeTo: nil)
             let file = try await opened.loader.file(for: request)
             session.output.progress.end(work)
             session.output.detail("\(request.url.displayText): \(file.source.rawValue)")
@@ -144,7 +144,7 @@ enum FetchCommand: Command {
         init(_ target: FetchTarget, in folder: OutputFolder?, _ session: Session) {
             address = target.address
             request = Result { () throws(ImageLoadingError) in
-                try session.request(for: target.address, at: target.place)
+                try session.request(for: target.address, relativeTo: target.base)
             }
             if let folder, case .success(let request) = request {
                 output = (folder, folder.claim(request, name: target.name))

@@ -17,10 +17,10 @@ struct FetchRecord: Encodable, Sendable {
     var height: Int?
     /// From the transfer's start.
     let milliseconds: Double
-    /// How long the transfer waited for its place before, in milliseconds.
+    /// How long the transfer waited for a slot before that, in milliseconds.
     let queued: Double
     var sha256: String?
-    /// Where it was written.
+    /// The path it was written to.
     var file: String?
     private(set) var error: ErrorRecord?
 
@@ -35,6 +35,17 @@ struct FetchRecord: Encodable, Sendable {
         milliseconds = timing.own.milliseconds
         queued = timing.queued.milliseconds
         sha256 = wantsChecksum ? image.bytes.checksum : nil
+    }
+
+    /// A picture that memory had: of its file no more is known.
+    init(_ image: LoadedImage, of url: String, timing: LoadTiming) {
+        self.url = url
+        outcome = image.source.rawValue
+        format = image.header.format.name
+        width = image.header.size?.width
+        height = image.header.size?.height
+        milliseconds = timing.own.milliseconds
+        queued = timing.queued.milliseconds
     }
 
     init(_ failure: ImageLoadingError, of url: String, timing: LoadTiming = .none) {
@@ -64,30 +75,36 @@ struct FetchRecord: Encodable, Sendable {
     /// Whether it was given up because the program is to end.
     var isCancelled: Bool { error?.code == "cancelled" }
 
-    /// Loads what `text` names and records how that went; the image too, if there is one.
+    /// Loads the file that `request` names and records how that went; the file too, if there is one.
     static func fetching(
-        _ text: String, at place: Place?, with loader: FileLoader, _ session: Session
-    ) async -> (record: FetchRecord, image: LoadedFile?) {
-        do throws(ImageLoadingError) {
-            return await fetching(try session.request(for: text, at: place), with: loader, session)
-        } catch {
-            return (FetchRecord(error, of: text), nil)
+        _ request: ImageRequest, with loader: FileLoader, _ session: Session
+    ) async -> (record: FetchRecord, file: LoadedFile?) {
+        let (loaded, timing) = await loader.timedFile(for: request)
+        switch loaded {
+        case .success(let file): return (FetchRecord(file, of: request, timing, session), file)
+        case .failure(let error):
+            return (FetchRecord(error, of: request.url.displayText, timing: timing), nil)
         }
     }
 
-    /// As above, for a request that is made already.
+    /// Loads the picture that `request` names, as the browser does, and records how its file came: a file that cannot be
+    /// decoded is no failure of the record.
     static func fetching(
-        _ request: ImageRequest, with loader: FileLoader, _ session: Session
-    ) async -> (record: FetchRecord, image: LoadedFile?) {
-        let (loaded, timing) = await loader.timedFile(for: request)
+        _ request: ImageRequest, with loader: ImageLoader, _ session: Session
+    ) async -> (record: FetchRecord, image: Result<LoadedImage, ImageLoadingError>) {
+        let (image, file, timing) = await loader.timedImage(for: request)
+        if let file { return (FetchRecord(file, of: request, timing, session), image) }
         let url = request.url.displayText
-        switch loaded {
-        case .success(let image):
-            session.output.detail("\(url): \(image.source.rawValue), \(timing.own.milliseconds) ms")
-            let wantsChecksum = session.settings.wantsChecksum
-            return (FetchRecord(image, of: url, timing: timing, wantsChecksum: wantsChecksum), image)
-        case .failure(let error): return (FetchRecord(error, of: url, timing: timing), nil)
+        switch image {
+        case .success(let loaded): return (FetchRecord(loaded, of: url, timing: timing), image)
+        case .failure(let error): return (FetchRecord(error, of: url, timing: timing), image)
         }
+    }
+
+    private init(_ file: LoadedFile, of request: ImageRequest, _ timing: LoadTiming, _ session: Session) {
+        let url = request.url.displayText
+        session.output.detail("\(url): \(file.source.rawValue), \(timing.own.milliseconds) ms")
+        self.init(file, of: url, timing: timing, wantsChecksum: session.settings.wantsChecksum)
     }
 
     /// `jpeg  500 x 750  42250 bytes  network  12.3 ms`

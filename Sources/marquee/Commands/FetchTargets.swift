@@ -2,10 +2,10 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 
-/// Something to fetch: an address and where it stands.
+/// Something to fetch: an address and its base URL.
 struct FetchTarget: Sendable {
     let address: String
-    var place: Place?
+    var base: BaseURL?
     /// What the file is called, for a film; nil if its address says.
     var name: String?
 
@@ -21,8 +21,8 @@ struct FetchTarget: Sendable {
     }
 
     /// A film's poster.
-    init(address: String, place: Place, name: String) {
-        (self.address, self.place, self.name) = (address, place, name)
+    init(address: String, base: BaseURL, name: String) {
+        (self.address, self.base, self.name) = (address, base, name)
     }
 
     /// Whether a word is an address and not a film: it has a scheme that is followed by `//`, or is a data URL.
@@ -40,7 +40,7 @@ struct FetchTarget: Sendable {
     /// How its record calls it, without credentials.
     var displayText: String {
         // What is no address is shown as it was given.
-        (try? URL(typed: address, relativeTo: place?.base))?.displayText ?? address
+        (try? URL(typed: address, relativeTo: base?.url))?.displayText ?? address
     }
 }
 
@@ -135,7 +135,7 @@ actor FetchTargets {
                     "\(movie.title) has no poster in the catalogue; add the address of one there",
                     code: "no-poster")
             }
-            return .target(FetchTarget(address: poster, place: open.place, name: movie.id))
+            return .target(FetchTarget(address: poster, base: open.base, name: movie.id))
         } catch {
             return .failure(FetchRecord(error.naming(file: word), of: word))
         }

@@ -23,7 +23,7 @@ enum JSONHelp {
           width         in pixels
           height        in pixels
           milliseconds  from the transfer's start to its end
-          queued        how long it waited for its place before
+          queued        how long it waited for its slot before
           sha256        of the file, with --checksum
           file          where fetch -o has it
           error         only after a failure

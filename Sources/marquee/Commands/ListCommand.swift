@@ -65,7 +65,7 @@ enum ListCommand: Command {
 
     private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> FilmRecord {
         // A poster whose address is none is not cached; `show` says why.
-        let request = movie.poster.flatMap { try? session.request(for: $0, at: open.place) }
+        let request = movie.poster.flatMap { try? session.request(for: $0, relativeTo: open.base) }
         return FilmRecord(
             movie: movie, poster: request?.url.displayText,
             isCached: request.map { session.hasCached($0) } ?? false)

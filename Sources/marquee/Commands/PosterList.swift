@@ -2,44 +2,57 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// `marquee list --posters`: each film beside its poster, fetched on demand and printed in order.
+/// `marquee list --posters`: each film beside its poster, loaded on demand and printed in order.
 enum PosterList {
     private static let poster = CellSize(columns: 16, rows: 12)
-    /// Posters fetched ahead of the one that is printed.
+    /// Posters loaded ahead of the one that is printed.
     private static let lookAhead = 12
 
     static func print(
         _ movies: [Movie], _ open: OpenCatalogue, _ inline: InlinePoster, _ session: Session
     ) async throws -> ExitStatus {
-        let opened = session.makeLoader()
+        let opened = session.makeLoader(keepsFiles: false)
+        let loader = session.imageLoader(over: opened)
         var failures = FailureReport(session.output)
-        var fetches: [Task<(record: FetchRecord, image: LoadedFile?), Never>?] = []
+        var loads: [Task<Result<LoadedImage, ImageLoadingError>, Never>?] = []
         for index in movies.indices {
-            while fetches.count < min(movies.count, index + lookAhead) {
-                fetches.append(fetch(movies[fetches.count], open, opened.loader, session))
+            while loads.count < min(movies.count, index + lookAhead) {
+                loads.append(load(movies[loads.count], open, loader, session))
             }
-            let fetched = await withTaskCancellationHandler {
-                await fetches[index]?.value
-            } onCancel: { [fetches] in
-                for fetch in fetches { fetch?.cancel() }
+            let image = await withTaskCancellationHandler {
+                await loads[index]?.value
+            } onCancel: { [loads] in
+                for load in loads { load?.cancel() }
             }
             if Task.isCancelled { break }
-            if let error = fetched?.record.error { failures.add(error.message) }
-            let picture = fetched?.image.flatMap { inline.draw($0, within: poster) { failures.add($0) } }
-            inline.print(item(movies[index], picture), to: session.output)
+            var picture: CellGrid?
+            switch image {
+            case .success(let image): picture = inline.draw(image, within: poster)
+            case .failure(let error): failures.add(error.advised)
+            case nil: break
+            }
+            session.output.picture(item(movies[index], picture), depth: session.settings.colourDepth)
             session.output.flush()
-            fetches[index] = nil
+            loads[index] = nil
         }
         await opened.close()
         session.reportFaults()
         return failures.isEmpty ? .done : .someFailed
     }
 
-    private static func fetch(
-        _ movie: Movie, _ open: OpenCatalogue, _ loader: FileLoader, _ session: Session
-    ) -> Task<(record: FetchRecord, image: LoadedFile?), Never>? {
+    private static func load(
+        _ movie: Movie, _ open: OpenCatalogue, _ loader: ImageLoader, _ session: Session
+    ) -> Task<Result<LoadedImage, ImageLoadingError>, Never>? {
         guard let address = movie.poster else { return nil }
-        return Task { await FetchRecord.fetching(address, at: open.place, with: loader, session) }
+        return Task {
+            do throws(ImageLoadingError) {
+                var request = try session.request(for: address, relativeTo: open.base)
+                request.targetSize = poster.pictureSize
+                return await FetchRecord.fetching(request, with: loader, session).image
+            } catch {
+                return .failure(error)
+            }
+        }
     }
 
     private static func item(_ movie: Movie, _ picture: CellGrid?) -> CellGrid {

@@ -24,7 +24,7 @@ enum PrewarmCommand: Command {
         guard session.disk != nil else {
             throw UsageError("prewarm fills the disk cache: leave out --no-disk-cache")
         }
-        let (manifest, place) = try await manifest(session)
+        let (manifest, base) = try await manifest(session)
         var failures = FailureReport(session.output)
         var unreadable = 0
         for problem in manifest.problems {
@@ -37,7 +37,7 @@ enum PrewarmCommand: Command {
         for entry in manifest.entries {
             do throws(ImageLoadingError) {
                 requests.append(
-                    try session.request(for: entry.address, at: place, checksum: entry.checksum))
+                    try session.request(for: entry.address, relativeTo: base, checksum: entry.checksum))
             } catch {
                 failures.add((entry.line.map { "line \($0): " } ?? "") + error.advised)
                 record(FetchRecord(error, of: entry.address), session)
@@ -65,21 +65,21 @@ enum PrewarmCommand: Command {
         if session.settings.wantsJSON { session.output.json(record) }
     }
 
-    /// The manifest the command line names, and where its addresses stand.
-    private static func manifest(_ session: Session) async throws -> (Manifest, Place?) {
+    /// The manifest the command line names, and its base URL.
+    private static func manifest(_ session: Session) async throws -> (Manifest, BaseURL?) {
         let name = session.arguments.operands.first
         let bytes: [UInt8]
-        let place: Place?
+        let base: BaseURL?
         switch name {
-        case nil: (bytes, place) = try await session.source.read(with: session)
-        case "-": (bytes, place) = (try await Input.standard(), nil)
+        case nil: (bytes, base) = try await session.source.read(with: session)
+        case "-": (bytes, base) = (try await Input.standard(), nil)
         case .some(let name) where name.contains("://"):
-            (bytes, place) = try await CatalogueSource.read(url: name, with: session)
+            (bytes, base) = try await CatalogueSource.read(url: name, with: session)
         case .some(let name):
-            (bytes, place) = (try await Input.file(name), session.source.place(ofFile: name))
+            (bytes, base) = (try await Input.file(name), session.source.base(ofFile: name))
         }
         do {
-            return (try Manifest(parsing: bytes), place)
+            return (try Manifest(parsing: bytes), base)
         } catch {
             let source = name.map { $0 == "-" ? "standard input" : CatalogueSource($0).name }
             throw Failure("\(source ?? session.source.name): \(error)")

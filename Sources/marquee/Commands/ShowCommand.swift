@@ -2,7 +2,7 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// `marquee show FILM`: all about one film. Its poster is fetched on demand. Of an address or a file, the picture.
+/// `marquee show FILM`: all about one film, with its poster; of an address or a file, the picture.
 enum ShowCommand: Command {
     static let specification = CommandSpecification(
         name: "show", operands: "FILM|URL|FILE", operandCount: 1...1,
@@ -23,7 +23,7 @@ enum ShowCommand: Command {
         } catch {
             throw error.naming(file: word)
         }
-        let (poster, file) = await fetchPoster(of: movie, open, session)
+        let (poster, picture) = await loadPoster(of: movie, open, session)
         if session.settings.wantsJSON {
             // A film's poster is its address, wherever a film is printed.
             let address = poster?.url ?? movie.poster
@@ -31,7 +31,7 @@ enum ShowCommand: Command {
         } else {
             if Task.isCancelled { return .nothingDone }
             facts(movie, session.output)
-            picture(file, session)
+            if poster?.error == nil { print(picture, session) }
             if let poster { fact("poster", poster.summary, session.output) }
         }
         return end(poster, session, failing: .someFailed)
@@ -39,11 +39,11 @@ enum ShowCommand: Command {
 
     /// Shows a picture that is no film's.
     private static func show(_ target: FetchTarget, _ session: Session) async -> ExitStatus {
-        let (record, file) = await fetch(target, session)
+        let (record, picture) = await load(target, session)
         if session.settings.wantsJSON {
             session.output.json(record)
-        } else if let file {
-            picture(file, session)
+        } else if record.error == nil {
+            print(picture, session)
             fact("file", record.url, session.output)
             fact("picture", record.summary, session.output)
         }
@@ -56,36 +56,58 @@ enum ShowCommand: Command {
         return failing
     }
 
-    private static func picture(_ file: LoadedFile?, _ session: Session) {
-        guard let file, let inline = InlinePoster(session.settings) else { return }
-        let room = CellSize(columns: min(Terminal.width ?? 80, 60), rows: 30)
-        guard let grid = inline.draw(file, within: room, failure: session.output.failure) else { return }
-        inline.print(grid, to: session.output)
-        session.output.line("")
-    }
-
-    private static func fetchPoster(
+    private static func loadPoster(
         of movie: Movie, _ open: OpenCatalogue, _ session: Session
-    ) async -> (FetchRecord?, LoadedFile?) {
+    ) async -> (FetchRecord?, Result<CellGrid, ImageLoadingError>?) {
         guard let address = movie.poster else {
             session.output.note("\(movie.title) has no poster in the catalogue; add the address of one there")
             return (nil, nil)
         }
-        return await fetch(FetchTarget(address: address, place: open.place, name: movie.id), session)
+        return await load(FetchTarget(address: address, base: open.base, name: movie.id), session)
     }
 
-    private static func fetch(
+    /// Loads the file that a target names, and its picture if one is to be printed.
+    private static func load(
         _ target: FetchTarget, _ session: Session
-    ) async -> (FetchRecord, LoadedFile?) {
-        let opened = session.makeLoader()
+    ) async -> (FetchRecord, Result<CellGrid, ImageLoadingError>?) {
+        let opened = session.makeLoader(keepsFiles: false)
         let activity = opened.loader.downloader.activity
         let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
-        let (record, file) = await FetchRecord.fetching(
-            target.address, at: target.place, with: opened.loader, session)
+        let (record, picture) = await load(target, opened, session)
         session.output.progress.end(work)
         await opened.close()
         session.reportFaults()
-        return (record, file)
+        return (record, picture)
+    }
+
+    private static func load(
+        _ target: FetchTarget, _ opened: OpenLoader, _ session: Session
+    ) async -> (FetchRecord, Result<CellGrid, ImageLoadingError>?) {
+        var request: ImageRequest
+        do throws(ImageLoadingError) {
+            request = try session.request(for: target.address, relativeTo: target.base)
+        } catch {
+            return (FetchRecord(error, of: target.address), nil)
+        }
+        guard !session.settings.wantsJSON, let inline = InlinePoster(session.settings) else {
+            return (await FetchRecord.fetching(request, with: opened.loader, session).record, nil)
+        }
+        let room = CellSize(columns: min(Terminal.width ?? 80, 60), rows: 30)
+        request.targetSize = room.pictureSize
+        let loader = session.imageLoader(over: opened)
+        let (record, image) = await FetchRecord.fetching(request, with: loader, session)
+        return (record, image.map { inline.draw($0, within: room) })
+    }
+
+    /// Prints a picture, or why its file cannot be decoded; nothing for nil.
+    private static func print(_ picture: Result<CellGrid, ImageLoadingError>?, _ session: Session) {
+        switch picture {
+        case .success(let grid):
+            session.output.picture(grid, depth: session.settings.colourDepth)
+            session.output.line("")
+        case .failure(let error): session.output.failure(error.advised)
+        case nil: break
+        }
     }
 
     private static func facts(_ movie: Movie, _ output: Output) {

@@ -73,7 +73,7 @@ struct DownloadQueueTests {
         #expect(!remove(1, from: &queue))
     }
 
-    @Test("one that lines up again, for a redirect's next hop, goes before those that came after it")
+    @Test("one that lines up again, for a redirect's next attempt, goes before those that came after it")
     func secondHop() {
         var queue = DownloadQueue(perHost: 1, total: 10)
         for number in 1...4 { queue.append(number, host: "a", priority: .normal) }

@@ -112,7 +112,7 @@ struct RedirectTests {
 
     @Test("a redirect to another host waits for a place there and gives its own back")
     func places() async throws {
-        let (downloader, busy, moved) = try await betweenHops()
+        let (downloader, busy, moved) = try await betweenAttempts()
         // That it starts shows that the place at the first host is free; the second host's is still taken.
         let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
         try await transport.transfer(2).answer(SampleImages.png)
@@ -124,9 +124,9 @@ struct RedirectTests {
         #expect(transport.requests[3].url.absoluteString == "http://b.localhost/new")
     }
 
-    @Test("a caller that leaves between two hops ends the flight there")
+    @Test("a caller that leaves between two attempts ends the transfer there")
     func leaving() async throws {
-        let (downloader, busy, moved) = try await betweenHops()
+        let (downloader, busy, moved) = try await betweenAttempts()
         let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
         _ = try await transport.transfer(2)
         moved.tasks[0].cancel()
@@ -169,8 +169,8 @@ struct RedirectTests {
         #expect(await log.untilFinished().map(\.received) == [0, SampleImages.png.count])
     }
 
-    /// A flight that has been led to a host whose one place another has: a downloader, the other's caller and its own.
-    private func betweenHops() async throws -> (
+    /// A transfer that has been led to a host whose one slot another has: a downloader, the other's caller and its own.
+    private func betweenAttempts() async throws -> (
         downloader: ImageDownloader, busy: Callers<LoadedFile>, moved: Callers<LoadedFile>
     ) {
         var configuration = ImageDownloader.Configuration()

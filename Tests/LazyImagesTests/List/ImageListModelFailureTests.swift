@@ -10,14 +10,14 @@ struct ImageListModelFailureTests {
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<2)
         loader.fail("a", .httpStatus(url: "a", status: 503))
-        _ = await read(&updates, until: "0 failed http-status, retryable")
+        _ = await read(&updates, until: "a: failed http-status, retryable")
         loader.fail("b", .httpStatus(url: "b", status: 404))
-        _ = await read(&updates, until: "1 failed http-status")
+        _ = await read(&updates, until: "b: failed http-status")
         #expect(model.counters.failed == 2)
         _ = loader.takeRecord()
-        await model.retry(0)
+        await model.retry(try request("a"))
         #expect(loader.takeRecord() == ["load a"])
-        #expect(text(model.state(of: 0)) == "loading 0")
+        #expect(try model.text(of: "a") == "loading 0")
         await model.retryFailed()
         #expect(loader.takeRecord() == ["load b"])
     }
@@ -29,33 +29,33 @@ struct ImageListModelFailureTests {
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<1)
         loader.fail("a", .notAnImage(url: "a", reason: "text"))
-        _ = await read(&updates, until: "0 failed not-an-image")
+        _ = await read(&updates, until: "a: failed not-an-image")
         await model.willBeginDragging()
-        await model.retry(0)
-        #expect(text(model.state(of: 0)) == "placeholder")
+        await model.retry(try request("a"))
+        #expect(try model.text(of: "a") == "placeholder")
     }
 
     @Test("a failure shows again when its row comes back too early, and is forgotten after the pause")
     func comingBack() async throws {
         let loader = HeldLoader()
-        let clock = HandClock()
+        let clock = ManualClock()
         let model = ImageListModel(
             loader: loader, rows: try requests("a b c d e"),
             pauses: ScrollPauses(afterFailure: .seconds(5)), clock: clock, pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<1)
         loader.fail("a", .timedOut(url: "a", phase: .connect, seconds: 1))
-        let failed = "0 failed timed-out, retryable"
+        let failed = "a: failed timed-out, retryable"
         _ = await read(&updates, until: failed)
         await model.setVisible(4..<5)
         await model.willBeginDragging()
         clock.advance(by: .seconds(4))
         await model.setVisible(0..<1)
-        #expect(text(model.state(of: 0)) == "failed timed-out, retryable")
+        #expect(try model.text(of: "a") == "failed timed-out, retryable")
         await model.setVisible(4..<5)
         clock.advance(by: .seconds(1))
         await model.setVisible(0..<1)
-        #expect(text(model.state(of: 0)) == "placeholder")
+        #expect(try model.text(of: "a") == "placeholder")
         _ = loader.takeRecord()
         await model.didEndDragging(willDecelerate: false)
         #expect(loader.takeRecord() == ["load a"])
@@ -65,19 +65,19 @@ struct ImageListModelFailureTests {
         "a failure in the page ahead is forgotten as its row comes on the screen, also while the list moves")
     func failureAhead() async throws {
         let loader = HeldLoader()
-        let clock = HandClock()
+        let clock = ManualClock()
         let model = ImageListModel(
             loader: loader, rows: try requests("a b c"), pauses: ScrollPauses(afterFailure: .seconds(5)),
             clock: clock, pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<1)
         loader.fail("a", .httpStatus(url: "a", status: 404))
-        _ = await read(&updates, until: "0 failed http-status")
+        _ = await read(&updates, until: "a: failed http-status")
         await model.setVisible(2..<3)
         await model.willBeginDragging()
         await model.setVisible(1..<2)
         clock.advance(by: .seconds(5))
         await model.setVisible(0..<1)
-        #expect(text(model.state(of: 0)) == "placeholder")
+        #expect(try model.text(of: "a") == "placeholder")
     }
 }

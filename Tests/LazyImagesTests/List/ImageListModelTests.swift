@@ -55,8 +55,8 @@ struct ImageListModelTests {
         await model.willBeginDragging()
         await model.setVisible(0..<2)
         #expect(loader.takeRecord() == ["pin b"])
-        #expect(text(model.state(of: 0)) == "placeholder")
-        #expect(text(model.state(of: 1)) == "b")
+        #expect(try model.text(of: "a") == "placeholder")
+        #expect(try model.text(of: "b") == "b")
     }
 
     @Test("a request that wants the network, or names its bytes, is not answered from memory")
@@ -81,7 +81,7 @@ struct ImageListModelTests {
         #expect(loader.takeRecord() == ["cancel b", "raise c"])
         var updates = model.updates.makeAsyncIterator()
         loader.finish("a")
-        #expect(await read(&updates, until: "3 a").contains("3 a"))
+        #expect(await read(&updates, until: "a: a").contains("a: a"))
     }
 
     @Test("a cancelled load's late answer is not taken for that of the load begun since")
@@ -95,7 +95,7 @@ struct ImageListModelTests {
         var updates = model.updates.makeAsyncIterator()
         loader.finish("a")
         #expect(
-            await read(&updates, until: "0 a") == ["0 loading 0", "0 a"] || text(model.state(of: 0)) == "a")
+            try await read(&updates, until: "a: a") == ["a: loading 0", "a: a"] || model.text(of: "a") == "a")
     }
 
     @Test("a row shows its placeholder, the progress, the image, and the placeholder when it has left")
@@ -103,16 +103,18 @@ struct ImageListModelTests {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
-        #expect(text(model.state(of: 0)) == "placeholder")
+        #expect(try model.text(of: "a") == "placeholder")
         await model.setVisible(0..<1)
-        #expect(await read(&updates, until: "1 loading 0") == ["0 loading 0", "1 loading 0"])
+        #expect(await read(&updates, until: "b: loading 0") == ["a: loading 0", "b: loading 0"])
         loader.report("a", TransferProgress(received: 7, expected: 9))
-        #expect(await read(&updates, until: "0 loading 7") == ["0 loading 7"])
+        #expect(await read(&updates, until: "a: loading 7") == ["a: loading 7"])
         loader.finish("a")
-        #expect(await read(&updates, until: "0 a") == ["0 a"])
+        #expect(await read(&updates, until: "a: a") == ["a: a"])
         await model.setVisible(2..<3)
         #expect(
-            await read(&updates, until: "2 loading 0") == ["0 placeholder", "1 placeholder", "2 loading 0"])
+            await read(&updates, until: "c: loading 0") == [
+                "a: placeholder", "b: placeholder", "c: loading 0",
+            ])
     }
 
     @Test("a row shows previews where they are asked for, and never one in the place of its image")
@@ -127,17 +129,17 @@ struct ImageListModelTests {
                 bitmap: Bitmap(width: 1, height: 1, pixels: [0, 0, 0, 0], isComplete: false), number: number)
         }
         loader.show("a", preview(1))
-        _ = await read(&updates, until: "0 loading 0, preview 1")
+        _ = await read(&updates, until: "a: loading 0, preview 1")
         loader.report("a", TransferProgress(received: 7, expected: 9))
-        _ = await read(&updates, until: "0 loading 7, preview 1")
+        _ = await read(&updates, until: "a: loading 7, preview 1")
         loader.show("a", preview(2))
         loader.finish("a")
-        _ = await read(&updates, until: "0 a")
+        _ = await read(&updates, until: "a: a")
         // The model takes what is told in turn: the preview has been looked at once this one has.
         loader.show("b", preview(3))
         #expect(
-            await read(&updates, until: "1 loading 0, preview 3").allSatisfy { !$0.hasPrefix("0 loading") })
-        #expect(text(model.state(of: 0)) == "a")
+            await read(&updates, until: "b: loading 0, preview 3").allSatisfy { !$0.hasPrefix("a: loading") })
+        #expect(try model.text(of: "a") == "a")
 
         let plain = ImageListModel(loader: loader, rows: try requests("c"), pressure: nil)
         await plain.setVisible(0..<1)
@@ -172,11 +174,11 @@ struct ImageListModelTests {
         loader.finish("b")
         loader.finish("c")
         loader.fail("d", .httpStatus(url: "d", status: 500))
-        _ = await read(&updates, until: "0 a", "1 b", "2 c", "3 failed http-status, retryable")
+        _ = await read(&updates, until: "a: a", "b: b", "c: c", "d: failed http-status, retryable")
         await model.setVisible(1..<3)
-        #expect(await read(&updates, until: "0 placeholder") == ["0 placeholder"])
+        #expect(await read(&updates, until: "a: placeholder") == ["a: placeholder"])
         await model.retryFailed()
-        #expect(await read(&updates, until: "3 loading 0") == ["3 loading 0"])
+        #expect(await read(&updates, until: "d: loading 0") == ["d: loading 0"])
     }
 
     @Test("a memory warning stops prefetches and lets go of images nobody sees")
@@ -187,12 +189,12 @@ struct ImageListModelTests {
         await model.setVisible(0..<2)
         loader.finish("a")
         loader.finish("c")
-        _ = await read(&updates, until: "0 a", "2 c")
+        _ = await read(&updates, until: "a: a", "c: c")
         _ = loader.takeRecord()
         await model.didReceiveMemoryWarning()
         #expect(loader.takeRecord() == ["cancel d"])
-        #expect(text(model.state(of: 2)) == "placeholder")
-        #expect(text(model.state(of: 0)) == "a")
+        #expect(try model.text(of: "c") == "placeholder")
+        #expect(try model.text(of: "a") == "a")
         #expect(model.counters.prefetching == 0)
     }
 
@@ -209,20 +211,70 @@ struct ImageListModelTests {
         #expect(loader.takeRecord() == ["unpin b"])
     }
 
-    @Test("another list shows its own rows, and updates name it")
+    @Test("the rows of another list show their own images, and those that left their placeholders")
     func anotherList() async throws {
         let loader = HeldLoader(memory: ["a", "x"])
         let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<2)
-        #expect(await read(&updates, until: "1 loading 0") == ["0 a", "1 loading 0"])
-        let number = await model.setRows(try requests("x"))
-        let update = await updates.next()
-        #expect(number == 1)
-        #expect(update?.list == number)
-        #expect(update.map { text($0.state) } == "x")
-        #expect(await read(&updates, until: "1 placeholder") == ["1 placeholder"])
+        #expect(await read(&updates, until: "b: loading 0") == ["a: a", "b: loading 0"])
+        await model.setRows(try requests("x"))
+        #expect(await read(&updates, until: "x: x") == ["a: placeholder", "b: placeholder", "x: x"])
         #expect(loader.takeRecord() == ["pin a", "load b", "unpin a", "cancel b", "pin x"])
+    }
+
+    @Test("a request that two lists have keeps its image and its load, without an update")
+    func keptRequest() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<3)
+        loader.finish("a")
+        loader.report("b", TransferProgress(received: 7, expected: 9))
+        _ = await read(&updates, until: "a: a", "b: loading 7")
+        _ = loader.takeRecord()
+        guard case .loaded(let image) = model.state(of: try request("a")) else {
+            Issue.record("a has no image")
+            return
+        }
+        await model.setRows(try requests("x b a"))
+        #expect(loader.takeRecord() == ["cancel c", "load x"])
+        #expect(await read(&updates, until: "x: loading 0") == ["c: placeholder", "x: loading 0"])
+        #expect(try model.text(of: "b") == "loading 7")
+        guard case .loaded(let kept) = model.state(of: try request("a")) else {
+            Issue.record("a has lost its image")
+            return
+        }
+        #expect(kept === image)
+    }
+
+    @Test("what happens to a request that no row shows any more is no news")
+    func goneRequest() async throws {
+        let loader = HeldLoader()
+        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
+        await model.setVisible(0..<2)
+        var updates = model.updates.makeAsyncIterator()
+        loader.report("a", TransferProgress(received: 7, expected: 9))
+        await model.setRows(try requests("x"))
+        // Its load was cancelled: neither outcome nor progress has an effect.
+        loader.report("a", TransferProgress(received: 8, expected: 9))
+        loader.finish("a")
+        loader.finish("x")
+        #expect(await read(&updates, until: "x: x").allSatisfy { $0.hasPrefix("x:") })
+        #expect(try model.text(of: "a") == "placeholder")
+    }
+
+    @Test("rows whose requests differ only in priority share a load and a state")
+    func priorities() async throws {
+        let loader = HeldLoader()
+        let urgent = try ImageRequest("https://example.org/a", priority: .veryHigh)
+        let model = ImageListModel(loader: loader, rows: [try request("a"), urgent], pressure: nil)
+        var updates = model.updates.makeAsyncIterator()
+        await model.setVisible(0..<2)
+        #expect(loader.takeRecord() == ["load a"])
+        loader.finish("a")
+        #expect(await read(&updates, until: "a: a").filter { $0 == "a: a" }.count == 1)
+        #expect(try model.text(of: "a") == "a" && model.state(of: urgent).text == "a")
     }
 
     @Test("letting go of the model cancels its loads and ends its updates")
@@ -245,11 +297,12 @@ struct ImageListModelTests {
             "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAY"
             + "AAAAfFcSJAAAAC0lEQVR4nGNgAAIAAAUAAXpeqz8AAAAASUVORK5CYII="
         let loader = ImageLoader(disk: nil, pressure: nil)
-        let model = ImageListModel(loader: loader, rows: [try ImageRequest(pixel), nil], pressure: nil)
+        let request = try ImageRequest(pixel)
+        let model = ImageListModel(loader: loader, rows: [request, nil], pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         await model.setVisible(0..<2)
         while let update = await updates.next() {
-            #expect(update.row == 0)
+            #expect(update.key == LoadKey(request))
             if case .failed(let reason, _) = update.state { Issue.record(reason) }
             if case .loading = update.state { continue }
             break

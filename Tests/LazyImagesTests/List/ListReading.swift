@@ -1,4 +1,4 @@
-import LazyImages
+@testable import LazyImages
 
 /// Rows with these names, `-` for a row without an image.
 func requests(_ names: String) throws -> [ImageRequest?] {
@@ -7,21 +7,38 @@ func requests(_ names: String) throws -> [ImageRequest?] {
 
 func request(_ name: String) throws -> ImageRequest { try ImageRequest("https://example.org/\(name)") }
 
-/// Reads updates until all of `texts` have come, and returns what was read.
+/// Reads updates until all of `texts` have come, and returns what was read: `a: loading 7`, `b: placeholder`; for a loaded
+/// image its name.
 func read(_ updates: inout RowUpdates.Iterator, until texts: String...) async -> [String] {
     var seen: [String] = []
     while !texts.allSatisfy(seen.contains), let update = await updates.next() {
-        seen.append("\(update.row) \(text(update.state))")
+        seen.append(update.text)
     }
     return seen
 }
 
-func text(_ state: RowState) -> String {
-    switch state {
-    case .placeholder: "placeholder"
-    case .loading(let progress, let preview):
-        "loading \(progress.received)" + (preview.map { ", preview \($0.number)" } ?? "")
-    case .loaded(let image): image.url.lastPathComponent
-    case .failed(let reason, let isRetryable): "failed \(reason.code)\(isRetryable ? ", retryable" : "")"
+extension RowState {
+    var text: String {
+        switch self {
+        case .placeholder: "placeholder"
+        case .loading(let progress, let preview):
+            "loading \(progress.received)" + (preview.map { ", preview \($0.number)" } ?? "")
+        case .loaded(let image): image.url.lastPathComponent
+        case .failed(let reason, let isRetryable): "failed \(reason.code)\(isRetryable ? ", retryable" : "")"
+        }
     }
+}
+
+extension RowUpdate {
+    var text: String { "\(key.name): \(state.text)" }
+}
+
+extension LoadKey {
+    /// The last part of the request's URL.
+    var name: String { image.url.split(separator: "/").last.map(String.init) ?? "" }
+}
+
+extension ImageListModel {
+    /// What the rows of an image show.
+    nonisolated func text(of name: String) throws -> String { state(of: try request(name)).text }
 }

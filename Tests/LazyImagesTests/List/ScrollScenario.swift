@@ -89,7 +89,7 @@ extension ScrollScenario.Step {
         event(.failed(key, .httpStatus(url: "\(key)", status: 503)), follows)
     }
     static func warning(_ follows: String) -> Self { event(.memoryWarning, follows) }
-    static func retry(_ row: Int, _ follows: String) -> Self { event(.retry(row: row), follows) }
+    static func retry(_ key: Character, _ follows: String) -> Self { event(.retry(key), follows) }
     static func retryAll(_ follows: String) -> Self { event(.retryAll, follows) }
     static func replace(_ rows: String, _ visible: Range<Int>, _ follows: String) -> Self {
         event(.replacing(ScrollScenario.rows(rows), visible: visible), follows)

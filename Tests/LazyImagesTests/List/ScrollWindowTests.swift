@@ -173,14 +173,14 @@ struct ScrollWindowTests {
             [
                 .show(0..<2, "load a, load b"), .failed("a", ""), .drag(""), .rest(""), .wait(100),
                 .show(0..<2, ""),
-                .retry(0, "load a"),
+                .retry("a", "load a"),
             ]),
         ScrollScenario(
             "a retry waits for the list to rest", rows: "a",
-            [.show(0..<1, "load a"), .failed("a", ""), .drag(""), .retry(0, ""), .rest("load a")]),
+            [.show(0..<1, "load a"), .failed("a", ""), .drag(""), .retry("a", ""), .rest("load a")]),
         ScrollScenario(
-            "a retry of a row that has not failed does nothing", rows: "ab",
-            [.show(0..<1, "load a, prefetch b"), .retry(0, ""), .retry(1, ""), .retry(7, ""), .retry(-1, "")]),
+            "a retry of an image that has not failed does nothing", rows: "ab",
+            [.show(0..<1, "load a, prefetch b"), .retry("a", ""), .retry("b", ""), .retry("z", "")]),
         ScrollScenario(
             "all failed rows are tried again, those off the screen when they come back", rows: "abcdef",
             [

@@ -18,9 +18,10 @@ struct FileLoaderDataTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func loader(maximumBytes: Int = 1 << 20) -> FileLoader {
+    private func loader(maximumBytes: Int = 1 << 20, retry: RetryPolicy = .never) -> FileLoader {
         var configuration = ImageDownloader.Configuration()
         configuration.maximumBytes = maximumBytes
+        configuration.retry = retry
         return FileLoader(
             disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
     }
@@ -49,13 +50,20 @@ struct FileLoaderDataTests {
     func tiers() async throws {
         let first = loader()
         let file = try await first.file(for: request())
-        #expect(file.source == .local && file.bytes.array == SampleImages.png && file.header?.format == .png)
+        #expect(
+            file.source == .local && file.bytes.array == SampleImages.png && file.header?.format == .png)
         #expect(try await first.file(for: request()).source == .memory)
         await first.flush()
         let other = try await loader().file(for: request())
         #expect(other.source == .disk && other.bytes.array == SampleImages.png && calls.count == 1)
         #expect(try await first.file(for: request(policy: .reload)).source == .local)
         #expect(calls.count == 2 && transport.started.count == 0)
+    }
+
+    @Test("an id that makes no URL is no path either", arguments: ["//[", "//:x", "/etc/passwd", ""])
+    func oddID(id: String) async throws {
+        let file = try await loader().file(for: request(id: id))
+        #expect(file.source == .local && file.bytes.array == SampleImages.png)
     }
 
     @Test("what it gave does not grow old")
@@ -89,8 +97,10 @@ struct FileLoaderDataTests {
             calls.add()
             return SampleImages.png
         }
-        #expect(try await loader.image(for: small).bitmap.size == ImageSize(width: 1, height: 1))
-        #expect(try await loader.image(for: request()).bitmap.size == ImageSize(width: 2, height: 3))
+        async let smallImage = loader.image(for: small)
+        async let image = loader.image(for: request())
+        #expect(try await smallImage.bitmap.size == ImageSize(width: 1, height: 1))
+        #expect(try await image.bitmap.size == ImageSize(width: 2, height: 3))
         for request in [small, request()] {
             #expect(try await loader.image(for: request).source == .memory)
         }
@@ -125,15 +135,15 @@ struct FileLoaderDataTests {
 
     @Test("what it throws when it is cancelled is a cancellation")
     func cancelled() async throws {
-        let loader = loader()
         let opened = Tally()
+        let url = try #require(URL(string: "id:asset-7"))
         let load = Task { [calls] in
-            try await loader.file(
+            try await DownloadedImage(
                 from: {
                     calls.add()
                     try await opened.reaches(1)
                     return []
-                }, for: request())
+                }, of: url, ImageDownloader.Configuration())
         }
         try await calls.reaches(1)
         load.cancel()
@@ -167,6 +177,39 @@ struct FileLoaderDataTests {
                 await error(loader(), ImageRequest(id: "a") { () -> [UInt8] in throw other })?.code
                     == "data-failed")
         }
+    }
+
+    @Test("it is called again after an error that another try may mend, and says nothing of any host")
+    func retries() async throws {
+        let retry = RetryPolicy(attempts: 3, firstPause: .zero, failuresOfHost: 1)
+        let loader = loader(retry: retry)
+        let failing = ImageRequest(id: "a") { [calls] () -> [UInt8] in
+            calls.add()
+            throw ImageLoadingError.connectionFailed(url: "smb://nas/a", reason: "asleep")
+        }
+        #expect(await error(loader, failing)?.code == "connection-failed")
+        #expect(calls.count == 3)
+        #expect(try await loader.file(for: request()).source == .local)
+    }
+
+    @Test("closures wait for their turns as transfers do")
+    func turns() async throws {
+        var configuration = ImageDownloader.Configuration()
+        configuration.transfersPerHost = 1
+        let loader = FileLoader.ephemeral(configuration: configuration, transport: transport)
+        let opened = Tally()
+        let holding = ImageRequest(id: "first") { [calls] in
+            calls.add()
+            try await opened.reaches(1)
+            return SampleImages.png
+        }
+        let first = try await loader.callers(1, of: holding)
+        try await calls.reaches(1)
+        let second = try await loader.callers(1, of: request(id: "second"))
+        #expect(calls.count == 1)
+        opened.add()
+        for callers in [first, second] { _ = try await callers.outcomes[0].get() }
+        #expect(calls.count == 2 && transport.started.count == 0)
     }
 
     @Test(

@@ -51,6 +51,32 @@ struct LoadTimingTests {
         #expect(try await first.code == nil)
     }
 
+    @Test("the load of an image tells its file too, and the time until the file was there")
+    func image() async throws {
+        let images = ImageLoader(files: loader, pressure: nil)
+        let request = try ImageRequest("http://localhost/1", cachePolicy: .returnCacheElseLoad)
+        async let loading = images.timedImage(for: request)
+        try await held.transfer().answer(SampleImages.png)
+        let (image, file, timing) = await loading
+        #expect(try image.get().source == .network)
+        #expect(file?.bytes.count == SampleImages.png.count && file?.source == .network)
+        #expect(timing.own > .zero)
+        let again = await images.timedImage(for: request)
+        #expect(try again.image.get().source == .memory)
+        #expect(again.file == nil && again.timing.queued == .zero)
+    }
+
+    @Test("a file that cannot be decoded is told, and one that failed is not")
+    func undecodable() async throws {
+        let images = ImageLoader(files: loader, pressure: nil)
+        let gif = Data(Array("GIF89a".utf8) + [16, 0, 16, 0, 0, 0, 0, 0x3b]).base64EncodedString()
+        let (image, file, _) = await images.timedImage(
+            for: try ImageRequest("data:image/gif;base64," + gif))
+        #expect(image.error?.code == "undecodable" && file?.bytes.count == 14)
+        let failed = await images.timedImage(for: try ImageRequest("data:,x"))
+        #expect(failed.image.error?.code == "not-an-image" && failed.file == nil)
+    }
+
     @Test("what a tier has waits for nothing")
     func local() async throws {
         let (_, timing) = await loader.timedFile(for: try ImageRequest("data:,x"))

@@ -88,7 +88,7 @@ struct LocalContentTests {
         for (text, isLocal) in [
             ("file:///a", true), ("DATA:,a", true), ("https://a", false), ("http://a", false),
         ] {
-            #expect(LocalContent.answers(try #require(URL(string: text))) == isLocal)
+            #expect(try #require(URL(string: text)).isLocal == isLocal)
         }
     }
 

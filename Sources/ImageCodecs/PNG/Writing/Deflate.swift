@@ -5,14 +5,14 @@ struct Deflate {
     private static let shortest = 3
     private static let longest = 258
     private static let window = 32_768
-    /// How many earlier places with the same beginning are tried, and the length that is good enough to stop.
+    /// How many earlier positions with the same beginning are tried, and the length that is good enough to stop.
     private static let mostTries = 32
     private static let goodLength = 64
     /// Literals and matches of a block.
     private static let blockTokens = 1 << 15
     private static let none: Int32 = -1
 
-    /// The last place with each hash of three bytes, and before each place the one with the same hash.
+    /// The last index with each hash of three bytes, and before each index the one with the same hash.
     private var heads = [Int32](repeating: none, count: 1 << 15)
     private var previous = [Int32](repeating: none, count: window)
     private var block = DeflateBlock()
@@ -49,7 +49,7 @@ struct Deflate {
             if match.length >= Self.shortest {
                 block.append(length: match.length, distance: match.distance)
                 flushIfFull()
-                for place in position + 1..<position + match.length { add(place, of: input) }
+                for index in position + 1..<position + match.length { add(index, of: input) }
                 position += match.length
             } else {
                 append(literal: input[position])
@@ -69,32 +69,32 @@ struct Deflate {
         block = DeflateBlock()
     }
 
-    private func hash(_ input: Span<UInt8>, _ place: Int) -> Int? {
-        guard place + 2 < input.count else { return nil }
-        let three = UInt32(input[place]) | UInt32(input[place + 1]) << 8 | UInt32(input[place + 2]) << 16
+    private func hash(_ input: Span<UInt8>, _ index: Int) -> Int? {
+        guard index + 2 < input.count else { return nil }
+        let three = UInt32(input[index]) | UInt32(input[index + 1]) << 8 | UInt32(input[index + 2]) << 16
         // Knuth's multiplicative hash, the upper 15 bits.
         return Int((three &* 2_654_435_761) >> 17)
     }
 
-    private mutating func add(_ place: Int, of input: Span<UInt8>) {
-        guard let hash = hash(input, place) else { return }
-        previous[place & (Self.window - 1)] = heads[hash]
-        heads[hash] = Int32(truncatingIfNeeded: place)
+    private mutating func add(_ index: Int, of input: Span<UInt8>) {
+        guard let hash = hash(input, index) else { return }
+        previous[index & (Self.window - 1)] = heads[hash]
+        heads[hash] = Int32(truncatingIfNeeded: index)
     }
 
-    private func longestMatch(at place: Int, in input: Span<UInt8>) -> (length: Int, distance: Int) {
-        guard let hash = hash(input, place) else { return (0, 0) }
-        let most = min(Self.longest, input.count - place)
+    private func longestMatch(at index: Int, in input: Span<UInt8>) -> (length: Int, distance: Int) {
+        guard let hash = hash(input, index) else { return (0, 0) }
+        let most = min(Self.longest, input.count - index)
         var best = (length: 0, distance: 0)
         var candidate = Int(heads[hash])
         var tries = 0
-        while candidate >= 0, place - candidate < Self.window, tries < Self.mostTries {
+        while candidate >= 0, index - candidate < Self.window, tries < Self.mostTries {
             // One that is to be longer than the best must agree where that one ended.
-            if best.length == 0 || input[candidate + best.length] == input[place + best.length] {
+            if best.length == 0 || input[candidate + best.length] == input[index + best.length] {
                 var length = 0
-                while length < most, input[candidate + length] == input[place + length] { length += 1 }
+                while length < most, input[candidate + length] == input[index + length] { length += 1 }
                 if length > best.length {
-                    best = (length, place - candidate)
+                    best = (length, index - candidate)
                     if length == most || length >= Self.longest { break }
                 }
             }

@@ -56,7 +56,7 @@ extension CacheFolder {
         return header.bodyLength
     }
 
-    /// Writes a key's entry beside its place and renames it into it, so that every reader finds the old one or the
+    /// Writes a key's entry to a temporary file and renames that, so that every reader finds the old one or the
     /// new one, whole. Returns the size of the one it replaced.
     func write(_ entry: StagingArea.Entry, for key: CacheKey) throws(FileFault) -> Int? {
         let name = Self.entryName(of: key.digest)
@@ -67,7 +67,7 @@ extension CacheFolder {
             try calls.setTimes(of: temporary.file, changed: Int(EntryHeader.storedExpiry(entry.expiry)))
             // Losing the error is right: mostly there is nothing to replace, and the counts are hints.
             let old = (try? calls.status(of: name, in: descriptor))?.size
-            try place(temporary.name, as: name)
+            try rename(temporary.name, to: name)
             return old
         } catch {
             // Losing the error is right: the first one tells more, and the next sweep finds what stays.
@@ -102,7 +102,7 @@ extension CacheFolder {
         try outcome.get()
     }
 
-    private func place(_ temporary: String, as name: String) throws(FileFault) {
+    private func rename(_ temporary: String, to name: String) throws(FileFault) {
         do {
             try calls.rename(temporary, to: name, in: descriptor)
         } catch let error where error.code == ENOENT {

@@ -82,8 +82,8 @@ final class UsageFile: Sendable {
         }
         for (index, amount) in changed {
             let words = [Int64(max(0, amount.bytes)), Int64(max(0, amount.entries))]
-            let place = Self.heading.count + 16 * index
-            guard (try? calls.write(file, words, at: place)) != nil else { return }
+            let offset = Self.heading.count + 16 * index
+            guard (try? calls.write(file, words, at: offset)) != nil else { return }
             state.withLock { $0.settle(index, amount) }
         }
     }
@@ -102,10 +102,10 @@ extension UsageFile {
             total = Amount()
             unsafe file.withUnsafeBytes { raw in
                 for index in table.indices {
-                    let place = heading.count + 16 * index
-                    table[index].bytes = unsafe Int(raw.loadUnaligned(fromByteOffset: place, as: Int64.self))
+                    let offset = heading.count + 16 * index
+                    table[index].bytes = unsafe Int(raw.loadUnaligned(fromByteOffset: offset, as: Int64.self))
                     table[index].entries = unsafe Int(
-                        raw.loadUnaligned(fromByteOffset: place + 8, as: Int64.self))
+                        raw.loadUnaligned(fromByteOffset: offset + 8, as: Int64.self))
                     total = total + table[index]
                 }
             }

@@ -122,3 +122,52 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// How often what happened since the cache was made, and what it holds.
     public var counters: MemoryCacheCounters { store.withLock { MemoryCacheCounters($0) } }
 }
+
+/// A value that knows where it is from.
+public protocol CachedAddress {
+    /// Where it came from, after redirects.
+    var url: URL { get }
+    /// What was asked for, before redirects.
+    var requestedURL: URL { get }
+}
+
+/// What happened in a memory cache since it was made, and what it holds.
+public struct MemoryCacheCounters: Equatable, Sendable {
+    /// Lookups that found a value.
+    public let hits: Int
+    /// Lookups that did not.
+    public let misses: Int
+    /// Values that were kept.
+    public let stores: Int
+    /// Values let go for want of room, or by `trim`.
+    public let evictions: Int
+    /// Values held now.
+    public let entries: Int
+    /// What they cost together, in bytes.
+    public let bytes: Int
+
+    init(_ store: borrowing MemoryStore) {
+        hits = store.hits
+        misses = store.misses
+        stores = store.stores
+        evictions = store.evictions
+        entries = store.count
+        bytes = store.cost
+    }
+}
+
+/// How much memory a memory tier takes where nobody says otherwise.
+public enum MemoryLimit {
+    /// 15 % of the memory this process may use (its control group's limit, or the machine's memory), at most 512 MiB, in
+    /// bytes. Looked up once.
+    public static let standard = limit(allowance: SystemMemory().allowance)
+
+    private static let share = 0.15
+    private static let most = 512 << 20
+    /// Where the kernel does not tell.
+    private static let unknown = 64 << 20
+
+    static func limit(allowance: Int?) -> Int {
+        allowance.map { min(most, Int(Double($0) * share)) } ?? unknown
+    }
+}

@@ -123,6 +123,6 @@ actor AuthenticationBroker {
 
     private static func origin(of url: URL) -> URL? {
         guard let scheme = url.scheme?.lowercased() else { return nil }
-        return URL(string: "\(scheme)://\(SecurityPolicy.hostAndPort(of: url))/")
+        return URL(string: "\(scheme)://\(Origin(url).hostAndPort)/")
     }
 }

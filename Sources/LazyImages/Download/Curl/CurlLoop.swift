@@ -6,6 +6,11 @@ import SystemSupport
 /// The transport's thread: sockets, timers and transfers of one libcurl multi handle, driven by epoll through
 /// `curl_multi_socket_action`, so that an event costs the same however many transfers are under way.
 @safe final class CurlLoop {
+    /// The time at which the loop woke up last. What arrives by one wake-up arrives at one time.
+    final class Clock {
+        var now: Int64 = 0
+    }
+
     private let inbox: CurlInbox
     private let configuration: CurlTransport.Configuration
     private let connectTo: CurlList
@@ -18,6 +23,7 @@ import SystemSupport
     private var lastFields = (fields: HTTPFields(), list: CurlList([]))
     /// Handles that have served and may serve again.
     private var idleHandles: [OpaquePointer] = unsafe []
+    private let clock = Clock()
     /// When libcurl wants to be called, and when to look for timeouts of transfers again; monotonic nanoseconds.
     private var curlDeadline = Int64.max
     private var transferDeadline = Int64.max
@@ -55,6 +61,7 @@ import SystemSupport
             ccurl_leave()
             let count = unsafe epoll_wait(poller.descriptor, &events, Int32(events.count), waitTime())
             ccurl_enter()
+            clock.now = Self.now()
             for index in 0..<max(0, Int(count)) {
                 let event = unsafe events[index]
                 let socket = unsafe event.data.fd
@@ -104,7 +111,7 @@ import SystemSupport
         }
         let transfer = unsafe CurlTransfer(
             order: order, handle: handle, started: Self.now(), requestFields: lastFields.list,
-            connectTo: connectTo)
+            connectTo: connectTo, clock: clock)
         if let refusal = transfer.refusal {
             retire(transfer)
             order.end(with: .failure(refusal))
@@ -218,4 +225,17 @@ private func timerCallback(_ multi: OpaquePointer?, _ milliseconds: Int, _ conte
     guard let context = unsafe context else { return 0 }
     unsafe Unmanaged<CurlLoop>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds: milliseconds)
     return 0
+}
+
+/// An epoll descriptor, closed when it goes.
+final class Poller: Sendable {
+    let descriptor: Int32
+
+    /// - Throws: when the system gives no descriptor.
+    init() throws(ResourceShortage) {
+        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        if descriptor < 0 { throw ResourceShortage(missing: .descriptor, code: errno) }
+    }
+
+    deinit { close(descriptor) }
 }

@@ -16,6 +16,7 @@ import SystemSupport
     /// What libcurl reads while the transfer is under way.
     private let requestFields: CurlList
     private let connectTo: CurlList
+    private let clock: CurlLoop.Clock
 
     private var head: ResponseHead?
     private var headIsComplete = false
@@ -38,9 +39,11 @@ import SystemSupport
 
     /// A transfer on a handle that `CurlHandle.make` has made and that may have served others before.
     init(
-        order: CurlOrder, handle: OpaquePointer, started: Int64, requestFields: CurlList, connectTo: CurlList
+        order: CurlOrder, handle: OpaquePointer, started: Int64, requestFields: CurlList,
+        connectTo: CurlList, clock: CurlLoop.Clock
     ) {
         self.order = order
+        self.clock = clock
         unsafe self.handle = handle
         self.started = started
         self.requestFields = requestFields
@@ -79,7 +82,7 @@ import SystemSupport
 
     /// One line of a header, its line end included. False stops the transfer.
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        lastArrival = CurlLoop.now()
+        lastArrival = clock.now
         headerBytes += line.count
         guard headerBytes <= Self.headerLimit else {
             return stop(
@@ -111,7 +114,7 @@ import SystemSupport
 
     /// The next bytes of the body. False stops the transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        lastArrival = CurlLoop.now()
+        lastArrival = clock.now
         received += bytes.count
         if !receiverHasEnough {
             let span = unsafe bytes.assumingMemoryBound(to: UInt8.self).span

@@ -102,7 +102,7 @@ struct MemoryCacheTests {
 
     @Test("after its time to live a value is none")
     func timeToLive() throws {
-        let clock = HandClock()
+        let clock = ManualClock()
         let cache = MemoryCache<Picture>(limit: 100, timeToLive: .seconds(10), clock: clock)
         cache.store(Picture(), for: try key("a"), cost: 1)
         clock.advance(by: .seconds(9))

@@ -194,8 +194,8 @@ struct MemoryPressureTests {
         where ["/0", "/1", "/2"].contains(transfer.request.url.path) { transfer.answer(SampleImages.png) }
         pressure.report(.warning)
         try await eventually { loader.files.downloader.transferCount == 0 }
-        try await eventually { model.state(of: 0).isLoaded }
-        #expect(!model.state(of: 4).isLoaded && transport.requests.count == 6)
+        try await eventually { model.state(of: rows[0]).isLoaded }
+        #expect(!model.state(of: rows[4]).isLoaded && transport.requests.count == 6)
     }
 
     private func outcome(

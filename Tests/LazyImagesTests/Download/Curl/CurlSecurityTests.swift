@@ -84,7 +84,7 @@ struct CurlSecurityTests {
         _ url: URL, _ policy: SecurityPolicy, transport: CurlTransport? = nil
     ) async -> ImageLoadingError? {
         var request = TransportRequest(url: url)
-        request.security = policy.transportSecurity(for: url)
+        request.security = policy.transportSecurity(for: Origin(url))
         let receiver = RecordingReceiver()
         do throws(ImageLoadingError) {
             let head = try await (transport ?? self.transport).perform(request, into: receiver)

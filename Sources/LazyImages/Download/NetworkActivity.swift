@@ -115,3 +115,53 @@ public final class NetworkActivity: Sendable {
         }
     }
 }
+
+/// One thing that happened to a transfer.
+public struct TransferEvent: Sendable {
+    /// What happened.
+    public enum Kind: Sendable {
+        /// It was asked for and waits for a slot.
+        case waiting
+        /// It has its slot, after waiting so long.
+        case started(queueWait: Duration)
+        /// A redirect leads on to another address.
+        case redirected(to: String)
+        /// Its answer is there, with this status.
+        case finished(status: Int, metrics: TransferMetrics)
+        /// It came to nothing.
+        case failed(ImageLoadingError, metrics: TransferMetrics?)
+        /// What it came to may pass: it is tried again after so long.
+        case retrying(after: Duration)
+    }
+
+    /// The same for all events of one transfer, and like no other's of one downloader.
+    public let transfer: Int
+    /// Where it goes, without credentials.
+    public let url: String
+    /// What happened.
+    public let kind: Kind
+}
+
+/// Where one transfer's time went, and what it carried. Times are counted from the transfer's start; zero where a phase did
+/// not happen, as on a connection that was open already.
+public struct TransferMetrics: Sendable, Hashable {
+    /// Until the host's address was known.
+    public var nameLookup = Duration.zero
+    /// Until the connection stood.
+    public var connect = Duration.zero
+    /// Until TLS stood.
+    public var secureConnect = Duration.zero
+    /// Until the first byte of the answer.
+    public var firstByte = Duration.zero
+    /// Until the end.
+    public var total = Duration.zero
+    /// Bytes of the body that arrived.
+    public var bytes = 0
+    /// `HTTP/1.1`, `HTTP/2`; empty where no answer came.
+    public var protocolVersion = ""
+    /// Whether it went over a connection that was open already.
+    public var isReused = false
+
+    /// A transfer of which nothing is known.
+    public init() {}
+}

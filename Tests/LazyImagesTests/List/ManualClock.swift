@@ -1,8 +1,8 @@
 import LazyImages
 import SystemSupport
 
-/// A clock that the test moves on. Nobody sleeps by it.
-final class HandClock: Clock {
+/// A clock that the test advances. Nothing may sleep by it.
+final class ManualClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Duration.zero
 

@@ -7,38 +7,38 @@ import Testing
 @testable import marquee
 
 @Suite("Where addresses stand", .timeLimit(.minutes(30)))
-struct PlaceTests {
+struct BaseURLTests {
     private func url(_ text: String) throws -> URL { try URL(typed: text) }
 
     @Test("after a redirect, addresses are relative to what was found")
     func redirectedBase() throws {
-        let place = try Place(
+        let base = try BaseURL(
             origin: url("https://a.example/list"), redirectedTo: url("https://b.example/v2/movies.json"))
-        #expect(place.base.absoluteString == "https://b.example/v2/movies.json")
+        #expect(base.url.absoluteString == "https://b.example/v2/movies.json")
     }
 
     @Test("a redirect to another origin earns it no header fields")
     func redirectedFields() throws {
-        let place = try Place(
+        let base = try BaseURL(
             origin: url("https://a.example/list"), redirectedTo: url("https://b.example/v2/movies.json"))
-        #expect(!place.sharesFields(with: try url("https://b.example/v2/1.jpg")))
-        #expect(place.sharesFields(with: try url("https://a.example/1.jpg")))
-        #expect(!place.sharesFields(with: try url("http://a.example/1.jpg")))
-        #expect(!place.sharesFields(with: try url("https://a.example:444/1.jpg")))
+        #expect(!base.sharesFields(with: try url("https://b.example/v2/1.jpg")))
+        #expect(base.sharesFields(with: try url("https://a.example/1.jpg")))
+        #expect(!base.sharesFields(with: try url("http://a.example/1.jpg")))
+        #expect(!base.sharesFields(with: try url("https://a.example:444/1.jpg")))
     }
 
     @Test("a local list shares the user's fields with what it names")
     func localFields() throws {
-        #expect(Place(URL(filePath: "/movies.json")).sharesFields(with: try url("https://a.example/1.jpg")))
+        #expect(BaseURL(URL(filePath: "/movies.json")).sharesFields(with: try url("https://a.example/1.jpg")))
     }
 
     @Test("credentials in the address stay for its own origin and go nowhere else")
     func credentials() throws {
         let origin = try url("https://u:p%40@a.example/list")
-        let same = Place(origin: origin, redirectedTo: try url("https://a.example/v2/list"))
-        #expect(same.base.absoluteString == "https://u:p%40@a.example/v2/list")
-        let other = Place(origin: origin, redirectedTo: try url("https://b.example/list"))
-        #expect(other.base.absoluteString == "https://b.example/list")
+        let same = BaseURL(origin: origin, redirectedTo: try url("https://a.example/v2/list"))
+        #expect(same.url.absoluteString == "https://u:p%40@a.example/v2/list")
+        let other = BaseURL(origin: origin, redirectedTo: try url("https://b.example/list"))
+        #expect(other.url.absoluteString == "https://b.example/list")
     }
 }
 

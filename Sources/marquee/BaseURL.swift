@@ -1,0 +1,39 @@
+import FoundationEssentials
+import LazyImages
+import SystemSupport
+
+/// The base URL of a list's relative addresses (RFC 3986 section 5.1), and the server that the user's own header fields
+/// are for.
+struct BaseURL: Sendable {
+    let url: URL
+    /// The URL that the user named. A redirect may have led from here to `url`, which gets no credentials by that.
+    let origin: URL
+
+    /// A base URL without redirects.
+    init(_ url: URL) {
+        self.url = url
+        origin = url
+    }
+
+    /// The base URL of a list that the user named as `origin` and that was found at `final` (RFC 3986 section 5.1.3).
+    init(origin: URL, redirectedTo final: URL) {
+        self.origin = origin
+        // Credentials in the address that the user named are for everything at its origin.
+        url = SecurityPolicy.haveSameOrigin(origin, final) ? Self.adding(origin, to: final) : final
+    }
+
+    /// Whether the user's own header fields are sent to `url`. A local list sends them to all its addresses, a list from the
+    /// network to its own origin.
+    func sharesFields(with url: URL) -> Bool {
+        origin.isFileURL || SecurityPolicy.haveSameOrigin(origin, url)
+    }
+
+    private static func adding(_ origin: URL, to url: URL) -> URL {
+        guard origin.user() != nil || origin.password() != nil,
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return url }
+        components.user = origin.user(percentEncoded: false)
+        components.password = origin.password(percentEncoded: false)
+        return components.url ?? url
+    }
+}

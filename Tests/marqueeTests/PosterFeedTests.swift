@@ -1,0 +1,72 @@
+import ImageCodecs
+import LazyImages
+import TerminalGraphics
+import TestSupport
+import Testing
+
+@testable import marquee
+
+@Suite("The browser shows posters by their requests", .timeLimit(.minutes(30)))
+struct PosterFeedTests {
+    private struct NoPicture: Error {}
+
+    private static let size = CellSize(columns: 4, rows: 2)
+    private let loader = ImageLoader(disk: nil, pressure: nil)
+    private let model: ImageListModel
+    private var commands: AsyncStream<PosterFeed.Command>.Iterator
+    private var feed: PosterFeed
+    private let picture = ImageRequest(id: "picture", data: { SampleImages.png })
+    private let broken = ImageRequest(id: "broken", data: { () throws -> [UInt8] in throw NoPicture() })
+
+    init() {
+        model = ImageListModel(loader: loader, pressure: nil)
+        let (stream, continuation) = AsyncStream.makeStream(of: PosterFeed.Command.self)
+        commands = stream.makeAsyncIterator()
+        feed = PosterFeed(
+            model, commands: continuation, canvas: GraphicsMode.blocks.canvas(depth: .trueColour),
+            drawElsewhere: { _ in Issue.record("the pictures here are small") })
+    }
+
+    /// Has the model perform the next command, and waits until it has loaded what it then shows.
+    private mutating func perform() async throws {
+        let command = try #require(await commands.next())
+        await command(model)
+        try await eventually { model.counters.running + model.counters.prefetching == 0 }
+    }
+
+    private mutating func view(_ row: Int) -> String {
+        switch feed.view(ofRow: row, size: Self.size, loader: loader, isMoving: false) {
+        case .placeholder: "placeholder"
+        case .loading: "loading"
+        case .picture: "picture"
+        case .failed: "failed"
+        }
+    }
+
+    @Test("what the model says of a request that no row has any more changes nothing")
+    mutating func goneRequest() async throws {
+        feed.setRows(ListRows([broken]), visible: 0..<1)
+        try await perform()
+        #expect(view(0) == "failed" && feed.failure(ofRow: 0) != nil)
+        // The model does not know of the new rows yet.
+        feed.setRows(ListRows([picture, nil]), visible: 0..<2)
+        #expect(view(0) == "placeholder" && feed.failure(ofRow: 0) == nil)
+        #expect(view(1) == "failed" && !feed.hasRequest(forRow: 1))
+        try await perform()
+        #expect(view(0) == "picture")
+    }
+
+    @Test("a request that two lists have keeps its picture while the model takes up the other list")
+    mutating func keptRequest() async throws {
+        feed.setRows(ListRows([picture]), visible: 0..<1)
+        try await perform()
+        #expect(view(0) == "picture")
+        feed.setRows(ListRows([broken, picture]), visible: 0..<2)
+        // Neither a drawn picture nor the memory tier helps: the state itself is kept.
+        feed.use(GraphicsMode.blocks.canvas(depth: .trueColour))
+        loader.memory.removeAll()
+        #expect(view(0) == "placeholder" && view(1) == "picture")
+        try await perform()
+        #expect(view(0) == "failed" && view(1) == "picture")
+    }
+}
