@@ -18,9 +18,6 @@ public actor ImageDownloader {
     /// What the downloader is doing on the network.
     public nonisolated let activity = NetworkActivity()
 
-    /// How often one request is answered 401 and tried again: a stale nonce, a wrong password, a right one.
-    private static let challengesAnswered = 3
-
     /// Told that an attempt has its slot and how long the transfer has waited for slots, or why it gets none.
     private typealias Admission = Result<Duration, ImageLoadingError>
     /// What the actor has decided and others do outside it: attempts that begin.
@@ -42,14 +39,14 @@ public actor ImageDownloader {
     private var hosts: HostCircuitBreaker
     /// Transfers that nobody waits for, by number.
     private nonisolated let background = Lock<[Int: Transfer]>([:])
-    private nonisolated let tiers: FileTiers
-    private nonisolated let transport: any Transport
-    private nonisolated let configuration: Configuration
-    private nonisolated let budget: BodyBudget
-    private nonisolated let broker: AuthenticationBroker?
-    private nonisolated let partials: PartialStore?
+    nonisolated let tiers: FileTiers
+    nonisolated let transport: any Transport
+    nonisolated let configuration: Configuration
+    nonisolated let budget: BodyBudget
+    nonisolated let broker: AuthenticationBroker?
+    nonisolated let partials: PartialStore?
     /// For the files of bodies.
-    private nonisolated let threads = BlockingThreads(count: 2, name: "LazyImages.body")
+    nonisolated let threads = BlockingThreads(count: 2, name: "LazyImages.body")
 
     /// - Parameter tiers: where transfers store what they bring.
     init(transport: any Transport, tiers: FileTiers) {
@@ -396,110 +393,5 @@ public actor ImageDownloader {
         case .success(.uselessPart): .finished(status: 416, metrics: metrics ?? TransferMetrics())
         case .failure(let error): .failed(error, metrics: metrics)
         }
-    }
-
-    // MARK: One attempt
-
-    /// Where an attempt led.
-    private enum Arrival {
-        case answer(DownloadedImage)
-        case redirect(RedirectStep)
-        /// The earlier part of the body cannot be resumed.
-        case uselessPart
-    }
-
-    /// Fetches and authenticates: first with the credential that the origin accepted last, then with the authenticator's.
-    private nonisolated func answerChallenges(
-        _ attempt: TransferAttempt, spent: Duration, _ metrics: inout TransferMetrics?
-    ) async throws(ImageLoadingError) -> Arrival {
-        if let data = attempt.request.data {
-            return .answer(try await DownloadedImage(from: data, of: attempt.url, configuration))
-        }
-        guard let broker, attempt.request.fields["authorization"] == nil else {
-            return try await fetch(attempt, nil, spent: spent, &metrics)
-        }
-        var authorization = await broker.authorization(for: attempt.url)
-        var arrival = try await fetch(attempt, authorization, spent: spent, &metrics)
-        for _ in 0..<Self.challengesAnswered {
-            guard case .answer(let answer) = arrival, answer.head.status == 401 else { break }
-            let next = await broker.authorization(
-                for: attempt.url, asked: answer.head.fields, refused: authorization)
-            guard let next else { break }
-            authorization = next
-            arrival = try await fetch(attempt, authorization, spent: spent, &metrics)
-        }
-        return arrival
-    }
-
-    /// The part of the body that an earlier transfer left.
-    private nonisolated func earlierPart(_ parts: BodyBuffer.Parts?, from url: URL) async -> PartialFile? {
-        guard let parts, parts.store.mayHavePart(of: parts.key) else { return nil }
-        // Losing the error is right: without a thread to look with, the transfer begins anew.
-        return (try? await threads.run { parts.store.part(of: parts.key, from: url) }) ?? nil
-    }
-
-    /// All the time for a download has run out, over one attempt or several.
-    private nonisolated func tookTooLong(_ attempt: TransferAttempt) -> ImageLoadingError {
-        .timedOut(
-            url: attempt.url.displayText, phase: .total, seconds: configuration.timeouts.total.seconds)
-    }
-
-    private nonisolated func fetch(
-        _ attempt: TransferAttempt, _ authorization: Authorization?, spent: Duration,
-        _ metrics: inout TransferMetrics?
-    ) async throws(ImageLoadingError) -> Arrival {
-        let parts = partials.flatMap { store in
-            attempt.order.isPlain && !attempt.ignoresPart
-                ? BodyBuffer.Parts(store: store, key: attempt.order.key) : nil
-        }
-        let body = BodyBuffer(
-            url: attempt.url, maximumBytes: configuration.maximumBytes, budget: budget,
-            spillFolder: configuration.temporaryFolder, transfer: attempt.transfer,
-            parts: parts,
-            earlier: await earlierPart(parts, from: attempt.url), calls: configuration.fileCalls,
-            keepsAnyStatus: configuration.acceptsAnyStatus)
-        var fields = attempt.fields(tiers.ownFields, configuration.fields)
-        if let conditions = body.conditions { fields.replace(with: conditions) }
-        if let authorization { fields["Authorization"] = authorization.field }
-        defer { metrics = body.metrics }
-        var request = TransportRequest(
-            url: attempt.url, fields: fields, timeouts: configuration.timeouts,
-            security: configuration.security.transportSecurity(for: attempt.origin))
-        request.timeouts.total -= spent
-        guard request.timeouts.total > .zero else { throw tookTooLong(attempt) }
-        let start = FileTime.coarseNow
-        let head: ResponseHead
-        do {
-            head = try await transport.perform(request, into: body)
-        } catch {
-            let isCancelled = error.code == "cancelled"
-            guard isCancelled, body.isWhole, let whole = body.head else {
-                // A cancelled caller may be scrolling fast: a small part is not worth a file.
-                await body.breakOff(keepsSmall: !isCancelled, on: threads)
-                if case .timedOut(_, .total, _) = error { throw tookTooLong(attempt) }
-                throw error
-            }
-            // All of it has come, and only its end was not seen.
-            head = whole
-        }
-        if body.mustAskAnew { return .uselessPart }
-        let received = body.headTime
-        let delay = max(0, received.seconds(since: start))
-        if let target = try configuration.security.redirect(head, from: attempt.url) {
-            return .redirect(
-                RedirectStep(head: head, target: target, received: received.seconds, delay: delay))
-        }
-        var answer = DownloadedImage(head: body.head ?? head, url: attempt.url)
-        if answer.head.status == 200 || configuration.acceptsAnyStatus {
-            // Only a 200 claims to be the picture.
-            try answer.take(
-                await body.finish(on: threads), checkedBy: configuration.decoders,
-                acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)
-        }
-        answer.offset = body.offset
-        answer.received = received.seconds
-        answer.delay = delay
-        answer.steps = attempt.steps
-        return .answer(answer)
     }
 }
