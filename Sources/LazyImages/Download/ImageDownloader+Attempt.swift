@@ -9,7 +9,8 @@ extension ImageDownloader {
 
     /// Where an attempt led.
     enum Arrival {
-        case answer(DownloadedImage)
+        /// In a box: it is handed on often, and large.
+        indirect case answer(DownloadedImage)
         case redirect(RedirectStep)
         /// The earlier part of the body cannot be resumed.
         case uselessPart

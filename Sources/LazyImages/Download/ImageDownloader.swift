@@ -287,7 +287,7 @@ public actor ImageDownloader {
 
     /// What follows an attempt.
     private enum Next {
-        case done(DownloadedImage)
+        indirect case done(DownloadedImage)
         case failed(ImageLoadingError)
         case another(TransferAttempt, after: Duration?)
     }

@@ -34,14 +34,8 @@ struct ResourceShortageTests {
         inbox.refuse(ResourceShortage(missing: .memory, code: ENOMEM))
         #expect(inbox.isClosed)
         let request = TransportRequest(url: try URL(typed: "http://localhost/"))
-        let outcome = await withCheckedContinuation { continuation in
-            inbox.send(
-                .start(
-                    CurlOrder(
-                        number: 1, request: request, receiver: RecordingReceiver(),
-                        cancellation: CurlCancellation(), continuation: continuation,
-                        resumption: ResumeOrder())))
-        }
+        let order = CurlOrder(number: 1, request: request, receiver: RecordingReceiver())
+        let outcome = await order.outcome { inbox.send(.start(order)) }
         #expect(
             outcome
                 == .failure(

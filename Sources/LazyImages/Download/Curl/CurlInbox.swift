@@ -66,26 +66,39 @@ final class CurlInbox: Sendable {
 }
 
 /// One transfer that was asked for.
-struct CurlOrder: Sendable {
+final class CurlOrder: Sendable {
     typealias Outcome = Result<ResponseHead, ImageLoadingError>
     let number: Int
     let request: TransportRequest
     let receiver: any BodyReceiver
-    let cancellation: CurlCancellation
-    let continuation: CheckedContinuation<Outcome, Never>
-    let resumption: ResumeOrder
+    /// Whether the caller has left. The message `.cancel` may reach the thread before the order does, when the caller was
+    /// cancelled already; then nobody would know what it meant. So the flag is set first and read when the order comes:
+    /// 1. the flag is set before the order is read: the order is not begun;
+    /// 2. it is set after: the message comes after the order, and ends it.
+    let isCancelled = Atomic(false)
+    private let continuation = Lock<CheckedContinuation<Outcome, Never>?>(nil)
+    private let resumption = ResumeOrder()
+
+    init(number: Int, request: TransportRequest, receiver: any BodyReceiver) {
+        self.number = number
+        self.request = request
+        self.receiver = receiver
+    }
+
+    /// Waits for the outcome of the order, which `send` gives to the thread.
+    func outcome(send: () -> Void) async -> Outcome {
+        let outcome = await withCheckedContinuation { continuation in
+            self.continuation.withLock { $0 = continuation }
+            send()
+        }
+        resumption.mark()
+        return outcome
+    }
 
     /// Gives the caller its outcome: once.
     func end(with outcome: Outcome) {
+        let continuation = continuation.withLock { $0.take() }
         resumption.mark()
-        continuation.resume(returning: outcome)
+        continuation?.resume(returning: outcome)
     }
-}
-
-/// Whether the caller has left. The message `.cancel` may reach the thread before the order does, when the caller was
-/// cancelled already; then nobody would know what it meant. So the flag is set first and read when the order comes:
-/// 1. the flag is set before the order is read: the order is not begun;
-/// 2. it is set after: the message comes after the order, and ends it.
-final class CurlCancellation: Sendable {
-    let isRequested = Atomic(false)
 }

@@ -19,6 +19,8 @@ import SystemSupport
     private var transfers: [Int: CurlTransfer] = [:]
     /// The sockets that libcurl has told us to watch.
     private var watched: Set<Int32> = []
+    /// Sockets that libcurl wants watched no more. They stay in the epoll set: the next transfer uses the same ones.
+    private var idle: Set<Int32> = []
     /// The fields of the last request: the next one's are nearly always the same.
     private var lastFields = (fields: HTTPFields(), list: CurlList([]))
     /// Handles that have served and may serve again.
@@ -67,6 +69,9 @@ import SystemSupport
                 let socket = unsafe event.data.fd
                 if socket == inbox.wake.descriptor {
                     inbox.wake.reset()
+                } else if idle.remove(socket) != nil {
+                    // The server closes a connection that waits for reuse. libcurl finds that when it wants the connection.
+                    watch(socket, operation: EPOLL_CTL_DEL, events: 0)
                 } else {
                     _ = unsafe ccurl_multi_ready(multi, socket, Self.readiness(unsafe event.events))
                 }
@@ -87,7 +92,7 @@ import SystemSupport
     private func obey(_ message: CurlInbox.Message) {
         switch message {
         case .start(let order):
-            if order.cancellation.isRequested.load(ordering: .acquiring) {
+            if order.isCancelled.load(ordering: .acquiring) {
                 order.end(with: .failure(.cancelled(url: order.request.url.displayText)))
             } else {
                 start(order)
@@ -174,21 +179,22 @@ import SystemSupport
 
     fileprivate func watch(_ socket: Int32, for what: Int32) {
         if what == Int32(CCURL_POLL_REMOVE) {
-            watched.remove(socket)
-            watch(socket, operation: EPOLL_CTL_DEL, events: 0)
+            if watched.remove(socket) != nil { idle.insert(socket) }
             return
         }
         var events: UInt32 = 0
         if what & Int32(CCURL_POLL_IN) != 0 { events |= EPOLLIN.rawValue }
         if what & Int32(CCURL_POLL_OUT) != 0 { events |= EPOLLOUT.rawValue }
-        let isNew = watched.insert(socket).inserted
-        watch(socket, operation: isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, events: events)
+        let isKnown = !watched.insert(socket).inserted || idle.remove(socket) != nil
+        // One that was closed and opened anew since is known by its number alone.
+        if isKnown, watch(socket, operation: EPOLL_CTL_MOD, events: events) { return }
+        watch(socket, operation: EPOLL_CTL_ADD, events: events)
     }
 
     @discardableResult
     private func watch(_ descriptor: Int32, operation: Int32, events: UInt32) -> Bool {
         var event = unsafe epoll_event(events: events, data: epoll_data_t(fd: descriptor))
-        // Removing fails for a socket that libcurl has closed already, which removed it.
+        // Fails for a socket that libcurl has closed already, which removed it.
         return unsafe epoll_ctl(poller.descriptor, operation, descriptor, &event) == 0
     }
 

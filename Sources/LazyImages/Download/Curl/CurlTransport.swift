@@ -70,20 +70,13 @@ public final class CurlTransport: Transport {
             throw ImageLoadingError(error, url: request.url.displayText)
         }
         let number = nextNumber.add(1, ordering: .relaxed).newValue
-        let cancellation = CurlCancellation()
-        let resumption = ResumeOrder()
+        let order = CurlOrder(number: number, request: request, receiver: receiver)
         let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let order = CurlOrder(
-                    number: number, request: request, receiver: receiver, cancellation: cancellation,
-                    continuation: continuation, resumption: resumption)
-                inbox.send(.start(order))
-            }
+            await order.outcome { inbox.send(.start(order)) }
         } onCancel: {
-            cancellation.isRequested.store(true, ordering: .releasing)
+            order.isCancelled.store(true, ordering: .releasing)
             inbox.send(.cancel(number))
         }
-        resumption.mark()
         return try outcome.get()
     }
 
