@@ -86,10 +86,10 @@ public final class FileLoader: Sendable {
     }
 
     /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
-    /// the transfer.
+    /// the transfer. Runs away from the caller's actor.
     /// - Parameter progress: is told how far a download is and finishes with the load.
     /// - Throws: whatever stands between the URL and its image; `.cancelled` when the calling task is.
-    public func file(
+    @concurrent public func file(
         for request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedFile {
         defer { progress?.finish() }
