@@ -60,9 +60,7 @@ struct MagicNumber: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
     private var content = InlineArray<16, UInt8>(repeating: 0)
     private(set) var count = 0
 
-    init(stringLiteral text: StaticString) {
-        text.withUTF8Buffer { unsafe $0.forEach { append($0) } }
-    }
+    init(stringLiteral text: String) { text.utf8.forEach { append($0) } }
 
     init(arrayLiteral elements: UInt8...) { elements.forEach { append($0) } }
 
