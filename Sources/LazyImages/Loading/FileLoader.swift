@@ -245,7 +245,7 @@ public final class FileLoader: Sendable {
 
     /// What the request's policy and HTTP's rules for a cache make of what is stored (RFC 9111 section 4).
     private func use(of stored: LoadedFile?, for request: ImageRequest) throws(ImageLoadingError) -> Use {
-        let notCached = ImageLoadingError.notCached(url: request.url.displayText)
+        var notCached: ImageLoadingError { .notCached(url: request.url.displayText) }
         if request.cachePolicy != .useProtocol, request.cachePolicy != .reload {
             if let stored, stored.isPresent || configuration.acceptsAnyStatus { return .give(given(stored)) }
             if request.cachePolicy == .cacheOnly { throw notCached }
@@ -257,15 +257,18 @@ public final class FileLoader: Sendable {
             if directives.onlyIfCached { throw notCached }
             return .transfer(TransferOrder(request, replacing: stored))
         }
-        let order = TransferOrder(request, revalidating: stored, response, now: clock.seconds)
+        // Made only where it is needed: its key costs a hash.
+        var revalidation: TransferOrder {
+            TransferOrder(request, revalidating: stored, response, now: clock.seconds)
+        }
         switch response.use(for: directives, now: clock.seconds) {
         case .fresh: return .give(try usable(stored, for: request))
         case .stale: return .give(try usable(stored.from(.stale), for: request))
         case .staleWhileRevalidating:
-            return .giveAndRevalidate(try usable(stored.from(.stale), for: request), order)
+            return .giveAndRevalidate(try usable(stored.from(.stale), for: request), revalidation)
         case .validate:
             if directives.onlyIfCached { throw notCached }
-            return .transfer(order)
+            return .transfer(revalidation)
         }
     }
 
