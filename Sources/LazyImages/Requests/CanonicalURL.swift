@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// One spelling for all spellings of a URL that RFC 3986 section 6 calls equivalent, as printable ASCII.
 ///
 ///     HTTP://User@Example.ORG:80/a/./b/../%7Ec%2f.jpg?q=%7e#top  ->  http://example.org/a/~c%2F.jpg?q=~
@@ -153,7 +155,7 @@ private func normalisedPercent(_ text: ArraySlice<UInt8>, lowercasing: Bool = fa
         var byte = text[index]
         var isEncoded = byte <= space || byte >= delete
         if byte == percent, index + 2 < text.endIndex,
-            let high = hexadecimalValue(text[index + 1]), let low = hexadecimalValue(text[index + 2])
+            let high = text[index + 1].hexadecimalValue, let low = text[index + 2].hexadecimalValue
         {
             byte = high << 4 | low
             isEncoded = !isUnreserved(byte)
@@ -203,14 +205,6 @@ private func isUnreserved(_ byte: UInt8) -> Bool {
 
 private func lowercase(_ byte: UInt8) -> UInt8 {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-}
-
-private func hexadecimalValue(_ digit: UInt8) -> UInt8? {
-    switch lowercase(digit) {
-    case zero...UInt8(ascii: "9"): digit - zero
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): lowercase(digit) - UInt8(ascii: "a") + 10
-    default: nil
-    }
 }
 
 private func upperDigit(_ value: UInt8) -> UInt8 {

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import HTTPSemantics
 
 extension URL {
     /// The schemes whose URLs Marquee reads.
@@ -88,7 +89,9 @@ extension URL {
                 UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
                 isAllowed = false
             case UInt8(ascii: "%"):
-                isAllowed = index + 2 < end && text[index + 1].isHexDigit && text[index + 2].isHexDigit
+                isAllowed =
+                    index + 2 < end && text[index + 1].hexadecimalValue != nil
+                    && text[index + 2].hexadecimalValue != nil
             case UInt8(ascii: "/"):
                 slashes += 1
                 isInHost = slashes == 2 && index > 0 && text[index - 1] == byte
@@ -109,17 +112,5 @@ extension URL {
             }
         }
         return String(decoding: encoded, as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    /// 0-9, A-F, a-f.
-    package var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
     }
 }
