@@ -36,8 +36,12 @@ let package = Package(
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
             swiftSettings: swiftSettings),
         .target(
-            name: "CatalogueService",
+            name: "HTTPServer",
             dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "CatalogueService",
+            dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer", "CSystem"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",

@@ -25,20 +25,33 @@ package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
     package init(rawValue: Int) { self.rawValue = rawValue }
 
     package static let ok = HTTPStatus(rawValue: 200)
+    package static let created = HTTPStatus(rawValue: 201)
+    package static let noContent = HTTPStatus(rawValue: 204)
     package static let partialContent = HTTPStatus(rawValue: 206)
+    package static let found = HTTPStatus(rawValue: 302)
     package static let notModified = HTTPStatus(rawValue: 304)
     package static let badRequest = HTTPStatus(rawValue: 400)
+    package static let unauthorized = HTTPStatus(rawValue: 401)
+    package static let forbidden = HTTPStatus(rawValue: 403)
     package static let notFound = HTTPStatus(rawValue: 404)
     package static let methodNotAllowed = HTTPStatus(rawValue: 405)
+    package static let notAcceptable = HTTPStatus(rawValue: 406)
     package static let requestTimeout = HTTPStatus(rawValue: 408)
+    package static let conflict = HTTPStatus(rawValue: 409)
+    package static let lengthRequired = HTTPStatus(rawValue: 411)
     package static let preconditionFailed = HTTPStatus(rawValue: 412)
     package static let contentTooLarge = HTTPStatus(rawValue: 413)
+    package static let targetTooLong = HTTPStatus(rawValue: 414)
+    package static let unsupportedMediaType = HTTPStatus(rawValue: 415)
     package static let rangeNotSatisfiable = HTTPStatus(rawValue: 416)
+    package static let expectationFailed = HTTPStatus(rawValue: 417)
+    package static let unprocessableContent = HTTPStatus(rawValue: 422)
     package static let headerFieldsTooLarge = HTTPStatus(rawValue: 431)
     package static let internalServerError = HTTPStatus(rawValue: 500)
     package static let notImplemented = HTTPStatus(rawValue: 501)
     package static let serviceUnavailable = HTTPStatus(rawValue: 503)
     package static let versionNotSupported = HTTPStatus(rawValue: 505)
+    package static let insufficientStorage = HTTPStatus(rawValue: 507)
 
     /// The reason phrase; empty for a status that has none here.
     package var reason: String { Self.reasons[rawValue] ?? "" }
@@ -52,10 +65,13 @@ package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
         206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently", 302: "Found",
         303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect",
         400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-        405: "Method Not Allowed", 408: "Request Timeout", 410: "Gone", 412: "Precondition Failed",
-        413: "Content Too Large", 414: "URI Too Long", 416: "Range Not Satisfiable", 425: "Too Early",
+        405: "Method Not Allowed", 406: "Not Acceptable", 408: "Request Timeout", 409: "Conflict",
+        410: "Gone", 411: "Length Required", 412: "Precondition Failed",
+        413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type",
+        416: "Range Not Satisfiable", 417: "Expectation Failed", 422: "Unprocessable Content",
+        425: "Too Early",
         429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
         501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
-        505: "HTTP Version Not Supported",
+        505: "HTTP Version Not Supported", 507: "Insufficient Storage",
     ]
 }

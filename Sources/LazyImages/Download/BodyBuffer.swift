@@ -19,7 +19,7 @@ final class BodyBuffer: BodyReceiver {
         var head: ResponseHead?
         var headTime = FileTime(nanoseconds: 0)
         var bytes: [UInt8] = []
-        var spill: SpillFile?
+        var spill: UnnamedFile?
         /// What is to be gone on with, until the head tells whether it can be.
         var earlier: PartialFile?
         /// The body's own file, which outlives a transfer that breaks.
@@ -269,7 +269,7 @@ final class BodyBuffer: BodyReceiver {
             return unsafe bytes.withUnsafeBufferPointer { unsafe state.bytes.append(contentsOf: $0) }
         }
         guard let spillFolder else { throw FileFault(kind: .write, name: "", code: ENOMEM) }
-        let spill = try SpillFile(in: spillFolder, calls: calls)
+        let spill = try UnnamedFile(in: spillFolder, calls: calls)
         try spill.append(state.bytes.span)
         try spill.append(bytes)
         state.spill = spill

@@ -1,0 +1,91 @@
+package import HTTPSemantics
+
+/// What answers the requests of a server. One object serves every connection at once.
+package protocol HTTPHandler: Sendable {
+    /// Decides on a request whose head is here, before any of its body is read. Runs on an epoll thread, which serves many
+    /// connections: it must not block.
+    func admit(_ head: RequestHead, from peer: Peer) -> Admission
+
+    /// Answers a request that `admit` lets be handled. Runs on one of the threads that may block.
+    func respond(to request: HTTPRequest) -> HTTPResponse
+}
+
+/// What becomes of a request once its head is known.
+package enum Admission: Sendable {
+    /// The answer. A body that the request has is read past if it is short; else the connection ends.
+    case answer(HTTPResponse)
+    /// Reads the body and has the request handled. More bytes of body than the limit are answered 413.
+    case handle(bodyLimit: Int)
+}
+
+/// A request with its whole body.
+package struct HTTPRequest: Sendable {
+    package let head: RequestHead
+    package let body: RequestBody
+    package let peer: Peer
+
+    package init(head: RequestHead, body: RequestBody = .none, peer: Peer) {
+        self.head = head
+        self.body = body
+        self.peer = peer
+    }
+}
+
+/// The other end of a connection.
+package struct Peer: Sendable, Hashable {
+    /// The IP address as text, without a port; nil for a local socket.
+    package let address: String?
+    /// Whether the connection came over the loopback interface or a local socket, and so from this machine.
+    package let isLocal: Bool
+
+    package init(address: String?, isLocal: Bool) {
+        self.address = address
+        self.isLocal = isLocal
+    }
+}
+
+/// An answer: status, fields and what bytes follow. The server adds Date, Content-Length (but not to 204 and 304),
+/// Connection and `X-Content-Type-Options: nosniff`, and leaves the body out of an answer to HEAD.
+package struct HTTPResponse: Sendable {
+    package enum Body: Sendable {
+        case none
+        case bytes([UInt8])
+        /// A part of an open file.
+        case file(ServedFile, Range<Int>)
+
+        /// In bytes.
+        package var count: Int {
+            switch self {
+            case .none: 0
+            case .bytes(let bytes): bytes.count
+            case .file(_, let part): part.count
+            }
+        }
+    }
+
+    package var status: HTTPStatus
+    /// What is particular to this answer.
+    package var fields: HTTPFields
+    package var body: Body
+    /// Whether the connection ends after this answer.
+    package var closes = false
+
+    package init(status: HTTPStatus, fields: HTTPFields = HTTPFields(), body: Body = .none) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    /// A short plain answer that says no more than its status and, where it helps, why. No cache keeps it.
+    package static func plain(
+        _ status: HTTPStatus, _ reason: String? = nil, closes: Bool = false
+    ) -> HTTPResponse {
+        let text = "\(status.rawValue) \(status.reason)" + (reason.map { ": \($0)" } ?? "") + "\n"
+        var response = HTTPResponse(
+            status: status, fields: ["Content-Type": MediaType.plainText, "Cache-Control": "no-store"],
+            body: .bytes(Array(text.utf8)))
+        if status == .serviceUnavailable { response.fields["Retry-After"] = "1" }
+        response.closes = closes
+        return response
+    }
+}

@@ -1,0 +1,49 @@
+import Glibc
+
+/// An open regular file whose bytes are sent, closed when nobody holds it any more.
+package final class ServedFile: Sendable {
+    package let descriptor: Int32
+    package let metadata: FileMetadata
+
+    /// Takes an open file over; nil, and closed, if it is no regular file.
+    package init?(owning descriptor: Int32) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+        metadata = FileMetadata(
+            size: Int(status.st_size), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec,
+            inode: UInt64(status.st_ino))
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// What is known of a file without reading it, and what HTTP says of it.
+package struct FileMetadata: Hashable, Sendable {
+    /// Bytes.
+    package let size: Int
+    /// When it was last changed: whole seconds since 1970 and the nanoseconds after them.
+    package let seconds: Int
+    package let nanoseconds: Int
+    package let inode: UInt64
+
+    package init(size: Int, seconds: Int, nanoseconds: Int, inode: UInt64) {
+        self.size = size
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+        self.inode = inode
+    }
+
+    /// A strong entity tag (RFC 9110 section 8.8.3). A file replaced by renaming has another inode, one written
+    /// in place another time; nanoseconds tell apart what happens within one second.
+    package var entityTag: String {
+        let parts = [
+            UInt64(bitPattern: Int64(size)), UInt64(bitPattern: Int64(seconds)),
+            UInt64(bitPattern: Int64(nanoseconds)), inode,
+        ]
+        return "\"" + parts.map { String($0, radix: 16) }.joined(separator: "-") + "\""
+    }
+}
