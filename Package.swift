@@ -47,7 +47,7 @@ let package = Package(
             name: "marquee",
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics",
-                "CatalogueService", "CSystem",
+                "HTTPServer", "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -55,6 +55,7 @@ let package = Package(
             // It sees what the browser draws as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
+                "HTTPServer",
                 "CSystem",
                 "TestSupport",
             ],
@@ -100,9 +101,14 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "HTTPServerTests",
+            dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
-                "CatalogueService", "SystemSupport", "HTTPSemantics", "TestSupport", "TestTraits",
+                "CatalogueService", "HTTPServer", "SystemSupport", "HTTPSemantics", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -112,8 +118,8 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "SystemSupport", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport",
-                "TestTraits",
+                "marquee", "SystemSupport", "MovieCatalogue", "LazyImages", "CatalogueService", "HTTPServer",
+                "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),
     ]
