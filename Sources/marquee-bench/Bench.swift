@@ -45,6 +45,9 @@ struct Bench {
         marquee-bench connections [--connections N]
                                        marquee serve with N idle connections (10000), beside 64 busy ones, and after
                                        hostile clients: memory, descriptors, requests/s
+        marquee-bench library-service [--kills N]
+                                       edits of 8 clients at once, and writes while the service is killed N times (300):
+                                       edits and writes that are lost
         marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
                                        entries that read wrong or are lost afterwards
 
@@ -75,6 +78,7 @@ struct Bench {
             case "scroll": results = try await scrollBenchmark(options)
             case "catalogue": results = try await catalogueBenchmark(options)
             case "connections": results = try await connectionsBenchmark(options)
+            case "library-service": results = try await libraryServiceBenchmark(options)
             case "kill": results = try await killBenchmark(options)
             case "dedupe": results = try await dedupeBenchmark(options)
             default:
@@ -99,7 +103,7 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "films", "connections",
+        "memory-size", "films", "connections", "kills",
     ]
     static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
