@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// No dependencies: the toolchain, the C library and libcurl at run time are all there is.
+// No dependencies: the toolchain, the C library, and libcurl and SQLite at run time are all there is.
 
 let swiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -21,6 +21,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CCurl", cSettings: cSettings),
+        .target(name: "CSQLite", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
         .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
@@ -31,6 +32,9 @@ let package = Package(
             // A load passes some thirty async functions: each would ask for the executor that it should run on, and back.
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
+        .target(
+            name: "FilmLibrary", dependencies: ["MovieCatalogue", "SystemSupport", "CSQLite"],
+            swiftSettings: swiftSettings),
         .target(
             name: "TerminalGraphics",
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
@@ -46,7 +50,7 @@ let package = Package(
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics",
+                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary", "TerminalGraphics",
                 "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
@@ -88,6 +92,10 @@ let package = Package(
         .testTarget(
             name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
+        .testTarget(
+            name: "FilmLibraryTests",
+            dependencies: ["FilmLibrary", "MovieCatalogue", "SystemSupport", "TestSupport"],
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",
             dependencies: ["TerminalGraphics"],
@@ -112,8 +120,8 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "SystemSupport", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport",
-                "TestTraits",
+                "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
+                "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),
     ]
