@@ -45,13 +45,18 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "CatalogueService",
-            dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer", "CSystem"],
+            dependencies: [
+                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
+                "FilmLibrary",
+                "CSystem",
+            ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary", "TerminalGraphics",
-                "CatalogueService", "CSystem",
+                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
+                "TerminalGraphics",
+                "HTTPServer", "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -59,6 +64,7 @@ let package = Package(
             // It sees what the browser draws as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
+                "HTTPServer",
                 "CSystem",
                 "TestSupport",
             ],
@@ -108,9 +114,15 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "HTTPServerTests",
+            dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
-                "CatalogueService", "SystemSupport", "HTTPSemantics", "TestSupport", "TestTraits",
+                "CatalogueService", "HTTPServer", "MovieCatalogue", "FilmLibrary", "SystemSupport",
+                "HTTPSemantics", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -121,6 +133,7 @@ let package = Package(
             name: "marqueeTests",
             dependencies: [
                 "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
+                "HTTPServer",
                 "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),

@@ -1,12 +1,12 @@
 import HTTPSemantics
 import SystemSupport
 
-/// What the threads of a service count and decide together.
-final class ServiceCounters: Sendable {
+/// What the threads of a server count and decide together.
+final class ServerCounters: Sendable {
     /// What becomes of a new connection.
     enum Admission {
         case serve
-        /// One too many: it is told so, on a thread, since telling takes as long as the client likes.
+        /// One too many: its request is answered 503.
         case turnAway
         /// Far too many: closed without a word.
         case drop
@@ -16,16 +16,13 @@ final class ServiceCounters: Sendable {
     private static let maximumTurnedAway = 64
 
     private struct State {
-        var statistics = CatalogueService.Statistics()
+        var statistics = HTTPServer.Statistics()
         var turnedAway = 0
-        var random: SeededNumbers
     }
 
-    private let state: Lock<State>
+    private let state = Lock(State())
 
-    init(seed: UInt64) { state = Lock(State(random: SeededNumbers(seed: seed))) }
-
-    var statistics: CatalogueService.Statistics { state.withLock { $0.statistics } }
+    var statistics: HTTPServer.Statistics { state.withLock { $0.statistics } }
 
     func admit(atMost maximum: Int) -> Admission {
         state.withLock { state in
@@ -41,10 +38,10 @@ final class ServiceCounters: Sendable {
         }
     }
 
-    func leave(_ admission: Admission) {
+    func leave(wasTurnedAway: Bool) {
         state.withLock { state in
             state.statistics.connectionsNow -= 1
-            if case .turnAway = admission { state.turnedAway -= 1 }
+            if wasTurnedAway { state.turnedAway -= 1 }
         }
     }
 
@@ -57,11 +54,5 @@ final class ServiceCounters: Sendable {
 
     func countSent(_ bytes: Int) {
         state.withLock { $0.statistics.bytesSent += bytes }
-    }
-
-    /// Whether the next request is to fail, at a rate of 0 to 1.
-    func drawFailure(rate: Double) -> Bool {
-        guard rate > 0 else { return false }
-        return state.withLock { Double.random(in: 0..<1, using: &$0.random) < rate }
     }
 }

@@ -4,11 +4,11 @@ import Glibc
 ///
 ///     sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
 ///      0: 0100007F:B61D 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 81373 1 ...
-struct ListeningSocket {
+package struct ListeningSocket {
     private let inode: Substring
 
     /// The one that listens on `port` of IPv4 now; nil if none does.
-    init?(port: UInt16) {
+    package init?(port: UInt16) {
         let digits = String(port, radix: 16, uppercase: true)
         let ending = ":" + String(repeating: "0", count: 4 - digits.count) + digits
         guard let socket = Self.all().first(where: { $0.address.hasSuffix(ending) }) else { return nil }
@@ -16,7 +16,7 @@ struct ListeningSocket {
     }
 
     /// Whether it still listens.
-    var isOpen: Bool { Self.all().contains { $0.inode == inode } }
+    package var isOpen: Bool { Self.all().contains { $0.inode == inode } }
 
     private static func all() -> [(address: Substring, inode: Substring)] {
         text(of: "/proc/self/net/tcp").split(separator: "\n").compactMap { line in

@@ -1,8 +1,8 @@
 import Glibc
 import SystemSupport
 
-/// The threads of one service, counted, so that a stop can wait for the last of them.
-final class ServiceThreads: Sendable {
+/// The threads of one server, counted, so that a stop can wait for the last of them.
+final class ServerThreads: Sendable {
     private let running = Lock(0)
     private let allEnded: WakeDescriptor
 
@@ -13,8 +13,8 @@ final class ServiceThreads: Sendable {
         startThread: @escaping BlockingThreads.Starter = { name, body throws(ResourceShortage) in
             try BlockingThreads.startThread(name: name, body)
         }
-    ) throws(CatalogueServiceError) {
-        allEnded = try .forService()
+    ) throws(ResourceShortage) {
+        allEnded = try WakeDescriptor()
         self.startThread = startThread
     }
 
@@ -24,7 +24,7 @@ final class ServiceThreads: Sendable {
     func start(_ body: @escaping @Sendable () -> Void) throws(ResourceShortage) {
         running.withLock { $0 += 1 }
         do {
-            try startThread("LazyImages") { [self] in
+            try startThread("marquee-server") { [self] in
                 Self.blockSignals()
                 body()
                 if running.withLock({ count in

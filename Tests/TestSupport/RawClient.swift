@@ -1,19 +1,18 @@
 import Glibc
-import Testing
 
 /// A client that sends exactly what it is told to and shows what comes back, byte for byte.
-final class RawClient {
+package final class RawClient {
     /// One answer as it came.
-    struct Answer {
-        let status: Int
+    package struct Answer {
+        package let status: Int
         /// Names in lowercase.
-        let fields: [String: String]
-        let body: [UInt8]
+        package let fields: [String: String]
+        package let body: [UInt8]
 
-        var text: String { String(decoding: body, as: UTF8.self) }
+        package var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    enum Failure: Error {
+    package enum Failure: Error {
         case connect(errno: Int32)
         case noAnswer(got: String)
     }
@@ -21,26 +20,41 @@ final class RawClient {
     private let descriptor: Int32
     private var received: [UInt8] = []
     /// Whether the connection ended in a reset, which can overtake an answer and lose it.
-    private(set) var wasReset = false
+    package private(set) var wasReset = false
     private var hasWaitedTooLong = false
     /// Kept alive as long as the client: the service it talks to.
     private let owner: AnyObject?
     /// No bound on the service's speed: it keeps a service that hangs from holding up the tests for ever.
     private static let receiveTimeout = timeval(tv_sec: 300, tv_usec: 0)
 
-    init(port: UInt16, owner: AnyObject? = nil) throws {
-        self.owner = owner
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    /// Connects to a port of this machine.
+    package convenience init(port: UInt16, owner: AnyObject? = nil) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        try self.init(AF_INET, address, owner)
+    }
+
+    /// Connects to a local socket.
+    package convenience init(path: String) throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) {
+            unsafe $0.copyBytes(from: path.utf8.prefix($0.count - 1))
+        }
+        try self.init(AF_UNIX, address, nil)
+    }
+
+    private init<Address>(_ family: Int32, _ address: Address, _ owner: AnyObject?) throws {
+        self.owner = owner
+        descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var timeout = Self.receiveTimeout
         _ = unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         let failure = unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
             }
         }
         guard failure == 0 else {
@@ -52,10 +66,10 @@ final class RawClient {
 
     deinit { close(descriptor) }
 
-    func send(_ text: String) { send(Array(text.utf8)) }
+    package func send(_ text: String) { send(Array(text.utf8)) }
 
     /// What the service does not take, because it has closed, is not this client's business.
-    func send(_ bytes: [UInt8]) {
+    package func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes[sent...].withUnsafeBytes {
@@ -67,13 +81,13 @@ final class RawClient {
     }
 
     /// Sends a GET with these further lines and returns the answer.
-    func get(_ target: String, _ fields: String...) throws -> Answer {
+    package func get(_ target: String, _ fields: String...) throws -> Answer {
         send((["GET \(target) HTTP/1.1", "Host: test"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
         return try answer()
     }
 
     /// The next answer; `hasBody` is false for answers to HEAD.
-    func answer(hasBody: Bool = true) throws -> Answer {
+    package func answer(hasBody: Bool = true) throws -> Answer {
         let head = try read(through: Array("\r\n\r\n".utf8))
         let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
         guard let first = lines.first, first.hasPrefix("HTTP/1.1 "),
@@ -97,24 +111,24 @@ final class RawClient {
     }
 
     /// Everything until the service closes.
-    func readToEnd() -> [UInt8] {
+    package func readToEnd() -> [UInt8] {
         while receive() {}
         defer { received = [] }
         return received
     }
 
     /// Whether the service closes and sends nothing more.
-    func isEnded() -> Bool { readToEnd().isEmpty && !hasWaitedTooLong }
+    package func isEnded() -> Bool { readToEnd().isEmpty && !hasWaitedTooLong }
 
     /// Goes away without a word, so that the service's next bytes meet a reset.
-    func reset() {
+    package func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         _ = unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 
     /// Says that nothing more will be sent.
-    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     private func read(through end: [UInt8]) throws -> [UInt8] {
         var searched = 0
