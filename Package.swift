@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// No dependencies: the toolchain, the C library and libcurl at run time are all there is.
+// No dependencies: the toolchain, the C library, and libcurl and SQLite at run time are all there is.
 
 let swiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -21,6 +21,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CCurl", cSettings: cSettings),
+        .target(name: "CSQLite", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
         .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
@@ -32,6 +33,9 @@ let package = Package(
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
         .target(
+            name: "FilmLibrary", dependencies: ["MovieCatalogue", "SystemSupport", "CSQLite"],
+            swiftSettings: swiftSettings),
+        .target(
             name: "TerminalGraphics",
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
             swiftSettings: swiftSettings),
@@ -41,12 +45,17 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "CatalogueService",
-            dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer", "CSystem"],
+            dependencies: [
+                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
+                "FilmLibrary",
+                "CSystem",
+            ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics",
+                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
+                "TerminalGraphics",
                 "HTTPServer", "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
@@ -89,6 +98,10 @@ let package = Package(
         .testTarget(
             name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
+        .testTarget(
+            name: "FilmLibraryTests",
+            dependencies: ["FilmLibrary", "MovieCatalogue", "SystemSupport", "TestSupport"],
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",
             dependencies: ["TerminalGraphics"],
@@ -107,7 +120,8 @@ let package = Package(
         .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
-                "CatalogueService", "HTTPServer", "SystemSupport", "HTTPSemantics", "TestSupport",
+                "CatalogueService", "HTTPServer", "MovieCatalogue", "FilmLibrary", "SystemSupport",
+                "HTTPSemantics", "TestSupport",
                 "TestTraits",
             ],
             swiftSettings: swiftSettings),
@@ -118,7 +132,8 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "SystemSupport", "MovieCatalogue", "LazyImages", "CatalogueService", "HTTPServer",
+                "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
+                "HTTPServer",
                 "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),
