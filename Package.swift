@@ -50,7 +50,8 @@ let package = Package(
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary", "TerminalGraphics",
+                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
+                "TerminalGraphics",
                 "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
