@@ -56,7 +56,7 @@ let package = Package(
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
                 "TerminalGraphics",
-                "HTTPServer", "CatalogueService", "CSystem",
+                "HTTPSemantics", "HTTPServer", "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
