@@ -44,7 +44,11 @@ enum PrewarmCommand: Command {
                 unreadable += 1
             }
         }
-        if requests.isEmpty { throw Failure("there is nothing to prewarm: the manifest names no image") }
+        if requests.isEmpty {
+            throw Failure(
+                "there is nothing to prewarm: \(session.source.isLibrary ? "every poster is in the library" : "the manifest names no image")"
+            )
+        }
 
         let opened = session.makeLoader(keepsFiles: false)
         let report = PrewarmReport(session, requests, opened.loader.downloader.activity)
@@ -65,16 +69,28 @@ enum PrewarmCommand: Command {
         if session.settings.wantsJSON { session.output.json(record) }
     }
 
+    /// The posters of a library that are not in it.
+    private static func libraryManifest(_ path: String) throws -> (Manifest, BaseURL?) {
+        let open = try LibrarySource.all(path)
+        let elsewhere = open.catalogue.movies.compactMap(\.poster).filter { address in
+            URL(string: address).map { !LibraryTransport.serves($0) } ?? true
+        }
+        return (Manifest(entries: elsewhere.map { Manifest.Entry(address: $0) }), open.base)
+    }
+
     /// The manifest the command line names, and its base URL.
     private static func manifest(_ session: Session) async throws -> (Manifest, BaseURL?) {
         let name = session.arguments.operands.first
         let bytes: [UInt8]
         let base: BaseURL?
         switch name {
-        case nil: (bytes, base) = try await session.source.read(with: session)
+        case nil:
+            if case .library(let path) = session.source { return try libraryManifest(path) }
+            (bytes, base) = try await session.source.read(with: session)
         case "-": (bytes, base) = (try await Input.standard(), nil)
         case .some(let name) where name.contains("://"):
             (bytes, base) = try await CatalogueSource.read(url: name, with: session)
+        case .some(let name) where CatalogueSource(name).isLibrary: return try libraryManifest(name)
         case .some(let name):
             (bytes, base) = (try await Input.file(name), session.source.base(ofFile: name))
         }

@@ -16,7 +16,7 @@ enum ShowCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let word = session.arguments.operands[0]
         if let target = FetchTarget(word) { return await show(target, session) }
-        let open = try await session.catalogue()
+        let open = try await session.catalogue(for: word)
         let movie: Movie
         do throws(Failure) {
             movie = try session.film(word, in: open.catalogue)
