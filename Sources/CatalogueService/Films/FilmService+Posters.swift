@@ -54,7 +54,7 @@ extension FilmService {
 
     private func checkConditions(_ call: FilmCall, _ tag: String?) throws(FilmRefusal) {
         let conditions = Preconditions(call.fields, isRead: false, entityTag: tag)
-        if conditions.outcome != .proceed { throw FilmRefusal.conditionFailed }
+        if conditions.outcome != .proceed { throw .failedCondition(call.fields, isThere: tag != nil) }
     }
 
     private func picture(_ poster: StoredPoster, _ call: FilmCall) -> HTTPResponse {
@@ -64,7 +64,7 @@ extension FilmService {
             status: .ok,
             fields: ["ETag": "\"\(poster.tag)\"", "Cache-Control": "no-cache", "Accept-Ranges": "bytes"])
         switch conditions.outcome {
-        case .failed: return FilmRefusal.conditionFailed.response(call.format)
+        case .failed: return FilmRefusal.failedCondition(call.fields, isThere: true).response(call.format)
         case .notModified:
             response.status = .notModified
             return response
