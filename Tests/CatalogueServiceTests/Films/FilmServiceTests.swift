@@ -1,5 +1,6 @@
 import Dispatch
 import FilmLibrary
+import Foundation
 import HTTPSemantics
 import SystemSupport
 import TestSupport
@@ -34,11 +35,17 @@ struct FilmServiceTests {
             library: try FilmLibrary(path: folder.file("films.db"), access: .creating))
         #expect(try client.send("POST", "/films", #"{"id":"a","title":"A","count":0}"#).status == 201)
         let failures = Lock(0)
-        DispatchQueue.concurrentPerform(iterations: 8) { _ in
-            for _ in 0..<25 {
-                do { try Self.addOne(client) } catch { failures.withLock { $0 += 1 } }
+        let editors = DispatchGroup()
+        for _ in 0..<8 {
+            editors.enter()
+            Thread.detachNewThread {
+                defer { editors.leave() }
+                for _ in 0..<25 {
+                    do { try Self.addOne(client) } catch { failures.withLock { $0 += 1 } }
+                }
             }
         }
+        editors.wait()
         #expect(failures.withLock { $0 } == 0)
         #expect(try client.get("/films/a").film["count"]?.text == "200")
     }
