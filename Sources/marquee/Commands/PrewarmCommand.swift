@@ -70,8 +70,10 @@ enum PrewarmCommand: Command {
     }
 
     /// The posters of a library that are not in it.
-    private static func libraryManifest(_ path: String) throws -> (Manifest, BaseURL?) {
-        let open = try LibrarySource.all(path)
+    private static func libraryManifest(
+        _ path: String, _ output: Output
+    ) async throws -> (Manifest, BaseURL?) {
+        let open = try await LibrarySource.all(path, output)
         let elsewhere = open.catalogue.movies.compactMap(\.poster).filter { address in
             URL(string: address).map { !LibraryTransport.serves($0) } ?? true
         }
@@ -85,12 +87,15 @@ enum PrewarmCommand: Command {
         let base: BaseURL?
         switch name {
         case nil:
-            if case .library(let path) = session.source { return try libraryManifest(path) }
+            if case .library(let path) = session.source {
+                return try await libraryManifest(path, session.output)
+            }
             (bytes, base) = try await session.source.read(with: session)
         case "-": (bytes, base) = (try await Input.standard(), nil)
         case .some(let name) where name.contains("://"):
             (bytes, base) = try await CatalogueSource.read(url: name, with: session)
-        case .some(let name) where CatalogueSource(name).isLibrary: return try libraryManifest(name)
+        case .some(let name) where CatalogueSource(name).isLibrary:
+            return try await libraryManifest(name, session.output)
         case .some(let name):
             (bytes, base) = (try await Input.file(name), session.source.base(ofFile: name))
         }
