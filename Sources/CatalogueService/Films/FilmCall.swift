@@ -33,7 +33,7 @@ struct FilmCall: Sendable {
                 .methodNotAllowed,
                 isReadOnly
                     ? "this library is read only; start with --writable to change it"
-                    : "\(head.method) is not for this",
+                    : "\(head.method) is not allowed here",
                 fields: ["Allow": methods.joined(separator: ", ")])
         }
         self.head = head
@@ -75,7 +75,7 @@ struct FilmCall: Sendable {
         switch conditions.outcome {
         case .proceed: return false
         case .notModified: return true
-        case .failed: throw FilmRefusal.conditionFailed
+        case .failed: throw .failedCondition(fields, isThere: revision != nil)
         }
     }
 

@@ -17,7 +17,10 @@ extension FilmRefusal {
         case .notUTF8: self.init(.badRequest, error.description)
         case .tooLarge: self.init(.contentTooLarge, error.description)
         case .missingField, .wrongType, .wrongShape, .duplicateIdentifier:
-            self.init(.unprocessableContent, error.description)
+            // An empty pointer means all of the content (RFC 6901 section 5).
+            self.init(
+                .unprocessableContent, error.description,
+                errors: [.init(pointer: "", detail: error.description)])
         }
     }
 

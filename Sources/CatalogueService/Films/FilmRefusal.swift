@@ -28,8 +28,18 @@ struct FilmRefusal: Error {
 
     static func notFound(_ id: String) -> FilmRefusal { FilmRefusal(.notFound, "there is no film \"\(id)\"") }
 
-    static let conditionFailed = FilmRefusal(
-        .preconditionFailed, "it has changed meanwhile; get it again and repeat the change")
+    /// 412, in the words of the condition that did not hold.
+    static func failedCondition(_ fields: HTTPFields, isThere: Bool) -> FilmRefusal {
+        let detail =
+            if !isThere {
+                "there is nothing that If-Match could mean"
+            } else if fields["if-match"] == nil {
+                "there is one already, which If-None-Match excludes"
+            } else {
+                "it has changed meanwhile; get it again and repeat the change"
+            }
+        return FilmRefusal(.preconditionFailed, detail)
+    }
 
     /// - Parameters:
     ///   - format: that of the request's answers.

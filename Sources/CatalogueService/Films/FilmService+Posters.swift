@@ -13,7 +13,9 @@ extension FilmService {
                 throw Self.noPoster(id)
             }
             return HTTPResponse(status: .found, fields: ["Location": location, "Cache-Control": "no-cache"])
-        case .stored:
+        case .stored(_, _, let tag):
+            // Before the bytes are read: most of those who ask have them.
+            if let answer = conditionalAnswer(call, "\"\(tag)\"") { return answer }
             guard let poster = try library.poster(of: id) else { throw Self.noPoster(id) }
             return picture(poster, call)
         }
@@ -54,22 +56,24 @@ extension FilmService {
 
     private func checkConditions(_ call: FilmCall, _ tag: String?) throws(FilmRefusal) {
         let conditions = Preconditions(call.fields, isRead: false, entityTag: tag)
-        if conditions.outcome != .proceed { throw FilmRefusal.conditionFailed }
+        if conditions.outcome != .proceed { throw .failedCondition(call.fields, isThere: tag != nil) }
+    }
+
+    /// The answer where the client has the picture already, or wants another.
+    private func conditionalAnswer(_ call: FilmCall, _ tag: String) -> HTTPResponse? {
+        switch Preconditions(call.fields, isRead: true, entityTag: tag).outcome {
+        case .proceed: nil
+        case .failed: FilmRefusal.failedCondition(call.fields, isThere: true).response(call.format)
+        case .notModified:
+            HTTPResponse(status: .notModified, fields: ["ETag": tag, "Cache-Control": "no-cache"])
+        }
     }
 
     private func picture(_ poster: StoredPoster, _ call: FilmCall) -> HTTPResponse {
-        let conditions = Preconditions(
-            call.fields, isRead: true, entityTag: "\"\(poster.tag)\"")
+        let tag = "\"\(poster.tag)\""
+        let conditions = Preconditions(call.fields, isRead: true, entityTag: tag)
         var response = HTTPResponse(
-            status: .ok,
-            fields: ["ETag": "\"\(poster.tag)\"", "Cache-Control": "no-cache", "Accept-Ranges": "bytes"])
-        switch conditions.outcome {
-        case .failed: return FilmRefusal.conditionFailed.response(call.format)
-        case .notModified:
-            response.status = .notModified
-            return response
-        case .proceed: break
-        }
+            status: .ok, fields: ["ETag": tag, "Cache-Control": "no-cache", "Accept-Ranges": "bytes"])
         // It came from someone: no browser runs what may be hidden in it.
         response.fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
         response.fields["Content-Type"] = poster.mediaType

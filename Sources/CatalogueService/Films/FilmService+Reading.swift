@@ -4,7 +4,7 @@ import HTTPServer
 
 extension FilmService {
     /// Films of a page where the client names no number, and at most.
-    private static let pageLimit = 100
+    static let pageLimit = 100
     private static let maximumPageLimit = 1000
 
     /// A page of the list: `/films?limit=20&sort=score&q=camion&after=CURSOR`. Parameters that are not known say nothing.

@@ -21,8 +21,8 @@ package final class FilmService: HTTPHandler {
     /// Bytes of a film in a body of its own. A form has its poster in it too.
     private static let filmLimit = 4 << 20
     private static let ratingLimit = 16 << 10
-    /// Films of an answer that needs no thread of its own.
-    private static let quickFilms = 100
+    /// Films of an answer that needs no thread of its own: those of JSON are joined texts, those of XML are written anew.
+    private static let quickFilms: [FilmFormat: Int] = [.json: 100, .xml: 10]
 
     /// - Parameter report: called on the threads that answer, with what failed in a request that was answered 5xx.
     package init(
@@ -35,27 +35,10 @@ package final class FilmService: HTTPHandler {
         self.report = report
     }
 
-    /// Whether a request is for films. Other handlers may serve the rest.
-    package func serves(_ head: RequestHead) -> Bool {
-        guard let target = try? RequestTarget(head.target) else { return false }
-        return target.segments.first.map { FilmFormat.split($0).name == "films" } ?? false
-            || FilmTarget(target, isRoot: configuration.isRoot) != nil
-    }
-
-    /// Refuses a request for a host that is not served here; nil for others. For handlers that share the server.
-    package func refusal(ofHost head: RequestHead) -> HTTPResponse? {
-        do throws(FilmRefusal) {
-            try gate.checkHost(head.fields, authority: (try? RequestTarget(head.target))?.authority)
-            return nil
-        } catch {
-            return error.response(FilmCall.problemFormat(head))
-        }
-    }
-
     package func admit(_ head: RequestHead, from peer: Peer) -> Admission {
         do throws(FilmRefusal) {
             let call = try call(head)
-            guard call.method != "OPTIONS" else { return .answer(options(call)) }
+            guard call.method != "OPTIONS" else { return .answer(answer(call, .none)) }
             guard !call.isRead else {
                 return isQuick(call) ? .answer(answer(call, .none)) : .handle(bodyLimit: Self.ignoredBody)
             }
@@ -77,13 +60,15 @@ package final class FilmService: HTTPHandler {
     /// Whether a read takes microseconds, as opening a file does: by an index, of little that is mostly in memory. Readers of
     /// a library never wait for its writer.
     private func isQuick(_ call: FilmCall) -> Bool {
-        switch call.target.route {
+        let quickFilms = Self.quickFilms[call.format] ?? 0
+        return switch call.target.route {
         case .film: true
-        case .top(let count): count <= Self.quickFilms
+        case .top(let count): count <= quickFilms
         case .list:
             // A search may look at every film.
             call.target.query.values(of: "q").isEmpty
-                && call.target.query.values(of: "limit").allSatisfy { Int($0) ?? 0 <= Self.quickFilms }
+                && (call.target.query.values(of: "limit").first.map { Int($0) ?? 0 } ?? Self.pageLimit)
+                    <= quickFilms
         case .service, .poster, .rating: false
         }
     }
@@ -112,6 +97,7 @@ package final class FilmService: HTTPHandler {
 
     private func content(_ call: FilmCall, _ body: RequestBody) throws -> HTTPResponse {
         switch (call.target.route, call.method) {
+        case (_, "OPTIONS"), (.service, _): options(call)
         case (.list, "POST"): try create(call, try body.bytes())
         case (.list, _): try list(call)
         case (.top(let count), _): try top(count, call)
@@ -125,7 +111,6 @@ package final class FilmService: HTTPHandler {
         case (.rating(let id, let rater), "PUT"): try rate(id, by: rater, call, try body.bytes())
         case (.rating(let id, let rater), "DELETE"): try unrate(id, by: rater, call)
         case (.rating(let id, let rater), _): try rating(of: id, by: rater, call)
-        case (.service, _): options(call)
         }
     }
 

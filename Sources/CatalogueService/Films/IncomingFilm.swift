@@ -1,4 +1,3 @@
-import FilmLibrary
 import HTTPSemantics
 import MovieCatalogue
 
@@ -24,8 +23,6 @@ struct IncomingFilm: Sendable {
             document = try form.document(isChange: isChange)
             upload = form.upload
         }
-        // Only the library sets these. A film that was got from here has them.
-        for member in FilmLibrary.ownMembers where member != "id" { document[member] = nil }
     }
 
     /// An object, alone or as the member `film` of one.

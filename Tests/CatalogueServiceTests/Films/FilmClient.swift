@@ -14,12 +14,15 @@ final class FilmClient: Sendable {
     static let local = Peer(address: "127.0.0.1", isLocal: true)
 
     /// A service of an empty library that may be written to.
-    init(configure: (inout FilmServiceConfiguration) -> Void = { _ in }) throws {
-        library = try FilmLibrary(inMemoryFor: "the tests' library")
+    /// - Parameter library: another library than an empty one in memory.
+    init(
+        library: FilmLibrary? = nil, configure: (inout FilmServiceConfiguration) -> Void = { _ in }
+    ) throws {
+        self.library = try library ?? FilmLibrary(inMemoryFor: "the tests' library")
         var configuration = FilmServiceConfiguration()
         configuration.isWritable = true
         configure(&configuration)
-        service = FilmService(library: library, configuration: configuration)
+        service = FilmService(library: self.library, configuration: configuration)
     }
 
     func send(
