@@ -157,6 +157,8 @@ public struct TransferMetrics: Sendable, Hashable {
     public var total = Duration.zero
     /// Bytes of the body that arrived.
     public var bytes = 0
+    /// Bytes of the request's body that were sent.
+    public var sent = 0
     /// `HTTP/1.1`, `HTTP/2`; empty where no answer came.
     public var protocolVersion = ""
     /// Whether it went over a connection that was open already.
