@@ -1,9 +1,9 @@
 extension Catalogue {
     /// The orders a list of films comes in.
     public enum Sort: String, CaseIterable, Sendable {
-        /// Best first; films without a score come last.
+        /// Best first, by the rating where there are votes; films without a score come last.
         case score
-        /// Oldest first.
+        /// Oldest first; films without a year come last.
         case year
         /// By title without its leading article, case and accents aside.
         case title
@@ -49,8 +49,8 @@ extension Catalogue {
     private func rank(of movie: Movie, by order: Sort) -> Double {
         switch order {
         // No score is less than any score.
-        case .score: -(movie.score ?? -1)
-        case .year: Double(movie.year)
+        case .score: -(movie.standing ?? -1)
+        case .year: movie.year.map(Double.init) ?? .infinity
         case .title: 0
         }
     }

@@ -24,8 +24,8 @@ public struct Catalogue: Sendable, Hashable {
     ///     <catalogue name="Silents"><movie id="nosferatu"><title>Nosferatu</title><year>1922</year>
     ///       <director>F. W. Murnau</director><genres><genre>Horror</genre></genres></movie></catalogue>
     ///
-    /// In JSON a bare array of films does as well. Required are id, title, year and director; what else a film
-    /// has and is not named above is ignored.
+    /// In JSON a bare array of films does as well. Required are id and title. `rating`, `votes`, `created_at` and
+    /// `updated_at` are read where a library has added them; what else a film has and is not named above is ignored.
     /// - Throws: what is wrong with the document, and in XML on which line; where no film of several is right, what is
     ///   wrong with the first.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {

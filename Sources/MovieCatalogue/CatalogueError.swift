@@ -11,8 +11,8 @@ public enum CatalogueError: Error, Sendable, Hashable {
     case unsupportedEncoding(name: String, line: Int)
     /// It begins like none of the forms that are read.
     case unrecognised
-    /// The JSON breaks the grammar, at about this line if it can be told.
-    case malformedJSON(reason: String, line: Int?)
+    /// The JSON breaks the grammar, at about this line and column if they can be told.
+    case malformedJSON(reason: String, line: Int?, column: Int? = nil)
     /// The XML breaks the grammar here.
     case malformedXML(reason: String, line: Int)
     /// A document type declaration, whose entities can make any size out of a few bytes.
@@ -38,7 +38,8 @@ extension CatalogueError: CustomStringConvertible {
         case .unsupportedEncoding(let name, let line):
             at(line) + "the encoding \(name) is not read; save it as UTF-8"
         case .unrecognised: "it is neither JSON nor XML; a catalogue begins with {, [ or <"
-        case .malformedJSON(let reason, let line): at(line) + "not JSON: \(reason)"
+        case .malformedJSON(let reason, let line, let column):
+            at(line, column: column) + "not JSON: \(reason)"
         case .malformedXML(let reason, let line): at(line) + "not well-formed XML: \(reason)"
         case .doctypeRefused(let line): at(line) + "a DOCTYPE is not accepted; remove it"
         case .wrongShape(let expected, let line): at(line) + "expected \(expected)"
@@ -51,5 +52,7 @@ extension CatalogueError: CustomStringConvertible {
         }
     }
 
-    private func at(_ line: Int?) -> String { line.map { "line \($0): " } ?? "" }
+    private func at(_ line: Int?, column: Int? = nil) -> String {
+        line.map { "line \($0)" + (column.map { ", column \($0)" } ?? "") + ": " } ?? ""
+    }
 }

@@ -32,7 +32,7 @@ enum Document {
         }
     }
 
-    private static func requireUTF8(_ bytes: [UInt8]) throws(CatalogueError) {
+    static func requireUTF8(_ bytes: [UInt8]) throws(CatalogueError) {
         do {
             _ = try UTF8Span(validating: bytes.span)
         } catch {

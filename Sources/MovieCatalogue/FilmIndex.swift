@@ -12,7 +12,8 @@ public struct FilmIndex: Sendable {
         ends.reserveCapacity(movies.count)
         for movie in movies {
             FoldedText.append(movie.title, to: &texts)
-            for text in [movie.originalTitle, movie.director, "\(movie.year)"].compactMap(\.self) {
+            for text in [movie.originalTitle, movie.director, movie.year.map(String.init)].compactMap(\.self)
+            {
                 texts.append(UInt8(ascii: " "))
                 FoldedText.append(text, to: &texts)
             }

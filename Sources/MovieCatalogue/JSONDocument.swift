@@ -159,13 +159,15 @@ extension MovieFields.Value {
         // An error here says that the value has another form, and the checks of the film say that better.
         do {
             switch field {
-            case .year, .minutes, .score:
+            case .year, .minutes, .score, .rating, .votes:
                 guard let number = try object.decodeIfPresent(Double.self, forKey: field) else { return nil }
                 self = .number(number)
             case .genres:
                 guard let texts = try object.decodeIfPresent([String].self, forKey: field) else { return nil }
                 self = .texts(texts)
-            case .id, .title, .originalTitle, .director, .country, .overview, .poster, .url, .sha256:
+            case .id, .title, .originalTitle, .director, .country, .overview, .poster, .url, .sha256,
+                .createdAt,
+                .updatedAt:
                 guard let text = try object.decodeIfPresent(String.self, forKey: field) else { return nil }
                 self = .text(text)
             }

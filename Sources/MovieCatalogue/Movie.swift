@@ -6,10 +6,10 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     public let title: String
     /// The title in the language of the film, where it differs.
     public let originalTitle: String?
-    /// The year of the first showing.
-    public let year: Int
+    /// The year of the first showing, if it is known.
+    public let year: Int?
     /// Who directed, as one line; several names are separated as the catalogue separates them.
-    public let director: String
+    public let director: String?
     /// The country or countries of production, as one line.
     public let country: String?
     /// The running time in minutes.
@@ -22,12 +22,27 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     public let score: Double?
     /// The poster's address as written: relative to the catalogue, or absolute. Nil for an entry without one.
     public let poster: String?
+    /// The mean of the votes, 0 to 10; nil without votes.
+    public let rating: Double?
+    /// How many have voted.
+    public let votes: Int
+    /// When the film came into its library: RFC 3339, UTC.
+    public let createdAt: String?
+    /// When it was last changed: RFC 3339, UTC.
+    public let updatedAt: String?
+
+    /// The scores and votes there are.
+    public static let scores: ClosedRange<Double> = 0...10
+
+    /// What a film is ranked by: its rating where there are votes, else its score.
+    public var standing: Double? { votes > 0 ? rating ?? score : score }
 
     /// Makes a film from its facts; nothing is checked.
     public init(
-        id: String, title: String, originalTitle: String? = nil, year: Int, director: String,
+        id: String, title: String, originalTitle: String? = nil, year: Int? = nil, director: String? = nil,
         country: String? = nil, minutes: Int? = nil, genres: [String] = [], overview: String? = nil,
-        score: Double? = nil, poster: String? = nil
+        score: Double? = nil, poster: String? = nil, rating: Double? = nil, votes: Int = 0,
+        createdAt: String? = nil, updatedAt: String? = nil
     ) {
         self.id = id
         self.title = title
@@ -40,5 +55,36 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
         self.overview = overview
         self.score = score
         self.poster = poster
+        self.rating = rating
+        self.votes = votes
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
+        case rating, votes
+        case createdAt = "created_at"
+        case updatedAt = "updated_at"
+    }
+
+    /// Writes the members that there are; `genres` always.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(title, forKey: .title)
+        try container.encodeIfPresent(originalTitle, forKey: .originalTitle)
+        try container.encodeIfPresent(year, forKey: .year)
+        try container.encodeIfPresent(director, forKey: .director)
+        try container.encodeIfPresent(country, forKey: .country)
+        try container.encodeIfPresent(minutes, forKey: .minutes)
+        try container.encode(genres, forKey: .genres)
+        try container.encodeIfPresent(overview, forKey: .overview)
+        try container.encodeIfPresent(score, forKey: .score)
+        try container.encodeIfPresent(poster, forKey: .poster)
+        try container.encodeIfPresent(rating, forKey: .rating)
+        if votes > 0 { try container.encode(votes, forKey: .votes) }
+        try container.encodeIfPresent(createdAt, forKey: .createdAt)
+        try container.encodeIfPresent(updatedAt, forKey: .updatedAt)
     }
 }

@@ -3,6 +3,10 @@
 struct MovieFields {
     enum Field: String, CaseIterable, CodingKey {
         case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
+        /// What a library adds.
+        case rating, votes
+        case createdAt = "created_at"
+        case updatedAt = "updated_at"
         /// What an image of a manifest has instead.
         case url, sha256
 
@@ -22,6 +26,10 @@ struct MovieFields {
             case .poster: 10
             case .url: 11
             case .sha256: 12
+            case .rating: 13
+            case .votes: 14
+            case .createdAt: 15
+            case .updatedAt: 16
             }
         }
     }
@@ -45,31 +53,76 @@ struct MovieFields {
         }
     }
 
-    /// Its place among the films, from 1.
-    let position: Int
+    /// Its place among the films, from 1; nil for a film that comes alone.
+    let position: Int?
     /// The line it begins on, from 1, if that is known.
     let line: Int?
     var values = Values()
 
     /// How errors call it: its place, and its title or id where it has one.
     var label: String {
-        if case .text(let title) = values[.title] { return "film \(position) (\"\(title)\")" }
-        if case .text(let id) = values[.id] { return "film \(position) (\"\(id)\")" }
-        return "film \(position)"
+        let label = position.map { "film \($0)" } ?? "the film"
+        if case .text(let title) = values[.title] { return "\(label) (\"\(title)\")" }
+        if case .text(let id) = values[.id] { return "\(label) (\"\(id)\")" }
+        return label
     }
 
     /// Years of films are after the invention; the bound keeps a slip of the finger from becoming a year.
     private static let years: ClosedRange<Double> = 1800...9999
     private static let runningTimes: ClosedRange<Double> = 1...100_000
-    private static let scores: ClosedRange<Double> = 0...10
 
     func movie() throws(CatalogueError) -> Movie {
-        Movie(
+        let (rating, votes) = self.votes
+        return Movie(
             id: try required(.id), title: try required(.title), originalTitle: try text(.originalTitle),
-            year: try requiredYear(), director: try required(.director), country: try text(.country),
+            year: try whole(.year, in: Self.years), director: try text(.director),
+            country: try text(.country),
             minutes: try whole(.minutes, in: Self.runningTimes), genres: try texts(.genres),
-            overview: try text(.overview), score: try number(.score, in: Self.scores),
-            poster: try text(.poster))
+            overview: try text(.overview), score: try number(.score, in: Movie.scores),
+            poster: try text(.poster), rating: rating, votes: votes, createdAt: timestamp(.createdAt),
+            updatedAt: timestamp(.updatedAt))
+    }
+
+    /// What is wrong with each field; a film that comes alone may lack its id.
+    func problems() -> [FieldProblem] {
+        var problems: [FieldProblem] = []
+        func check(_ field: Field, _ read: (Field) throws(CatalogueError) -> Void) {
+            do throws(CatalogueError) {
+                try read(field)
+            } catch {
+                let detail =
+                    if case .wrongType(_, _, let expected, _) = error { "must be \(expected)" } else {
+                        "is missing; every film needs one"
+                    }
+                problems.append(FieldProblem(member: field.rawValue, detail: detail))
+            }
+        }
+        if values[.id] != nil {
+            check(.id) { field throws(CatalogueError) in
+                if let fault = FilmID.fault(try required(field)) { throw wrong(field, fault) }
+            }
+        }
+        check(.title) { field throws(CatalogueError) in _ = try required(field) }
+        for field in [Field.originalTitle, .director, .country, .overview, .poster] {
+            check(field) { field throws(CatalogueError) in _ = try text(field) }
+        }
+        check(.year) { field throws(CatalogueError) in _ = try whole(field, in: Self.years) }
+        check(.minutes) { field throws(CatalogueError) in _ = try whole(field, in: Self.runningTimes) }
+        check(.genres) { field throws(CatalogueError) in _ = try texts(field) }
+        check(.score) { field throws(CatalogueError) in _ = try number(field, in: Movie.scores) }
+        return problems
+    }
+
+    /// Rating and votes where both are right. Catalogues that are no library's use these names for other things.
+    private var votes: (rating: Double?, votes: Int) {
+        guard case .number(let rating) = values[.rating], Movie.scores.contains(rating),
+            case .number(let number) = values[.votes], let votes = Int(exactly: number), votes > 0
+        else { return (nil, 0) }
+        return (rating, votes)
+    }
+
+    private func timestamp(_ field: Field) -> String? {
+        if case .text(let text) = values[field] { text } else { nil }
     }
 
     /// The text of a field; nil where it is absent or blank.
@@ -90,11 +143,6 @@ struct MovieFields {
         }
         guard let text = try text(field) else { throw missing(field) }
         return text
-    }
-
-    private func requiredYear() throws(CatalogueError) -> Int {
-        guard let year = try whole(.year, in: Self.years) else { throw missing(.year) }
-        return year
     }
 
     private func texts(_ field: Field) throws(CatalogueError) -> [String] {
@@ -139,48 +187,12 @@ extension MovieFields {
             switch field {
             case .genres:
                 values[field] = .texts(child.children.filter { $0.name == "genre" }.map(\.text.collapsed))
-            case .year, .minutes, .score:
+            case .year, .minutes, .score, .rating, .votes:
                 // An empty element says no more than an absent one.
                 if !text.isEmpty { values[field] = Double(text).map(Value.number) ?? .other }
             default: values[field] = child.children.isEmpty ? .text(text) : .other
             }
         }
         values[.id] = (element.attributes["id"] ?? element.child("id")?.text).map { .text($0.trimmed) }
-    }
-}
-
-extension UInt8 {
-    /// Space, tab, line feed or carriage return: the white space of JSON and of XML.
-    var isWhitespace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
-}
-
-extension String {
-    /// Without white space at either end.
-    var trimmed: String {
-        // Nearly all texts have none there, and looking at two bytes tells it: what they begin is no white space either.
-        if let first = utf8.first, let last = utf8.last, Self.isInk(first), Self.isInk(last) { return self }
-        guard let first = firstIndex(where: { !$0.isWhitespace }),
-            let last = lastIndex(where: { !$0.isWhitespace })
-        else { return "" }
-        return String(self[first...last])
-    }
-
-    private static func isInk(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
-
-    /// With each run of ASCII white space as one space, and none at the ends.
-    var collapsed: String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(utf8.count)
-        var isSeparated = false
-        for byte in utf8 {
-            if byte.isWhitespace {
-                isSeparated = !bytes.isEmpty
-                continue
-            }
-            if isSeparated { bytes.append(UInt8(ascii: " ")) }
-            isSeparated = false
-            bytes.append(byte)
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import FoundationXML
 
 /// An XML element with what it holds, and the line on which its start tag ends.
-struct XMLElement: Sendable {
+package struct XMLElement: Sendable {
     let name: String
     let attributes: [String: String]
     let line: Int

@@ -111,7 +111,9 @@ struct Session: Sendable {
     /// - Throws: `Failure` with the candidates when there are several or none.
     func film(_ text: String, in catalogue: Catalogue) throws(Failure) -> Movie {
         func list(_ movies: [Movie]) -> String {
-            movies.prefix(8).map { "\($0.id) (\($0.title), \($0.year))" }.joined(separator: ", ")
+            movies.prefix(8).map { movie in
+                "\(movie.id) (\(movie.title)\(movie.year.map { ", \($0)" } ?? ""))"
+            }.joined(separator: ", ")
                 + (movies.count > 8 ? " and \(movies.count - 8) more" : "")
         }
         switch catalogue.match(text) {

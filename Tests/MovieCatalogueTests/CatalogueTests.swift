@@ -28,14 +28,37 @@ struct CatalogueTests {
     @Test("a film that lacks what every film has is named with the field, and in XML the line")
     func missingField() {
         #expect(
-            readError("{\"movies\": [\n{\"id\": \"a\", \"title\": \"Alpha\", \"year\": 1920}]}")
-                == .missingField(movie: "film 1 (\"Alpha\")", field: "director", line: nil))
+            readError("{\"movies\": [\n{\"title\": \"Alpha\", \"year\": 1920}]}")
+                == .missingField(movie: "film 1 (\"Alpha\")", field: "id", line: nil))
         #expect(
             readError("<catalogue>\n\n<movie><title>Alpha</title></movie></catalogue>")
                 == .missingField(movie: "film 1 (\"Alpha\")", field: "id", line: 3))
         #expect(
             readError(#"[{"id": "a", "title": "  "}]"#)
                 == .missingField(movie: "film 1 (\"  \")", field: "title", line: nil))
+    }
+
+    @Test("a film needs neither year nor director")
+    func titleOnly() throws {
+        let json = try Catalogue(parsing: Array(#"[{"id": "a", "title": "A"}]"#.utf8))
+        let xml = try Catalogue(
+            parsing: Array("<catalogue><movie id='a'><title>A</title></movie></catalogue>".utf8))
+        #expect(json.movies == [Movie(id: "a", title: "A")])
+        #expect(xml.movies == json.movies)
+    }
+
+    @Test("what a library adds is read, and what is none is passed over")
+    func libraryFields() throws {
+        let text = """
+            [{"id": "a", "title": "A", "rating": 8.5, "votes": 2, "created_at": "2026-01-01T00:00:00.000Z"},
+             {"id": "b", "title": "B", "rating": "PG-13", "votes": -1, "updated_at": 5}]
+            """
+        let movies = try Catalogue(parsing: Array(text.utf8)).movies
+        #expect(
+            movies == [
+                Movie(id: "a", title: "A", rating: 8.5, votes: 2, createdAt: "2026-01-01T00:00:00.000Z"),
+                Movie(id: "b", title: "B"),
+            ])
     }
 
     @Test(

@@ -55,7 +55,7 @@ struct JSONDocumentTests {
         ])
     func malformed(text: String, line: Int) {
         let error = thrown { () throws(CatalogueError) in _ = try read(text).elements?.all() }
-        guard case .malformedJSON(_, line) = error else {
+        guard case .malformedJSON(_, line, _) = error else {
             Issue.record("\(text) gave \(String(describing: error))")
             return
         }

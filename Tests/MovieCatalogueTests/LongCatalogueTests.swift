@@ -43,7 +43,7 @@ struct LongCatalogueTests {
             ("[" + Self.films().joined(separator: ",\n") + "}", 8000),
             ("[" + Self.films().joined(separator: ",\n"), 8000),
         ] {
-            guard case .malformedJSON(_, let found?) = readError(text) else {
+            guard case .malformedJSON(_, let found?, _) = readError(text) else {
                 Issue.record("\(text.suffix(20)) was not refused")
                 continue
             }

@@ -27,6 +27,18 @@ struct SortTests {
         #expect(catalogue.sorted(by: .score).map(\.title) == ["Elk", "Bat", "The Cat", "Dog", "Ape"])
     }
 
+    @Test("votes count more than the score, and a film without a year comes last")
+    func votes() {
+        let catalogue = Catalogue(
+            name: nil,
+            movies: [
+                Movie(id: "a", title: "A", score: 9, rating: 2, votes: 1),
+                Movie(id: "b", title: "B", year: 1930, score: 5),
+            ])
+        #expect(catalogue.sorted(by: .score).map(\.id) == ["b", "a"])
+        #expect(catalogue.sorted(by: .year).map(\.id) == ["b", "a"])
+    }
+
     @Test("the oldest comes first, and equals by title, then by id")
     func years() {
         let films = [("a", "B", 1927), ("c", "A", 1927), ("b", "A", 1927), ("d", "C", 1919)]

@@ -5,17 +5,30 @@ import TerminalGraphics
 enum MovieText {
     /// `1927 · Fritz Lang · 8.9 ★`
     static func facts(_ movie: Movie) -> String {
-        let parts = ["\(movie.year)", movie.director, movie.score.map { $0.formatted(decimals: 1) + " ★" }]
+        let parts = [
+            movie.year.map(String.init), movie.director,
+            movie.standing.map { $0.formatted(decimals: 1) + " ★" },
+        ]
         return TerminalText.visible(parts.compactMap(\.self).joined(separator: " · "))
     }
 
     /// Everything but titles and overview, a line each.
     static func allFacts(_ movie: Movie) -> [String] {
-        var lines = ["\(movie.year)" + (movie.country.map { ", \($0)" } ?? ""), movie.director]
+        let origin = [movie.year.map(String.init), movie.country].compactMap(\.self)
+        var lines = origin.isEmpty ? [] : [origin.joined(separator: ", ")]
+        if let director = movie.director { lines.append(director) }
         if let minutes = movie.minutes { lines.append("\(minutes) minutes") }
         if !movie.genres.isEmpty { lines.append(movie.genres.joined(separator: ", ")) }
+        if let votes = votes(movie) { lines.append(votes + " ★") }
         if let score = movie.score { lines.append("\(score.formatted(decimals: 1)) of 10 ★") }
         return lines
+    }
+
+    /// `8.3 of 10 by 2 votes`; nil without votes.
+    static func votes(_ movie: Movie) -> String? {
+        guard let rating = movie.rating, movie.votes > 0 else { return nil }
+        return "\(rating.formatted(decimals: 1)) of 10 by "
+            + (movie.votes == 1 ? "1 vote" : "\(movie.votes) votes")
     }
 
     /// The beginning of the overview, in so many lines at most; the last one says that there is more.

@@ -42,6 +42,10 @@ enum JSONHelp {
           overview
           score         0 to 10
           poster        the poster's address
+          rating        the mean of the votes, where there are any
+          votes         how many
+          created_at    when it came into its library: RFC 3339, UTC
+          updated_at    when it was changed last
           cached        list: whether the poster is in the cache
           fetch         show: what became of the poster, with the members of fetch
 

@@ -74,8 +74,8 @@ enum ListCommand: Command {
     private static func plain(_ row: FilmRecord) -> [String] {
         let movie = row.movie
         return [
-            movie.id, movie.title, "\(movie.year)", movie.director, movie.score?.formatted(decimals: 1) ?? "",
-            row.isCached == true ? "cached" : "-",
+            movie.id, movie.title, movie.year.map(String.init) ?? "", movie.director ?? "",
+            movie.standing?.formatted(decimals: 1) ?? "", row.isCached == true ? "cached" : "-",
         ]
     }
 
@@ -84,16 +84,16 @@ enum ListCommand: Command {
         let widths = columnWidths(rows, in: width)
         for row in rows {
             let movie = row.movie
-            let score = movie.score.map { $0.formatted(decimals: 1) } ?? ""
+            let score = movie.standing.map { $0.formatted(decimals: 1) } ?? ""
             let title = TerminalText.visible(movie.title)
             // A program, or a file, gets all of a title, whatever that does to the columns.
             let isLong = width == nil && TerminalText.width(title) > widths.title
             let columns = [
                 row.isCached == true ? "●" : "○",
                 TerminalText.padded(score, toWidth: 4, alignment: .trailing),
-                TerminalText.padded("\(movie.year)", toWidth: 4, alignment: .trailing),
+                TerminalText.padded(movie.year.map(String.init) ?? "", toWidth: 4, alignment: .trailing),
                 isLong ? title : TerminalText.padded(title, toWidth: widths.title),
-                TerminalText.truncated(TerminalText.visible(movie.director), toWidth: widths.director),
+                TerminalText.truncated(TerminalText.visible(movie.director ?? ""), toWidth: widths.director),
             ]
             let line = columns.joined(separator: "  ")
             output.line(width.map { TerminalText.truncated(line, toWidth: $0) } ?? line)
@@ -108,7 +108,8 @@ enum ListCommand: Command {
         let title = min(44, rows.map { TerminalText.width(TerminalText.visible($0.movie.title)) }.max() ?? 0)
         guard let width else { return (title, .max) }
         let room = max(0, width - columnsBeforeTitle - 2)
-        let director = rows.map { TerminalText.width(TerminalText.visible($0.movie.director)) }.max() ?? 0
+        let director =
+            rows.map { TerminalText.width(TerminalText.visible($0.movie.director ?? "")) }.max() ?? 0
         if title + director <= room { return (title, director) }
         let narrowTitle = min(title, max(room * 3 / 5, room - director))
         return (narrowTitle, room - narrowTitle)

@@ -114,11 +114,12 @@ enum ShowCommand: Command {
         let titles = movie.originalTitle.map { "\(movie.title)  (\($0))" } ?? movie.title
         output.line(titles)
         output.line("")
-        fact("year", "\(movie.year)", output)
+        fact("year", movie.year.map(String.init), output)
         fact("director", movie.director, output)
         fact("country", movie.country, output)
         fact("length", movie.minutes.map { "\($0) minutes" }, output)
         fact("genres", movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", "), output)
+        fact("rating", MovieText.votes(movie), output)
         fact("score", movie.score.map { "\($0.formatted(decimals: 1)) of 10" }, output)
         fact("id", movie.id, output)
         guard let overview = movie.overview else { return }

@@ -1,0 +1,193 @@
+/// A JSON value kept as the text that it was written in, so that numbers keep their digits and members their order. White
+/// space between the parts is left out.
+public struct JSONText: Sendable, Hashable {
+    /// A member of an object.
+    public struct Member: Sendable, Hashable {
+        /// The name, without escapes.
+        public let name: String
+        /// The value.
+        public let value: JSONText
+
+        /// Makes a member.
+        public init(name: String, value: JSONText) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The value, valid JSON.
+    public let text: String
+
+    /// JSON's null.
+    public static let null = JSONText(valid: "null")
+
+    /// Reads one value in UTF-8, as RFC 8259 has it; a byte order mark may come first.
+    /// - Throws: `.empty`, `.notUTF8`, or `.malformedJSON` with line and column.
+    public init(parsing bytes: [UInt8]) throws(CatalogueError) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
+        try Document.requireUTF8(bytes)
+        guard bytes.contains(where: { !$0.isWhitespace }) else { throw .empty }
+        var grammar = JSONGrammar(bytes)
+        self.init(bytes: bytes, in: try grammar.only())
+    }
+
+    /// A text.
+    public init(_ string: String) { self.init(valid: Self.quoted(string)) }
+
+    /// A whole number.
+    public init(_ number: Int) { self.init(valid: "\(number)") }
+
+    /// A number; null for one that JSON does not have.
+    public init(_ number: Double) {
+        if let whole = Int(exactly: number), abs(whole) < 1 << 53 {
+            self.init(valid: "\(whole)")
+        } else {
+            self.init(valid: number.isFinite ? "\(number)" : "null")
+        }
+    }
+
+    /// True or false.
+    public init(_ flag: Bool) { self.init(valid: flag ? "true" : "false") }
+
+    /// An object of these members.
+    public init(members: [Member]) {
+        let parts = members.map { "\(Self.quoted($0.name)):\($0.value.text)" }
+        self.init(valid: "{\(parts.joined(separator: ","))}")
+    }
+
+    /// An array of these elements.
+    public init(elements: [JSONText]) {
+        self.init(valid: "[\(elements.map(\.text).joined(separator: ","))]")
+    }
+
+    /// A text that is known to be JSON without white space around it.
+    init(valid text: String) { self.text = text }
+
+    /// A range of bytes that the grammar has read.
+    init(bytes: [UInt8], in range: Range<Int>) {
+        var compact: [UInt8] = []
+        compact.reserveCapacity(range.count)
+        var isString = false
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\\") {
+                compact.append(byte)
+                index += 1
+            } else if byte == UInt8(ascii: "\"") {
+                isString.toggle()
+            }
+            if isString || !byte.isWhitespace { compact.append(bytes[index]) }
+            index += 1
+        }
+        text = String(decoding: compact, as: UTF8.self)
+    }
+
+    /// The members of an object in their order; nil for another value.
+    public var members: [Member]? {
+        guard text.utf8.first == UInt8(ascii: "{") else { return nil }
+        let bytes = Array(text.utf8)
+        var members: [Member] = []
+        var grammar = JSONGrammar(bytes)
+        do throws(CatalogueError) {
+            try grammar.members { name, value throws(CatalogueError) in
+                members.append(
+                    Member(
+                        name: Self.unquoted(bytes[name]),
+                        value: JSONText(valid: String(decoding: bytes[value], as: UTF8.self))))
+            }
+        } catch {
+            preconditionFailure("the text of a value is always JSON: \(error)")
+        }
+        return members
+    }
+
+    /// The elements of an array in their order; nil for another value.
+    public var elements: [JSONText]? {
+        guard text.utf8.first == UInt8(ascii: "[") else { return nil }
+        let bytes = Array(text.utf8)
+        var elements: [JSONText] = []
+        var grammar = JSONGrammar(bytes)
+        do throws(CatalogueError) {
+            try grammar.elements { value throws(CatalogueError) in
+                elements.append(JSONText(valid: String(decoding: bytes[value], as: UTF8.self)))
+            }
+        } catch {
+            preconditionFailure("the text of a value is always JSON: \(error)")
+        }
+        return elements
+    }
+
+    /// The text that a JSON string stands for; nil for another value.
+    public var string: String? {
+        text.utf8.first == UInt8(ascii: "\"") ? Self.unquoted(Array(text.utf8)[...]) : nil
+    }
+
+    /// A number; nil for another value, and for one too large for a Double.
+    public var number: Double? {
+        guard let first = text.utf8.first, first == UInt8(ascii: "-") || first < UInt8(ascii: ":"),
+            let number = Double(text), number.isFinite
+        else { return nil }
+        return number
+    }
+
+    /// True or false; nil for another value.
+    public var flag: Bool? { Bool(text) }
+
+    /// Whether it is null.
+    public var isNull: Bool { text == "null" }
+}
+
+extension JSONText {
+    /// A text as a JSON string. Only what must be escaped is.
+    static func quoted(_ string: String) -> String {
+        var quoted: [UInt8] = [UInt8(ascii: "\"")]
+        quoted.reserveCapacity(string.utf8.count + 2)
+        for byte in string.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): quoted += [UInt8(ascii: "\\"), byte]
+            case UInt8(ascii: "\n"): quoted += Array("\\n".utf8)
+            case UInt8(ascii: "\t"): quoted += Array("\\t".utf8)
+            case 0..<0x20, 0x7F:
+                let digits = String(byte, radix: 16)
+                quoted += Array("\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
+            default: quoted.append(byte)
+            }
+        }
+        quoted.append(UInt8(ascii: "\""))
+        return String(decoding: quoted, as: UTF8.self)
+    }
+
+    /// What a JSON string stands for.
+    static func unquoted(_ bytes: ArraySlice<UInt8>) -> String {
+        let inner = bytes.dropFirst().dropLast()
+        guard inner.contains(UInt8(ascii: "\\")) else { return String(decoding: inner, as: UTF8.self) }
+        var units: [UInt16] = []
+        var plain = inner.startIndex
+        var index = plain
+        func append(_ range: Range<Int>) { units += String(decoding: inner[range], as: UTF8.self).utf16 }
+        while index < inner.endIndex {
+            guard inner[index] == UInt8(ascii: "\\") else {
+                index += 1
+                continue
+            }
+            append(plain..<index)
+            switch inner[index + 1] {
+            case UInt8(ascii: "u"):
+                let digits = String(decoding: inner[index + 2..<index + 6], as: UTF8.self)
+                units += UInt16(digits, radix: 16).map { [$0] } ?? []
+                index += 6
+            case UInt8(ascii: "b"): (units, index) = (units + [0x08], index + 2)
+            case UInt8(ascii: "f"): (units, index) = (units + [0x0C], index + 2)
+            case UInt8(ascii: "n"): (units, index) = (units + [0x0A], index + 2)
+            case UInt8(ascii: "r"): (units, index) = (units + [0x0D], index + 2)
+            case UInt8(ascii: "t"): (units, index) = (units + [0x09], index + 2)
+            case let byte: (units, index) = (units + [UInt16(byte)], index + 2)
+            }
+            plain = index
+        }
+        append(plain..<inner.endIndex)
+        return String(decoding: units, as: UTF16.self)
+    }
+}
