@@ -1,0 +1,81 @@
+/// A media type with its parameters, as Content-Type and the parts of a form have it (RFC 9110 section 8.3.1):
+///
+///     multipart/form-data; boundary="a b"
+///     application/json;charset=utf-8
+package struct ContentType: Sendable, Hashable {
+    /// Type and subtype in lower case, such as `application/json`.
+    package let mediaType: String
+    /// Names in lower case, values as they came, without quotes.
+    package let parameters: [String: String]
+
+    /// Reads a field; nil for what is malformed. A parameter that stands there twice is: two readers could take either.
+    package init?(_ text: String) {
+        var pieces = ParameterList.pieces(of: text)[...]
+        guard let first = pieces.popFirst() else { return nil }
+        let sides = first.split(separator: "/", omittingEmptySubsequences: false)
+        guard sides.count == 2, sides.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isTokenCharacter) })
+        else {
+            return nil
+        }
+        guard let parameters = ParameterList.parameters(pieces) else { return nil }
+        mediaType = first.lowercased()
+        self.parameters = parameters
+    }
+
+    /// Whether text of this type is UTF-8: it says so, or says nothing.
+    package var isUTF8: Bool {
+        guard let charset = parameters["charset"]?.lowercased() else { return true }
+        return ["utf-8", "utf8", "us-ascii"].contains(charset)
+    }
+}
+
+/// What stands between the semicolons of a field (RFC 9110 section 5.6.6). A semicolon within a quoted string is none.
+package enum ParameterList {
+    /// The pieces, without white space around them; the first is what the parameters belong to. Empty ones are left out.
+    package static func pieces(of text: String) -> [Substring] {
+        var pieces: [Substring] = []
+        let bytes = text.utf8
+        var start = bytes.startIndex
+        var isQuoted = false
+        var isEscaped = false
+        func append(_ end: String.Index) {
+            let piece = FieldList.trimmed(text[start..<end])
+            if !piece.isEmpty { pieces.append(piece) }
+        }
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if byte == UInt8(ascii: ";"), !isQuoted {
+                append(index)
+                start = bytes.index(after: index)
+            }
+        }
+        append(bytes.endIndex)
+        return pieces
+    }
+
+    /// The parameters by name in lower case; nil where one is malformed or stands there twice.
+    package static func parameters(_ pieces: some Sequence<Substring>) -> [String: String]? {
+        var parameters: [String: String] = [:]
+        for piece in pieces {
+            guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+            let name = piece[..<equals]
+            let value = piece[piece.utf8.index(after: equals)...]
+            guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
+            let key = name.lowercased()
+            guard parameters[key] == nil else { return nil }
+            if let text = FieldList.unquoted(value) {
+                parameters[key] = text
+            } else {
+                guard !value.isEmpty, value.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
+                parameters[key] = String(value)
+            }
+        }
+        return parameters
+    }
+}

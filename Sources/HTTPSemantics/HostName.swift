@@ -1,0 +1,84 @@
+/// Host and port, as Host, Origin and addresses have them (RFC 9110 section 7.2):
+///
+///     nas:8080        [::1]:8080        films.example.org
+package struct HostName: Sendable, Hashable {
+    /// A name in lower case without the dot at its end, or an address; an IPv6 address without its brackets.
+    package let host: String
+    /// Nil where none is given.
+    package let port: Int?
+
+    /// Reads host and port; nil for what is malformed, and for user information.
+    package init?(_ text: String) {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        let rest: Substring
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            host = text[text.index(after: text.startIndex)..<end].lowercased()
+            guard host.contains(":"),
+                host.utf8.allSatisfy({ $0.hexadecimalValue != nil || ":.%".utf8.contains($0) })
+            else { return nil }
+            rest = text[text.index(after: end)...]
+        } else {
+            let end = text.firstIndex(of: ":") ?? text.endIndex
+            let name = text[..<end].lowercased()
+            host = name.hasSuffix(".") ? String(name.dropLast()) : name
+            guard !host.isEmpty, !host.utf8.contains(where: { "/@?#\\[]<>\"".utf8.contains($0) }) else {
+                return nil
+            }
+            rest = text[end...]
+        }
+        guard !rest.isEmpty else {
+            port = nil
+            return
+        }
+        guard rest.first == ":", rest.dropFirst().utf8.allSatisfy(\.isDigit) else { return nil }
+        // An empty port is none (RFC 3986 section 3.2.3).
+        if rest.utf8.count == 1 {
+            port = nil
+        } else {
+            guard let number = Int(rest.dropFirst()), number <= 65_535 else { return nil }
+            port = number
+        }
+    }
+
+    /// Whether it names the loopback interface: `localhost`, 127.0.0.0/8 or `::1`.
+    package var isLoopback: Bool {
+        host == "localhost" || host == "::1" || host.hasPrefix("127.") && isAddress
+    }
+
+    /// Whether it is an IP address in the usual notation rather than a name.
+    package var isAddress: Bool {
+        if host.contains(":") { return true }
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4
+            && numbers.allSatisfy { $0.utf8.count <= 3 && $0.utf8.allSatisfy(\.isDigit) && UInt8($0) != nil }
+    }
+}
+
+/// What a page was loaded from: scheme, host and port (RFC 6454).
+package struct WebOrigin: Sendable, Hashable {
+    /// `http` or `https`.
+    package let scheme: String
+    package let host: String
+    /// Never nil: without a port it is the scheme's own.
+    package let port: Int
+
+    /// Reads the Origin field or the beginning of an address; nil for `null`, other schemes and what is malformed.
+    package init?(_ text: String) {
+        let lowered = text.lowercased()
+        guard let scheme = ["http", "https"].first(where: { lowered.hasPrefix($0 + "://") }) else {
+            return nil
+        }
+        let rest = lowered.dropFirst(scheme.utf8.count + 3)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let name = HostName(String(authority)) else { return nil }
+        self.init(scheme: scheme, name)
+    }
+
+    /// The origin of a host that is reached by this scheme.
+    package init(scheme: String, _ name: HostName) {
+        self.scheme = scheme
+        host = name.host
+        port = name.port ?? (scheme == "https" ? 443 : 80)
+    }
+}

@@ -1,0 +1,183 @@
+/// The parts of a form that carries files (`multipart/form-data`, RFC 7578), by the rules of RFC 2046 section 5.1.1 for what
+/// stands between them. Bodies are slices of the form's bytes.
+///
+///     --boundary
+///     Content-Disposition: form-data; name="poster"; filename="a.jpg"
+///     Content-Type: image/jpeg
+///
+///     (bytes)
+///     --boundary--
+package struct MultipartForm: Sendable {
+    package struct Part: Sendable {
+        package let name: String
+        /// As the client calls the file; nil for a plain field.
+        package let filename: String?
+        /// Nil where the part names none.
+        package let contentType: ContentType?
+        package let body: ArraySlice<UInt8>
+
+        /// A plain field's value; nil where it is no UTF-8.
+        package var text: String? { String(validating: body, as: UTF8.self) }
+    }
+
+    package enum Failure: Error, Hashable, Sendable {
+        /// The boundary is absent, longer than 70 characters, or has characters that it must not have.
+        case badBoundary
+        /// What is wrong, and at which byte of the body.
+        case malformed(reason: String, offset: Int)
+        case tooManyParts(limit: Int)
+    }
+
+    package let parts: [Part]
+
+    /// More parts than any form of a film has.
+    package static let maximumParts = 1000
+    /// Bytes of the header of a part at most.
+    package static let maximumHeader = 16 << 10
+    /// RFC 2046 section 5.1.1.
+    private static let maximumBoundary = 70
+
+    /// - Parameter boundary: as the Content-Type has it.
+    package init(parsing bytes: [UInt8], boundary: String) throws(Failure) {
+        guard (1...Self.maximumBoundary).contains(boundary.utf8.count), boundary.utf8.last != 0x20,
+            boundary.utf8.allSatisfy(Self.isBoundaryCharacter)
+        else { throw .badBoundary }
+        var reader = MultipartReader(bytes: bytes, mark: Array("--\(boundary)".utf8))
+        var parts: [Part] = []
+        try reader.skipPreamble()
+        while !reader.isAtEnd {
+            guard parts.count < Self.maximumParts else { throw .tooManyParts(limit: Self.maximumParts) }
+            let start = reader.index
+            let fields = try reader.header(limit: Self.maximumHeader)
+            parts.append(try Self.part(fields, try reader.body(), at: start))
+        }
+        self.parts = parts
+    }
+
+    private static func isBoundaryCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        default: byte.isDigit || "'()+_,-./:=? ".utf8.contains(byte)
+        }
+    }
+
+    /// RFC 7578 section 4.2: a part has a name. Codings for transfer are not used any more (section 4.7).
+    private static func part(
+        _ fields: HTTPFields, _ body: ArraySlice<UInt8>, at offset: Int
+    ) throws(Failure) -> Part {
+        guard let disposition = fields["content-disposition"],
+            let parameters = ParameterList.parameters(ParameterList.pieces(of: disposition).dropFirst()),
+            disposition.lowercased().hasPrefix("form-data"), let name = parameters["name"]
+        else {
+            throw .malformed(reason: "a part without Content-Disposition: form-data; name=", offset: offset)
+        }
+        if let coding = fields["content-transfer-encoding"]?.lowercased(),
+            !["7bit", "8bit", "binary"].contains(coding)
+        {
+            throw .malformed(reason: "Content-Transfer-Encoding is not decoded", offset: offset)
+        }
+        var contentType: ContentType?
+        if let text = fields["content-type"] {
+            guard let type = ContentType(text) else {
+                throw .malformed(reason: "bad Content-Type of a part", offset: offset)
+            }
+            contentType = type
+        }
+        return Part(name: name, filename: parameters["filename"], contentType: contentType, body: body)
+    }
+}
+
+/// Goes through the body of a multipart message from boundary to boundary.
+private struct MultipartReader {
+    let bytes: [UInt8]
+    /// Two hyphens and the boundary.
+    let mark: [UInt8]
+    /// Where the next part begins.
+    private(set) var index = 0
+    /// Whether the closing boundary has been read. What follows it says nothing.
+    private(set) var isAtEnd = false
+
+    init(bytes: [UInt8], mark: [UInt8]) {
+        self.bytes = bytes
+        self.mark = mark
+    }
+
+    /// What stands before the first boundary says nothing.
+    mutating func skipPreamble() throws(MultipartForm.Failure) {
+        guard !isBoundary(at: 0) else { return pass(boundaryAt: 0) }
+        _ = try body()
+    }
+
+    /// The bytes up to the next boundary, which is passed. The line end before a boundary belongs to it.
+    mutating func body() throws(MultipartForm.Failure) -> ArraySlice<UInt8> {
+        let start = index
+        // The line end of the header's blank line may be that of the boundary: then the body is empty.
+        var next = max(0, start - 2)
+        while next + 2 + mark.count <= bytes.count {
+            if bytes[next] == UInt8(ascii: "\r"), bytes[next + 1] == UInt8(ascii: "\n"),
+                isBoundary(at: next + 2)
+            {
+                let body = bytes[start..<max(start, next)]
+                pass(boundaryAt: next + 2)
+                return body
+            }
+            next += 1
+        }
+        throw .malformed(reason: "the closing boundary is missing", offset: bytes.count)
+    }
+
+    /// The header of the part that begins here.
+    mutating func header(limit: Int) throws(MultipartForm.Failure) -> HTTPFields {
+        var fields = HTTPFields()
+        let start = index
+        while true {
+            guard let end = endOfLine(within: start + limit) else {
+                throw .malformed(reason: "the header of a part does not end, or is too long", offset: start)
+            }
+            let line = String(validating: bytes[index..<end], as: UTF8.self)
+            let offset = index
+            index = end + 2
+            guard line != "" else { return fields }
+            guard let line, let colon = line.firstIndex(of: ":") else {
+                throw .malformed(reason: "bad header line of a part", offset: offset)
+            }
+            let name = String(line[..<colon])
+            let value = String(FieldList.trimmed(line[line.index(after: colon)...]))
+            guard HTTPFields.fault(name: name, value: value) == nil, fields[name] == nil else {
+                throw .malformed(reason: "bad header line of a part", offset: offset)
+            }
+            fields.append(HTTPFields.Field(name: name, value: value))
+        }
+    }
+
+    private func isBoundary(at start: Int) -> Bool {
+        bytes.count - start >= mark.count && bytes[start..<start + mark.count].elementsEqual(mark)
+            && isBoundaryEnd(start + mark.count)
+    }
+
+    /// A boundary that another one begins with is not taken for it: white space and a line end follow, or two hyphens.
+    private func isBoundaryEnd(_ start: Int) -> Bool {
+        guard !bytes[start...].starts(with: "--".utf8) else { return true }
+        let rest = bytes[start...].drop { $0 == 0x20 || $0 == 0x09 }
+        return rest.starts(with: "\r\n".utf8)
+    }
+
+    private mutating func pass(boundaryAt start: Int) {
+        let end = start + mark.count
+        if bytes[end...].starts(with: "--".utf8) {
+            isAtEnd = true
+            index = bytes.count
+        } else {
+            index = bytes[end...].drop { $0 == 0x20 || $0 == 0x09 }.startIndex + 2
+        }
+    }
+
+    private func endOfLine(within limit: Int) -> Int? {
+        var next = index
+        while next + 1 < min(bytes.count, limit) {
+            if bytes[next] == UInt8(ascii: "\r"), bytes[next + 1] == UInt8(ascii: "\n") { return next }
+            next += 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,65 @@
+/// The target of a request, taken apart (RFC 9112 section 3.2). Each part is decoded exactly once.
+///
+///     /films/El%20Cami%C3%B3n?limit=20        origin form
+///     http://nas:8080/films                   absolute form
+///     *                                       OPTIONS of the whole server
+package struct RequestTarget: Sendable, Hashable {
+    /// Host and port of the absolute form, as written: it counts instead of Host (RFC 9112 section 3.2.2).
+    package let authority: String?
+    /// The decoded segments of the path: one that is empty for `/`, none for `*`.
+    package let segments: [String]
+    package let query: FormFields
+
+    package enum Refusal: Error, Hashable, Sendable {
+        /// No target of a server: another scheme, a fragment, user information.
+        case malformed
+        /// A percent sign without two hexadecimal digits, text that is no UTF-8, a NUL, a slash within a segment.
+        case badEncoding
+    }
+
+    package init(_ target: String) throws(Refusal) {
+        guard target != "*" else {
+            (authority, segments, query) = (nil, [], try Self.query([]))
+            return
+        }
+        let bytes = Array(target.utf8)
+        guard !bytes.contains(UInt8(ascii: "#")) else { throw .malformed }
+        var rest = bytes[...]
+        var authority: String?
+        if rest.first != UInt8(ascii: "/") {
+            let lowered = target.prefix(8).lowercased()
+            guard let scheme = ["http://", "https://"].first(where: lowered.hasPrefix) else {
+                throw .malformed
+            }
+            rest = rest.dropFirst(scheme.utf8.count)
+            let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+            guard end > rest.startIndex, !rest[..<end].contains(UInt8(ascii: "@")) else { throw .malformed }
+            authority = String(decoding: rest[..<end], as: UTF8.self)
+            rest = rest[end...]
+        }
+        let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
+        self.authority = authority
+        segments = try Self.segments(rest[..<mark])
+        query = try Self.query(rest[mark...].dropFirst())
+    }
+
+    private static func segments(_ path: ArraySlice<UInt8>) throws(Refusal) -> [String] {
+        var segments: [String] = []
+        for piece in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            // A slash or a NUL within a segment means one thing to one reader and another to the next.
+            guard let text = PercentEncoding.decodedText(piece), !text.utf8.contains(0),
+                !text.utf8.contains(UInt8(ascii: "/"))
+            else { throw .badEncoding }
+            segments.append(text)
+        }
+        return segments
+    }
+
+    private static func query(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> FormFields {
+        do {
+            return try FormFields(parsing: bytes)
+        } catch {
+            throw .badEncoding
+        }
+    }
+}

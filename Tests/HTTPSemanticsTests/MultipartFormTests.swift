@@ -1,0 +1,107 @@
+import HTTPSemantics
+import Testing
+
+@Suite("MultipartForm, RFC 7578 and RFC 2046 section 5.1.1", .timeLimit(.minutes(30)))
+struct MultipartFormTests {
+    private func field(_ name: String, _ value: String, boundary: String = "b") -> String {
+        "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+    }
+
+    private func parse(_ text: String, boundary: String = "b") throws -> [MultipartForm.Part] {
+        try MultipartForm(parsing: Array(text.utf8), boundary: boundary).parts
+    }
+
+    private func failure(_ text: String, boundary: String = "b") -> MultipartForm.Failure? {
+        do {
+            _ = try MultipartForm(parsing: Array(text.utf8), boundary: boundary)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("parts come in order with names, files and types")
+    func parts() throws {
+        let parts = try parse(
+            field("film[title]", "El Camión") + field("empty", "")
+                + "--b  \r\ncontent-disposition: Form-Data; name=poster; filename=\"a b.jpg\"\r\n"
+                + "Content-Type: image/jpeg\r\nX-Other: 1\r\n\r\nline\r\n\r\nline\r\n--b--\r\nepilogue")
+        #expect(parts.map(\.name) == ["film[title]", "empty", "poster"])
+        #expect(parts.map(\.text) == ["El Camión", "", "line\r\n\r\nline"])
+        #expect(parts.map(\.filename) == [nil, nil, "a b.jpg"])
+        #expect(parts[2].contentType?.mediaType == "image/jpeg" && parts[0].contentType == nil)
+    }
+
+    @Test("bodies are bytes: all values, and what looks like a boundary but is none")
+    func binary() throws {
+        var body =
+            [UInt8](0...255) + Array("\r\n--bc\r\n--b x\r\n-b--\r\n--\r\n\r".utf8) + Array("--b--".utf8)
+        body += [0x0D]
+        let form =
+            Array("--b\r\nContent-Disposition: form-data; name=\"p\"\r\n\r\n".utf8) + body
+            + Array("\r\n--b--".utf8)
+        let parts = try MultipartForm(parsing: form, boundary: "b").parts
+        #expect(parts.count == 1)
+        #expect(parts.first.map { Array($0.body) } == body)
+    }
+
+    @Test("a preamble is skipped, and an empty body may follow its header at once")
+    func preamble() throws {
+        #expect(try parse("hello\r\n" + field("a", "1") + "--b--").map(\.text) == ["1"])
+        let bare = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n--b--"
+        #expect(try parse(bare).map(\.text) == [""])
+        #expect(try parse("--b--").isEmpty)
+    }
+
+    @Test("every boundary of RFC 2046 is taken, and no other")
+    func boundaries() throws {
+        let boundary = "'()+_,-./:=? aZ9"
+        #expect(
+            try parse(field("a", "1", boundary: boundary) + "--\(boundary)--", boundary: boundary).count == 1)
+        for bad in ["", "a ", "a\"", "é", String(repeating: "a", count: 71)] {
+            #expect(failure("--\(bad)--", boundary: bad) == .badBoundary)
+        }
+    }
+
+    @Test(
+        "what is cut or malformed is refused",
+        arguments: [
+            "", "--b", "--b\r\n", "--b\r\nContent-Disposition: form-data; name=a\r\n\r\nx",
+            "--b\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--b",
+            "--b\nContent-Disposition: form-data; name=a\n\nx\n--b--",
+            "--b\r\n\r\nx\r\n--b--", "--b\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--b--",
+            "--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--", "--b\r\nno colon\r\n\r\nx\r\n--b--",
+            "--b\r\nContent-Disposition: form-data; name=a\r\n folded\r\n\r\nx\r\n--b--",
+            "--b\r\nContent-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=c\r\n\r\nx\r\n--b--",
+            "--b\r\nContent-Disposition: form-data; name=a\r\nContent-Transfer-Encoding: base64\r\n\r\nx\r\n--b--",
+            "--b\r\nContent-Disposition: form-data; name=a\r\nContent-Type: nonsense\r\n\r\nx\r\n--b--",
+        ])
+    func malformed(text: String) {
+        if case .malformed = failure(text) { return }
+        Issue.record("taken for a form: \(text.debugDescription)")
+    }
+
+    @Test("parts and their headers have limits")
+    func limits() {
+        let many = String(repeating: field("a", "1"), count: MultipartForm.maximumParts + 1) + "--b--"
+        #expect(failure(many) == .tooManyParts(limit: MultipartForm.maximumParts))
+        let long = String(repeating: "x", count: MultipartForm.maximumHeader)
+        if case .malformed = failure("--b\r\nX: \(long)\r\n" + field("a", "1").dropFirst(5) + "--b--") {
+            return
+        }
+        Issue.record("a header without end was read")
+    }
+
+    @Test("no beginning of a form and no changed byte traps")
+    func fuzz() {
+        let form = Array((field("a", "1") + field("b", "\r\n--b\r\n") + "--b--\r\n").utf8)
+        for end in form.indices { _ = try? MultipartForm(parsing: Array(form[..<end]), boundary: "b") }
+        for index in form.indices {
+            for byte in [0, 0x0A, 0x0D, 0x22, 0x2D, 0xFF] as [UInt8] {
+                var changed = form
+                changed[index] = byte
+                _ = try? MultipartForm(parsing: changed, boundary: "b")
+            }
+        }
+    }
+}

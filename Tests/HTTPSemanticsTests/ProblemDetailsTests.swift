@@ -1,0 +1,34 @@
+import HTTPSemantics
+import Testing
+
+@Suite("ProblemDetails, RFC 9457", .timeLimit(.minutes(30)))
+struct ProblemDetailsTests {
+    private let problem = ProblemDetails(
+        .unprocessableContent, "the \"year\" <1>\n\u{1} is wrong",
+        errors: [.init(pointer: "/year", detail: "a & b")],
+        members: [("film", .text("é\\")), ("line", .number(3))])
+
+    @Test("as JSON")
+    func json() {
+        #expect(
+            problem.json == """
+                {"type":"about:blank","title":"Unprocessable Content","status":422,\
+                "detail":"the \\"year\\" <1>\\n\\u0001 is wrong","film":"é\\\\","line":3,\
+                "errors":[{"pointer":"/year","detail":"a & b"}]}
+
+                """)
+    }
+
+    @Test("as XML, where characters that XML lacks are replaced")
+    func xml() {
+        #expect(
+            problem.xml == """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <problem xmlns="urn:ietf:rfc:7807"><type>about:blank</type><title>Unprocessable Content</title>\
+                <status>422</status><detail>the "year" &lt;1&gt;
+                \u{FFFD} is wrong</detail><film>é\\</film><line>3</line>\
+                <errors><i><pointer>/year</pointer><detail>a &amp; b</detail></i></errors></problem>
+
+                """)
+    }
+}
