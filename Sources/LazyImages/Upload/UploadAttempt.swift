@@ -20,6 +20,9 @@ struct UploadAttempt: Sendable {
         self.body = body
     }
 
+    /// Whether it may reach the server twice.
+    var mayBeRepeated: Bool { method == request.method ? request.mayBeRepeated : method.isIdempotent }
+
     /// The host and port it goes to.
     var host: String { Origin(url).hostAndPort }
 

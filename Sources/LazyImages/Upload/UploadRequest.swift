@@ -20,6 +20,9 @@ public struct UploadRequest: Sendable {
     public var fields: HTTPFields
     /// The most bytes that are kept of the answer's body.
     public var answerLimit = standardAnswerLimit
+    /// Whether the request may reach the server twice, and so is sent again when its answer is lost. Default: whether its method
+    /// is idempotent. A POST that names what it makes may be, and so may a PATCH with `If-Match`.
+    public var mayBeRepeated: Bool
 
     /// A request of these parts.
     public init(
@@ -28,6 +31,7 @@ public struct UploadRequest: Sendable {
         var fields = fields
         self.url = ImageRequest.movingCredentials(of: url, into: &fields)
         self.method = method
+        mayBeRepeated = method.isIdempotent
         self.body = body
         self.fields = fields
     }

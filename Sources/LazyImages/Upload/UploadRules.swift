@@ -26,17 +26,17 @@ enum UploadRules {
     }
 
     /// Whether a request that failed so is sent again: one that did not reach the server, or one that may reach it twice.
-    static func retries(_ method: HTTPMethod, after error: ImageLoadingError) -> Bool {
+    static func retries(after error: ImageLoadingError, mayBeRepeated: Bool) -> Bool {
         switch error {
         case .connectionFailed: true
-        default: method.isIdempotent && RetryPolicy.covers(error)
+        default: mayBeRepeated && RetryPolicy.covers(error)
         }
     }
 
     /// Whether a request that was answered so is sent again. A server that says that it is busy may have begun, and so may
     /// have one behind a proxy that says it: what must not happen twice is not sent twice.
-    static func retries(_ method: HTTPMethod, afterStatus status: Int) -> Bool {
-        method.isIdempotent && RetryPolicy.covers(status: status)
+    static func retries(afterStatus status: Int, mayBeRepeated: Bool) -> Bool {
+        mayBeRepeated && RetryPolicy.covers(status: status)
     }
 
     /// Whether what caches have of the URL is no longer right (RFC 9111 section 4.4).

@@ -11,7 +11,7 @@ import SystemSupport
 ///     let response = try await uploader.upload(film)
 ///
 /// Two requests are never made one. A request is sent again, its body from the beginning, where that does no harm: after a
-/// failure, if it is idempotent (GET, PUT, DELETE) or did not reach the server; after a 401 that the authenticator answers;
+/// failure, if it may be repeated (as GET, PUT and DELETE may) or did not reach the server; after a 401 that the authenticator answers;
 /// after a 307 or 308 to the same origin, while one to another origin is `.redirectRefused`. A 303 is followed by a GET, as
 /// is a 301 or 302 of a POST.
 ///
@@ -201,9 +201,12 @@ public final class Uploader: Sendable {
         var retryAfter: Int?
         switch outcome {
         case .failure(let error):
-            guard UploadRules.retries(attempt.method, after: error) else { return nil }
+            guard UploadRules.retries(after: error, mayBeRepeated: attempt.mayBeRepeated) else { return nil }
         case .success(let answer):
-            guard UploadRules.retries(attempt.method, afterStatus: answer.head.status) else { return nil }
+            guard
+                UploadRules.retries(
+                    afterStatus: answer.head.status, mayBeRepeated: attempt.mayBeRepeated)
+            else { return nil }
             retryAfter = RetryAfter.seconds(answer.head.fields, now: answer.received)
         }
         guard spent < configuration.timeouts.total else { return nil }

@@ -27,18 +27,26 @@ struct UploadRulesTests {
         let lost = ImageLoadingError.connectionLost(url: "", received: 0, reason: "")
         let refused = ImageLoadingError.connectionFailed(url: "", reason: "")
         let late = ImageLoadingError.timedOut(url: "", phase: .firstByte, seconds: 1)
-        for method in [HTTPMethod.get, .put, .delete, .head] {
-            #expect(UploadRules.retries(method, after: refused) && UploadRules.retries(method, after: lost))
-            #expect(!UploadRules.retries(method, after: late))
-            #expect(UploadRules.retries(method, afterStatus: 503))
-            #expect(!UploadRules.retries(method, afterStatus: 404))
-        }
-        for method in [HTTPMethod.post, .patch, HTTPMethod(rawValue: "MKCOL")] {
-            #expect(UploadRules.retries(method, after: refused) && !UploadRules.retries(method, after: lost))
-            #expect(!UploadRules.retries(method, afterStatus: 503))
-        }
+        #expect(UploadRules.retries(after: refused, mayBeRepeated: true))
+        #expect(UploadRules.retries(after: lost, mayBeRepeated: true))
+        #expect(!UploadRules.retries(after: late, mayBeRepeated: true))
+        #expect(UploadRules.retries(afterStatus: 503, mayBeRepeated: true))
+        #expect(!UploadRules.retries(afterStatus: 404, mayBeRepeated: true))
+        #expect(UploadRules.retries(after: refused, mayBeRepeated: false))
+        #expect(!UploadRules.retries(after: lost, mayBeRepeated: false))
+        #expect(!UploadRules.retries(afterStatus: 503, mayBeRepeated: false))
         let fault = ImageLoadingError.fileChanged(path: "")
-        #expect(!UploadRules.retries(.put, after: fault))
+        #expect(!UploadRules.retries(after: fault, mayBeRepeated: true))
+    }
+
+    @Test("what may be repeated is what the method says, unless the caller knows better")
+    func mayBeRepeated() throws {
+        for method in ["GET", "HEAD", "PUT", "DELETE"] {
+            #expect(try UploadRequest("http://localhost/", HTTPMethod(rawValue: method)).mayBeRepeated)
+        }
+        for method in ["POST", "PATCH", "MKCOL", "put"] {
+            #expect(try !UploadRequest("http://localhost/", HTTPMethod(rawValue: method)).mayBeRepeated)
+        }
     }
 
     @Test("a write that succeeded invalidates; a failed one does not, nor does what only reads")

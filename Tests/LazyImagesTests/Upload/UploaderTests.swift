@@ -110,6 +110,17 @@ struct UploaderTests {
         }
     }
 
+    @Test("a POST that may be repeated is sent again when its answer is lost")
+    func repeatable() async throws {
+        let origin = try ScriptedOrigin { connection in
+            connection == 0 ? [.readHead, .readBody, .reset] : .taking(status: "409 Conflict")
+        }
+        var request = post(origin)
+        request.mayBeRepeated = true
+        #expect(try await uploader().upload(request).status == 409)
+        #expect(origin.bodies == [Array("{}".utf8), Array("{}".utf8)])
+    }
+
     @Test("where nobody listens a POST is tried three times")
     func refused() async throws {
         let port = try ClosedPort()
