@@ -85,23 +85,25 @@ struct Session: Sendable {
     }
 
     /// The catalogue the settings name.
-    func catalogue() async throws -> OpenCatalogue {
+    /// - Parameter top: so many of the best are enough, where a service tells them. Default: all films.
+    func catalogue(top: Int? = nil) async throws -> OpenCatalogue {
         let name = "reading " + URL(filePath: source.name).lastPathComponent
         let work = output.progress.begin { JobProgress(label: name, total: 0) }
         defer { output.progress.end(work) }
-        let (bytes, base) = try await source.read(with: self)
-        let catalogue: Catalogue
+        let pages = try await source.read(with: self, top: top)
+        let open: OpenCatalogue
         do {
-            catalogue = try Catalogue(parsing: bytes)
+            open = try pages.catalogue()
         } catch {
             throw Failure("\(source.name): \(error)")
         }
+        let catalogue = open.catalogue
         for problem in catalogue.problems.prefix(Self.problemsNamed) {
             output.note("\(source.name): \(problem); it is left out")
         }
         let more = catalogue.problems.count - Self.problemsNamed
         if more > 0 { output.note("\(source.name): \(more) more films are left out") }
-        return OpenCatalogue(catalogue: catalogue, base: base)
+        return open
     }
 
     /// Of so many films that are left out the reason is said.

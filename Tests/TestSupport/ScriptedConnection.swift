@@ -25,6 +25,11 @@ struct ScriptedConnection: ~Copyable {
         switch step {
         case .readHead: return readHead()
         case .readBody: return readBody()
+        case .respond(let answer):
+            guard readHead(), readBody() else { return false }
+            let (head, body) = origin.record.withLock { ($0.heads.last ?? "", $0.bodies.last ?? []) }
+            let response = answer(head, body)
+            return !response.isEmpty && send(Array(response.utf8))
         case .readSome(let count): return read(count) != nil
         case .send(let text): return send(Array(text.utf8))
         case .sendBytes(let bytes): return send(bytes)

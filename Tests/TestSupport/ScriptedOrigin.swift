@@ -15,6 +15,8 @@ public final class ScriptedOrigin: Sendable {
         case readBody
         /// Reads so many bytes, and keeps them nowhere.
         case readSome(Int)
+        /// Reads a request with its body and sends what is made of them; an empty answer ends the script.
+        case respond(@Sendable (_ head: String, _ body: [UInt8]) -> String)
         /// Sends a text, with its line ends as they are.
         case send(String)
         /// Sends bytes.

@@ -28,7 +28,7 @@ enum ListCommand: Command {
         if arguments.has("plain"), session.settings.wantsJSON {
             throw UsageError("--plain and --json exclude each other")
         }
-        let open = try await session.catalogue()
+        let open = try await session.catalogue(top: order ?? .score == .score ? top : nil)
         let movies = chosen(open.catalogue, top: top, order: order)
         if session.settings.wantsJSON {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
