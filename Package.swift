@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// No dependencies: the toolchain, the C library and libcurl at run time are all there is.
+// No dependencies: the toolchain, the C library, and libcurl and SQLite at run time are all there is.
 
 let swiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -21,6 +21,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CCurl", cSettings: cSettings),
+        .target(name: "CSQLite", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
         .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
@@ -32,6 +33,9 @@ let package = Package(
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
         .target(
+            name: "FilmLibrary", dependencies: ["MovieCatalogue", "SystemSupport", "CSQLite"],
+            swiftSettings: swiftSettings),
+        .target(
             name: "TerminalGraphics",
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
             swiftSettings: swiftSettings),
@@ -41,13 +45,18 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "CatalogueService",
-            dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer", "CSystem"],
+            dependencies: [
+                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
+                "FilmLibrary",
+                "CSystem",
+            ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "TerminalGraphics",
-                "CatalogueService", "CSystem",
+                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
+                "TerminalGraphics",
+                "HTTPServer", "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -55,6 +64,7 @@ let package = Package(
             // It sees what the browser draws as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
+                "HTTPServer",
                 "CSystem",
                 "TestSupport",
             ],
@@ -88,6 +98,10 @@ let package = Package(
         .testTarget(
             name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
+        .testTarget(
+            name: "FilmLibraryTests",
+            dependencies: ["FilmLibrary", "MovieCatalogue", "SystemSupport", "TestSupport"],
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",
             dependencies: ["TerminalGraphics"],
@@ -100,9 +114,15 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "HTTPServerTests",
+            dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
-                "CatalogueService", "SystemSupport", "HTTPSemantics", "TestSupport", "TestTraits",
+                "CatalogueService", "HTTPServer", "MovieCatalogue", "FilmLibrary", "SystemSupport",
+                "HTTPSemantics", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -112,8 +132,9 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "SystemSupport", "MovieCatalogue", "LazyImages", "CatalogueService", "TestSupport",
-                "TestTraits",
+                "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
+                "HTTPServer",
+                "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),
     ]

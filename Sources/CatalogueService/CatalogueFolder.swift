@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import HTTPServer
 
 /// The folder that is served. Files are opened name by name from its descriptor and no link is ever followed, so
 /// that nothing outside it can be reached, whatever is asked for and whoever changes it meanwhile.
@@ -21,7 +22,7 @@ final class CatalogueFolder: Sendable {
             case ENOENT: throw .noSuchFolder(path: path)
             case ENOTDIR: throw .notAFolder(path: path)
             case EACCES, EPERM: throw .folderNotReadable(path: path)
-            default: throw .system(call: "open", errno: errno)
+            default: throw .folderRefused(path: path, errno: errno)
             }
         }
     }
@@ -29,7 +30,7 @@ final class CatalogueFolder: Sendable {
     deinit { close(root) }
 
     /// Opens the regular file at `names`, which are plain names: no separator, no NUL, not hidden.
-    func open(_ names: [[UInt8]]) throws(Failure) -> OpenFile {
+    func open(_ names: [[UInt8]]) throws(Failure) -> ServedFile {
         guard let last = names.last else { throw .notFound }
         var folder = root
         defer { if folder != root { close(folder) } }
@@ -42,7 +43,8 @@ final class CatalogueFolder: Sendable {
         // Opening a pipe would wait for its writer.
         let descriptor = Self.openEntry(of: folder, last, O_RDONLY | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(errno) }
-        return try OpenFile(owning: descriptor)
+        guard let file = ServedFile(owning: descriptor) else { throw .notFound }
+        return file
     }
 
     /// The names of the catalogues and manifests at the top of the folder, sorted: what `/` tells where none of them is
@@ -88,24 +90,4 @@ final class CatalogueFolder: Sendable {
     private static func failure(_ errno: Int32) -> Failure {
         [EMFILE, ENFILE, ENOMEM].contains(errno) ? .exhausted : .notFound
     }
-}
-
-/// An open regular file, closed when it goes.
-struct OpenFile: ~Copyable {
-    let descriptor: Int32
-    let metadata: FileMetadata
-
-    fileprivate init(owning descriptor: Int32) throws(CatalogueFolder.Failure) {
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
-            throw .notFound
-        }
-        self.descriptor = descriptor
-        metadata = FileMetadata(
-            size: Int(status.st_size), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec,
-            inode: UInt64(status.st_ino))
-    }
-
-    deinit { close(descriptor) }
 }

@@ -1,4 +1,5 @@
 import HTTPSemantics
+import HTTPServer
 
 /// The conditions of a request, held against the file (RFC 9110 section 13).
 struct Preconditions {
@@ -15,12 +16,12 @@ struct Preconditions {
 
     /// In the order of section 13.2.2. A condition on dates counts only without one on tags.
     var outcome: Outcome {
-        if !request.values(of: "if-match").isEmpty {
+        if !request.fields.values(of: "if-match").isEmpty {
             if !contains("if-match", comparingWeakly: false) { return .failed }
         } else if let date = date("if-unmodified-since"), file.seconds > date {
             return .failed
         }
-        if !request.values(of: "if-none-match").isEmpty {
+        if !request.fields.values(of: "if-none-match").isEmpty {
             return contains("if-none-match", comparingWeakly: true) ? .notModified : .proceed
         }
         if let date = date("if-modified-since"), file.seconds <= date { return .notModified }
@@ -30,7 +31,9 @@ struct Preconditions {
     /// Whether a Range may be answered with a part (section 13.1.5): without If-Range, or when it names exactly
     /// this file by a strong tag, or by a date that a second has passed since.
     var allowsRange: Bool {
-        guard let value = request.value(of: "if-range") else { return request.values(of: "if-range").isEmpty }
+        guard let value = request.value(of: "if-range") else {
+            return request.fields.values(of: "if-range").isEmpty
+        }
         if value.hasPrefix("\"") || value.hasPrefix("W/") { return value == file.entityTag }
         return date("if-range") == file.seconds && now > file.seconds
     }

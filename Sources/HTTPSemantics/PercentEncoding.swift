@@ -28,12 +28,19 @@ package enum PercentEncoding {
 
     /// A text as one segment of a path or one value of a query: all but unreserved characters are encoded (RFC 3986 section
     /// 2.3).
-    package static func encoded(_ text: String) -> String {
-        if text.utf8.allSatisfy(isUnreserved) { return text }
+    package static func encoded(_ text: String) -> String { encoded(text, except: isUnreserved) }
+
+    /// An address as it may stand in a header: encoded is what is no visible character of ASCII.
+    package static func visible(_ address: String) -> String {
+        encoded(address) { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }
+    }
+
+    private static func encoded(_ text: String, except isKept: (UInt8) -> Bool) -> String {
+        if text.utf8.allSatisfy(isKept) { return text }
         var bytes: [UInt8] = []
         let digits = Array("0123456789ABCDEF".utf8)
         for byte in text.utf8 {
-            if isUnreserved(byte) {
+            if isKept(byte) {
                 bytes.append(byte)
             } else {
                 bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]

@@ -18,6 +18,12 @@ package final class ServedFile: Sendable {
             inode: UInt64(status.st_ino))
     }
 
+    /// Takes an open file over, of which everything is known.
+    package init(owning descriptor: Int32, metadata: FileMetadata) {
+        self.descriptor = descriptor
+        self.metadata = metadata
+    }
+
     deinit { close(descriptor) }
 }
 

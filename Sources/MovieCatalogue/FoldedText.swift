@@ -1,12 +1,12 @@
 /// Text as people compare it: without case, accents, punctuation marks of the typographer, or doubled spaces.
-enum FoldedText {
+package enum FoldedText {
     /// Articles a list of titles is not sorted by. German "die" is left out: it begins English titles.
     private static let articles: Set<Substring> = [
         "the", "a", "an", "le", "la", "les", "un", "une", "der", "das", "ein", "eine", "el", "los", "il",
         "gli",
     ]
 
-    static func fold(_ text: String) -> String {
+    package static func fold(_ text: String) -> String {
         // Most titles are ASCII, and there the rules below come to this.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased().collapsed }
         var folded = ""
@@ -34,7 +34,7 @@ enum FoldedText {
     }
 
     /// The folded title without a leading article, unless it is nothing else.
-    static func sortKey(_ title: String) -> String {
+    package static func sortKey(_ title: String) -> String {
         let folded = fold(title)
         if folded.hasPrefix("l'"), folded.count > 2 { return String(folded.dropFirst(2)) }
         guard let space = folded.firstIndex(of: " "), articles.contains(folded[..<space]) else {

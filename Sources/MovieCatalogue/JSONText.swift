@@ -62,7 +62,7 @@ public struct JSONText: Sendable, Hashable {
     }
 
     /// A text that is known to be JSON without white space around it.
-    init(valid text: String) { self.text = text }
+    package init(valid text: String) { self.text = text }
 
     /// A range of bytes that the grammar has read.
     init(bytes: [UInt8], in range: Range<Int>) {
@@ -98,7 +98,8 @@ public struct JSONText: Sendable, Hashable {
                         value: JSONText(valid: String(decoding: bytes[value], as: UTF8.self))))
             }
         } catch {
-            preconditionFailure("the text of a value is always JSON: \(error)")
+            // A text that was stored as JSON, and has been changed since.
+            return nil
         }
         return members
     }
@@ -114,7 +115,8 @@ public struct JSONText: Sendable, Hashable {
                 elements.append(JSONText(valid: String(decoding: bytes[value], as: UTF8.self)))
             }
         } catch {
-            preconditionFailure("the text of a value is always JSON: \(error)")
+            // A text that was stored as JSON, and has been changed since.
+            return nil
         }
         return elements
     }

@@ -9,7 +9,7 @@ func dedupeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let folder = try ScratchFolder()
     try Data(onePixel).write(to: URL(fileURLWithPath: folder.path + "/pixel.png"))
     var configuration = CatalogueService.Configuration()
-    configuration.latency = .milliseconds(100)
+    configuration.server.latency = .milliseconds(100)
     let origin = try CatalogueService(folder: folder.path, configuration: configuration)
     try origin.start()
     defer { origin.stop() }

@@ -28,7 +28,9 @@ final class EmbeddedOrigin: Transport {
         } catch {
             let (url, reason) = (request.url.displayText, "the sample catalogue's own server: \(error)")
             // What the system refuses a server on this machine is a descriptor, a thread or memory.
-            if case CatalogueServiceError.system = error { throw .resourcesShort(url: url, reason: reason) }
+            if case CatalogueServiceError.server(.system) = error {
+                throw .resourcesShort(url: url, reason: reason)
+            }
             throw .connectionFailed(url: url, reason: reason)
         }
         return try await network.perform(request, into: receiver)

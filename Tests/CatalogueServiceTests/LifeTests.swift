@@ -1,6 +1,7 @@
 import CatalogueService
 import FoundationEssentials
 import Glibc
+import HTTPServer
 import TestSupport
 import Testing
 
@@ -28,33 +29,41 @@ extension OverSockets {
             let folder = running.folder
             #expect(error(folder.file("none")) == .noSuchFolder(path: folder.file("none")))
             #expect(error(folder.file("movies.json")) == .notAFolder(path: folder.file("movies.json")))
-            #expect(error(folder.path) { $0.address = "localhost" } == .invalidAddress("localhost"))
-            #expect(error(folder.path) { $0.address = "192.0.2.1" } == .addressNotHere("192.0.2.1"))
+            #expect(
+                error(folder.path) { $0.server.addresses = [.internet(address: "localhost", port: 0)] }
+                    == .server(.invalidAddress("localhost")))
+            #expect(
+                error(folder.path) { $0.server.addresses = [.internet(address: "192.0.2.1", port: 0)] }
+                    == .server(.addressNotHere("192.0.2.1")))
             let port = running.service.port
-            #expect(error(folder.path) { $0.port = port } == .portInUse(address: "127.0.0.1", port: port))
+            #expect(
+                error(folder.path) { $0.server.addresses = [.internet(address: "127.0.0.1", port: port)] }
+                    == .server(.portInUse(address: "127.0.0.1", port: port)))
             for error: CatalogueServiceError in [
-                .portInUse(address: "127.0.0.1", port: 80), .system(call: "bind", errno: EINVAL),
+                .server(.portInUse(address: "127.0.0.1", port: 80)),
+                .folderRefused(path: "/x", errno: EINVAL),
             ] {
                 #expect(!error.description.contains("\n"))
             }
             #expect(
-                CatalogueServiceError.system(call: "bind", errno: EINVAL).description.hasSuffix(
+                HTTPServerError.system(call: "bind", errno: EINVAL).description.hasSuffix(
                     "Invalid argument"))
         }
 
         @Test("it listens on IPv6 where the machine has it, and on every interface")
         func addresses() throws {
             let folder = try TemporaryFolder()
-            #expect(error(folder.path) { $0.address = "0.0.0.0" } == nil)
-            let version6 = error(folder.path) { $0.address = "::1" }
             #expect(
-                version6 == nil || version6 == .addressNotHere("::1")
-                    || version6 == .system(call: "socket", errno: EAFNOSUPPORT))
+                error(folder.path) { $0.server.addresses = [.internet(address: "0.0.0.0", port: 0)] } == nil)
+            let version6 = error(folder.path) { $0.server.addresses = [.internet(address: "::1", port: 0)] }
+            #expect(
+                version6 == nil || version6 == .server(.addressNotHere("::1"))
+                    || version6 == .server(.system(call: "socket", errno: EAFNOSUPPORT)))
         }
 
         @Test("a stop ends idle connections and half-sent requests at once, and lets go of the port")
         func stopIdle() throws {
-            let running = try RunningService { $0.stopGrace = .seconds(600) }
+            let running = try RunningService { $0.server.stopGrace = .seconds(600) }
             let listening = try #require(ListeningSocket(port: running.service.port))
             let idle = try running.client()
             let used = try running.client()
@@ -71,7 +80,7 @@ extension OverSockets {
         @Test("a stop lets a running answer finish, and does not wait for its bandwidth")
         func stopRunning() async throws {
             let running = try RunningService(["a.txt": String(repeating: "x", count: 100_000)]) {
-                $0.bandwidth = 1000
+                $0.server.bandwidth = 1000
             }
             let client = try running.client()
             client.send("GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -82,7 +91,7 @@ extension OverSockets {
 
         @Test("a stop does not wait for the latency of an answer, which still comes")
         func stopLatency() async throws {
-            let running = try RunningService { $0.latency = .seconds(600) }
+            let running = try RunningService { $0.server.latency = .seconds(600) }
             let client = try running.client()
             client.send("GET /movies.json HTTP/1.1\r\nHost: x\r\n\r\n")
             try await eventually { running.service.statistics.requests > 0 }
@@ -94,8 +103,8 @@ extension OverSockets {
         @Test("a stop does not wait longer than the grace for a client that takes nothing")
         func stopStuck() async throws {
             let running = try RunningService(["large.bin": ""]) {
-                $0.writeTimeout = .seconds(600)
-                $0.stopGrace = .milliseconds(50)
+                $0.server.writeTimeout = .seconds(600)
+                $0.server.stopGrace = .milliseconds(50)
             }
             #expect(unsafe truncate(running.folder.file("large.bin"), 256 << 20) == 0)
             let client = try running.client()
@@ -143,7 +152,7 @@ extension OverSockets {
         @Test("no descriptor and no thread outlives its service")
         func leaks() async throws {
             func cycle() throws {
-                let running = try RunningService { $0.maximumConnections = 3 }
+                let running = try RunningService { $0.server.maximumConnections = 3 }
                 let clients = try (0..<6).map { _ in try running.client() }
                 for client in clients {
                     client.send("GET /posters/a.jpg HTTP/1.1\r\nHost: x\r\n\r\nGET /pos")

@@ -183,15 +183,14 @@ extension OverSockets {
             #expect(try client.answer().status == 200)
         }
 
-        @Test("a client that waits to be told to send its body is told")
+        @Test("a client that waits to be told to send a body that nobody wants gets the answer instead")
         func expectContinue() throws {
             let running = try RunningService()
             let client = try running.client()
             client.send(
                 "GET /movies.json HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
-            #expect(try client.answer().status == 100)
-            client.send("body")
             #expect(try client.answer().text == "[]")
+            #expect(client.isEnded())
         }
     }
 }

@@ -7,7 +7,7 @@ extension OverSockets {
     struct Settings {
         @Test("latency comes before each answer")
         func latency() throws {
-            let running = try RunningService { $0.latency = .milliseconds(30) }
+            let running = try RunningService { $0.server.latency = .milliseconds(30) }
             let client = try running.client()
             let time = try ContinuousClock().measure {
                 for _ in 0..<3 { _ = try client.get("/movies.json") }
@@ -18,7 +18,7 @@ extension OverSockets {
         @Test("bandwidth bounds the speed of a body and changes none of its bytes")
         func bandwidth() throws {
             let content = String(repeating: "0123456789", count: 2000)
-            let running = try RunningService(["a.txt": content]) { $0.bandwidth = 200_000 }
+            let running = try RunningService(["a.txt": content]) { $0.server.bandwidth = 200_000 }
             let client = try running.client()
             let start = ContinuousClock.now
             #expect(try client.get("/a.txt").text == content)
@@ -55,22 +55,6 @@ extension OverSockets {
         func cacheSeconds() throws {
             let running = try RunningService { $0.cacheSeconds = 7 }
             #expect(try running.client().get("/movies.json").fields["cache-control"] == "max-age=7")
-        }
-
-        @Test("values out of bounds are brought back, so that no sum of times overflows")
-        func bounded() {
-            var configuration = CatalogueService.Configuration()
-            configuration.maximumConnections = -1
-            configuration.headerLimit = .max
-            configuration.headerTimeout = .seconds(Int64.max)
-            configuration.latency = .seconds(-1)
-            configuration.bandwidth = 0
-            let bounded = configuration.bounded
-            #expect(bounded.maximumConnections == 1)
-            #expect(bounded.headerLimit == 1 << 20)
-            #expect(bounded.headerTimeout == .seconds(86_400))
-            #expect(bounded.latency == .zero)
-            #expect(bounded.bandwidth == 1)
         }
     }
 }

@@ -64,7 +64,7 @@ struct EndingTests {
         arguments: [(SIGTERM, 143), (SIGHUP, 129)])
     func otherSignals(signal: Int32, status: Int) async throws {
         // Neither the answer nor a timeout may come before the signal, however late that is sent.
-        let fixture = try Fixture { $0.latency = .seconds(600) }
+        let fixture = try Fixture { $0.server.latency = .seconds(600) }
         let program = try Program(
             ["fetch", "data:,x", "--any-content", "--timeout", "600", fixture.base + "posters/1.png"],
             environment: fixture.environment)

@@ -60,7 +60,7 @@ struct FetchInputTests {
     @Test("after Ctrl-C every address has its object", arguments: ["fetch", "prewarm"])
     func cancelled(command: String) async throws {
         // Neither the answer nor a timeout may come before the signal, however late that is sent.
-        let fixture = try Fixture { $0.latency = .seconds(600) }
+        let fixture = try Fixture { $0.server.latency = .seconds(600) }
         let addresses = ["data:,x"] + (1...6).map { fixture.base + "posters/\($0).png" }
         let program = try Program(
             [command, "-", "--json", "--any-content", "--timeout", "600", "--concurrency", "2"],

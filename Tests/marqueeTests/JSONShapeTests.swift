@@ -43,7 +43,7 @@ struct JSONShapeTests {
         arguments: ["fetch", "prewarm"])
     func times(command: String) async throws {
         let latency = 100.0
-        let fixture = try Fixture { $0.latency = .milliseconds(Int(latency)) }
+        let fixture = try Fixture { $0.server.latency = .milliseconds(Int(latency)) }
         let list = (1...4).map { fixture.base + "posters/\($0).png" }.joined(separator: "\n")
         let clock = ContinuousClock()
         let start = clock.now

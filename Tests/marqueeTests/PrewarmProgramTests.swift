@@ -62,7 +62,7 @@ struct PrewarmProgramTests {
     @Test("Ctrl-C ends in order with 130, and the next run leaves no temporary file")
     func interrupted() async throws {
         // Neither the answer nor a timeout may come before the signal, however late that is sent.
-        let fixture = try Fixture { $0.latency = .seconds(600) }
+        let fixture = try Fixture { $0.server.latency = .seconds(600) }
         let running = try Program(
             ["fetch", "data:,x", "--any-content", "--timeout", "600", fixture.base + "posters/1.png"],
             environment: fixture.environment)

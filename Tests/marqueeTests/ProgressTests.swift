@@ -91,7 +91,7 @@ struct ProgressTests {
     @Test("--quiet and TERM=dumb have none", arguments: [["--quiet"], []])
     func none(options: [String]) throws {
         // Long enough for a line to be drawn.
-        let fixture = try Fixture { $0.latency = .milliseconds(500) }
+        let fixture = try Fixture { $0.server.latency = .milliseconds(500) }
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), ["fetch", fixture.base + "posters/1.png"] + options,
             environment: ["XDG_CACHE_HOME": folder.path, "TERM": options.isEmpty ? "dumb" : "xterm"])

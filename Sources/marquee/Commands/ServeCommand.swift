@@ -1,6 +1,7 @@
 import CatalogueService
 import FoundationEssentials
 import Glibc
+import HTTPServer
 import LazyImages
 import SystemSupport
 
@@ -16,7 +17,9 @@ enum ServeCommand: Command {
         ],
         options: [
             Option(name: "port", value: "N", help: "the port (default: one the system chooses)"),
-            Option(name: "address", value: "ADDRESS", help: "the address to listen at (default: 127.0.0.1)"),
+            Option(
+                name: "address", value: "ADDRESS",
+                help: "the address to listen at, or unix:PATH (default: 127.0.0.1)"),
             Option(name: "latency", value: "MS", help: "wait so many milliseconds before each answer"),
             Option(name: "bandwidth", value: "BYTES", help: "bytes a second each connection gets: 100K, ..."),
             Option(name: "fail", value: "RATE", help: "answer this part of requests with an error: 0 to 1"),
@@ -25,12 +28,12 @@ enum ServeCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
         var configuration = CatalogueService.Configuration()
-        if let port = try arguments.number("port", in: 0...65535) { configuration.port = UInt16(port) }
-        if let address = arguments.value("address") { configuration.address = address }
+        let listen = try listenAddress(arguments)
+        configuration.server.addresses = [listen]
         if let latency = try arguments.number("latency", in: 0...600_000) {
-            configuration.latency = .milliseconds(latency)
+            configuration.server.latency = .milliseconds(latency)
         }
-        configuration.bandwidth = try arguments.bytes("bandwidth")
+        configuration.server.bandwidth = try arguments.bytes("bandwidth")
         if let text = arguments.value("fail") {
             guard let rate = Double(text), (0...1).contains(rate) else {
                 throw UsageError("--fail wants a rate from 0 to 1, not \"\(text)\"")
@@ -43,8 +46,7 @@ enum ServeCommand: Command {
             if output.isVerbose { output.detail(line(answer)) }
         }
         try service.start()
-        let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
-        let address = "http://\(host):\(service.port)/"
+        let address = text(listen, port: service.port)
         if session.settings.wantsJSON { output.json(Record(url: address)) } else { output.line(address) }
         output.flush()
         if service.catalogueName == nil {
@@ -58,13 +60,33 @@ enum ServeCommand: Command {
         return .stopped
     }
 
+    /// `--address` and `--port`.
+    private static func listenAddress(_ arguments: Arguments) throws -> ListenAddress {
+        let port = try arguments.number("port", in: 0...65535)
+        let address = arguments.value("address") ?? "127.0.0.1"
+        guard address.hasPrefix("unix:") else {
+            return .internet(address: address, port: UInt16(port ?? 0))
+        }
+        if port != nil { throw UsageError("--port says nothing with --address unix:PATH") }
+        return .local(path: String(address.dropFirst("unix:".count)))
+    }
+
+    /// Where the service is, as clients name it.
+    private static func text(_ address: ListenAddress, port: UInt16) -> String {
+        switch address {
+        case .internet(let address, _):
+            "http://\(address.contains(":") ? "[\(address)]" : address):\(port)/"
+        case .local(let path): "unix:\(path)"
+        }
+    }
+
     /// What `--json` prints. `JSONHelp` has its member.
     private struct Record: Encodable {
         let url: String
     }
 
     /// `GET /posters/a.jpg 200, 42250 bytes in 0.4 ms`
-    private static func line(_ answer: CatalogueService.Answer) -> String {
+    private static func line(_ answer: HTTPServer.Answer) -> String {
         let time = (answer.time / .milliseconds(1)).formatted(decimals: 1)
         return "\(answer.method) \(answer.target) \(answer.status), \(answer.bytes) bytes in \(time) ms"
     }

@@ -1,0 +1,146 @@
+#include "CSQLite.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+// What SQLite calls when it needs a value no more; -1 has it make a copy (SQLITE_TRANSIENT).
+typedef void (*destructor)(void *);
+#define TRANSIENT ((destructor)(intptr_t)-1)
+
+enum { UTF8 = 1 };
+
+static struct {
+    const char *(*libversion)(void);
+    int (*open_v2)(const char *, csqlite_db **, int, const char *);
+    int (*close_v2)(csqlite_db *);
+    int (*exec)(csqlite_db *, const char *, int (*)(void *, int, char **, char **), void *, char **);
+    int (*busy_timeout)(csqlite_db *, int);
+    void (*interrupt)(csqlite_db *);
+    int (*extended_errcode)(csqlite_db *);
+    int (*system_errno)(csqlite_db *);
+    const char *(*errmsg)(csqlite_db *);
+    int (*get_autocommit)(csqlite_db *);
+    int (*changes)(csqlite_db *);
+    int64_t (*last_insert_rowid)(csqlite_db *);
+    int (*prepare_v2)(csqlite_db *, const char *, int, csqlite_statement **, const char **);
+    int (*finalize)(csqlite_statement *);
+    int (*step)(csqlite_statement *);
+    int (*reset)(csqlite_statement *);
+    int (*clear_bindings)(csqlite_statement *);
+    int (*bind_null)(csqlite_statement *, int);
+    int (*bind_int64)(csqlite_statement *, int, int64_t);
+    int (*bind_double)(csqlite_statement *, int, double);
+    int (*bind_text64)(csqlite_statement *, int, const char *, uint64_t, destructor, unsigned char);
+    int (*bind_blob64)(csqlite_statement *, int, const void *, uint64_t, destructor);
+    int (*column_type)(csqlite_statement *, int);
+    int64_t (*column_int64)(csqlite_statement *, int);
+    double (*column_double)(csqlite_statement *, int);
+    const void *(*column_blob)(csqlite_statement *, int);
+    int (*column_bytes)(csqlite_statement *, int);
+} sqlite;
+
+int csqlite_open_library(const char *library, char *reason, size_t reason_size) {
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        const char *error = dlerror();
+        snprintf(reason, reason_size, "%s", error != NULL ? error : library);
+        return -1;
+    }
+    const struct {
+        const char *name;
+        void *slot;
+    } symbols[] = {
+        {"sqlite3_libversion", &sqlite.libversion},
+        {"sqlite3_open_v2", &sqlite.open_v2},
+        {"sqlite3_close_v2", &sqlite.close_v2},
+        {"sqlite3_exec", &sqlite.exec},
+        {"sqlite3_busy_timeout", &sqlite.busy_timeout},
+        {"sqlite3_interrupt", &sqlite.interrupt},
+        {"sqlite3_extended_errcode", &sqlite.extended_errcode},
+        {"sqlite3_system_errno", &sqlite.system_errno},
+        {"sqlite3_errmsg", &sqlite.errmsg},
+        {"sqlite3_get_autocommit", &sqlite.get_autocommit},
+        {"sqlite3_changes", &sqlite.changes},
+        {"sqlite3_last_insert_rowid", &sqlite.last_insert_rowid},
+        {"sqlite3_prepare_v2", &sqlite.prepare_v2},
+        {"sqlite3_finalize", &sqlite.finalize},
+        {"sqlite3_step", &sqlite.step},
+        {"sqlite3_reset", &sqlite.reset},
+        {"sqlite3_clear_bindings", &sqlite.clear_bindings},
+        {"sqlite3_bind_null", &sqlite.bind_null},
+        {"sqlite3_bind_int64", &sqlite.bind_int64},
+        {"sqlite3_bind_double", &sqlite.bind_double},
+        {"sqlite3_bind_text64", &sqlite.bind_text64},
+        {"sqlite3_bind_blob64", &sqlite.bind_blob64},
+        {"sqlite3_column_type", &sqlite.column_type},
+        {"sqlite3_column_int64", &sqlite.column_int64},
+        {"sqlite3_column_double", &sqlite.column_double},
+        {"sqlite3_column_blob", &sqlite.column_blob},
+        {"sqlite3_column_bytes", &sqlite.column_bytes},
+    };
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *symbol = dlsym(handle, symbols[i].name);
+        if (symbol == NULL) {
+            snprintf(reason, reason_size, "%s has no function %s", library, symbols[i].name);
+            dlclose(handle);
+            return -1;
+        }
+        *(void **)symbols[i].slot = symbol;
+    }
+    return 0;
+}
+
+const char *csqlite_version(void) { return sqlite.libversion(); }
+
+int csqlite_open(const char *path, csqlite_db **db, int flags) {
+    return sqlite.open_v2(path, db, flags, NULL);
+}
+void csqlite_close(csqlite_db *db) { (void)sqlite.close_v2(db); }
+int csqlite_exec(csqlite_db *db, const char *sql) { return sqlite.exec(db, sql, NULL, NULL, NULL); }
+int csqlite_busy_timeout(csqlite_db *db, int milliseconds) { return sqlite.busy_timeout(db, milliseconds); }
+void csqlite_interrupt(csqlite_db *db) { sqlite.interrupt(db); }
+int csqlite_error(csqlite_db *db) { return sqlite.extended_errcode(db); }
+int csqlite_system_error(csqlite_db *db) { return sqlite.system_errno(db); }
+const char *csqlite_message(csqlite_db *db) { return sqlite.errmsg(db); }
+int csqlite_is_idle(csqlite_db *db) { return sqlite.get_autocommit(db); }
+int csqlite_changes(csqlite_db *db) { return sqlite.changes(db); }
+int64_t csqlite_last_row(csqlite_db *db) { return sqlite.last_insert_rowid(db); }
+
+int csqlite_prepare(csqlite_db *db, const char *sql, csqlite_statement **statement) {
+    return sqlite.prepare_v2(db, sql, -1, statement, NULL);
+}
+void csqlite_finalize(csqlite_statement *statement) { (void)sqlite.finalize(statement); }
+int csqlite_step(csqlite_statement *statement) { return sqlite.step(statement); }
+void csqlite_reset(csqlite_statement *statement) {
+    // Its result is that of the last step, which is known already.
+    (void)sqlite.reset(statement);
+    (void)sqlite.clear_bindings(statement);
+}
+
+int csqlite_bind_null(csqlite_statement *statement, int index) { return sqlite.bind_null(statement, index); }
+int csqlite_bind_integer(csqlite_statement *statement, int index, int64_t value) {
+    return sqlite.bind_int64(statement, index, value);
+}
+int csqlite_bind_real(csqlite_statement *statement, int index, double value) {
+    return sqlite.bind_double(statement, index, value);
+}
+// Of no bytes the pointer may be null, which would bind NULL.
+int csqlite_bind_text(csqlite_statement *statement, int index, const void *bytes, size_t count) {
+    return sqlite.bind_text64(statement, index, count > 0 ? bytes : "", count, TRANSIENT, UTF8);
+}
+int csqlite_bind_blob(csqlite_statement *statement, int index, const void *bytes, size_t count) {
+    return sqlite.bind_blob64(statement, index, count > 0 ? bytes : "", count, TRANSIENT);
+}
+
+int csqlite_column_kind(csqlite_statement *statement, int column) { return sqlite.column_type(statement, column); }
+int64_t csqlite_column_integer(csqlite_statement *statement, int column) {
+    return sqlite.column_int64(statement, column);
+}
+double csqlite_column_real(csqlite_statement *statement, int column) {
+    return sqlite.column_double(statement, column);
+}
+const void *csqlite_column_bytes(csqlite_statement *statement, int column, size_t *count) {
+    const void *bytes = sqlite.column_blob(statement, column);
+    *count = bytes != NULL ? (size_t)sqlite.column_bytes(statement, column) : 0;
+    return bytes;
+}

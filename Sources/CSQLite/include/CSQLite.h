@@ -1,0 +1,92 @@
+// SQLite, opened at run time: its shared library is on every machine that has Swift's package manager, its headers are
+// not. The prototypes and numbers below are the part of its published ABI that Marquee uses; the ABI has been stable
+// since SQLite 3.0 (so.0). Numbers: https://www.sqlite.org/rescode.html and https://www.sqlite.org/c3ref/constlist.html
+#ifndef CSQLITE_H
+#define CSQLITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// A connection (sqlite3 *) and a prepared statement (sqlite3_stmt *).
+typedef struct csqlite_db csqlite_db;
+typedef struct csqlite_statement csqlite_statement;
+
+/// Results; extended ones have more in their higher bytes.
+enum {
+    CSQLITE_OK = 0,
+    CSQLITE_ERROR = 1,
+    CSQLITE_PERM = 3,
+    CSQLITE_BUSY = 5,
+    CSQLITE_LOCKED = 6,
+    CSQLITE_NOMEM = 7,
+    CSQLITE_READONLY = 8,
+    CSQLITE_IOERR = 10,
+    CSQLITE_CORRUPT = 11,
+    CSQLITE_FULL = 13,
+    CSQLITE_CANTOPEN = 14,
+    CSQLITE_AUTH = 23,
+    CSQLITE_NOTADB = 26,
+    CSQLITE_ROW = 100,
+    CSQLITE_DONE = 101,
+};
+
+/// How a database is opened.
+enum {
+    CSQLITE_OPEN_READONLY = 0x1,
+    CSQLITE_OPEN_READWRITE = 0x2,
+    CSQLITE_OPEN_CREATE = 0x4,
+    CSQLITE_OPEN_URI = 0x40,
+    CSQLITE_OPEN_NOMUTEX = 0x8000,
+};
+
+/// Kinds of values.
+enum {
+    CSQLITE_INTEGER = 1,
+    CSQLITE_FLOAT = 2,
+    CSQLITE_TEXT = 3,
+    CSQLITE_BLOB = 4,
+    CSQLITE_NULL = 5,
+};
+
+/// Opens `library` and finds every function in it. 0, or -1 with the reason in `reason`. Call it once, before any
+/// other function here.
+int csqlite_open_library(const char *library, char *reason, size_t reason_size);
+/// The version of the opened library, such as "3.40.1".
+const char *csqlite_version(void);
+
+int csqlite_open(const char *path, csqlite_db **db, int flags);
+void csqlite_close(csqlite_db *db);
+/// Runs statements without values and without results.
+int csqlite_exec(csqlite_db *db, const char *sql);
+int csqlite_busy_timeout(csqlite_db *db, int milliseconds);
+/// Makes a statement that waits in the same transaction end with an error; any thread may call it.
+void csqlite_interrupt(csqlite_db *db);
+int csqlite_error(csqlite_db *db);
+int csqlite_system_error(csqlite_db *db);
+const char *csqlite_message(csqlite_db *db);
+/// Whether no transaction is open.
+int csqlite_is_idle(csqlite_db *db);
+/// The number of rows that the last statement changed.
+int csqlite_changes(csqlite_db *db);
+int64_t csqlite_last_row(csqlite_db *db);
+
+int csqlite_prepare(csqlite_db *db, const char *sql, csqlite_statement **statement);
+void csqlite_finalize(csqlite_statement *statement);
+int csqlite_step(csqlite_statement *statement);
+/// Ends what `step` began, and forgets all values.
+void csqlite_reset(csqlite_statement *statement);
+
+/// Give the value of a parameter, from 1. Texts (UTF-8) and blobs are copied.
+int csqlite_bind_null(csqlite_statement *statement, int index);
+int csqlite_bind_integer(csqlite_statement *statement, int index, int64_t value);
+int csqlite_bind_real(csqlite_statement *statement, int index, double value);
+int csqlite_bind_text(csqlite_statement *statement, int index, const void *bytes, size_t count);
+int csqlite_bind_blob(csqlite_statement *statement, int index, const void *bytes, size_t count);
+
+/// The values of the row that `step` came to, by column from 0. Bytes live until the next step or reset.
+int csqlite_column_kind(csqlite_statement *statement, int column);
+int64_t csqlite_column_integer(csqlite_statement *statement, int column);
+double csqlite_column_real(csqlite_statement *statement, int column);
+const void *csqlite_column_bytes(csqlite_statement *statement, int column, size_t *count);
+
+#endif

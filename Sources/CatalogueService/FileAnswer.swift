@@ -1,0 +1,38 @@
+import HTTPSemantics
+import HTTPServer
+
+extension HTTPResponse {
+    /// The answer to GET or HEAD of a file. `cacheSeconds` is how long it counts as fresh.
+    static func serving(
+        _ file: ServedFile, mediaType: String, to request: RequestHead, cacheSeconds: Int, now: Int
+    ) -> HTTPResponse {
+        let metadata = file.metadata
+        let conditions = Preconditions(request: request, file: metadata, now: now)
+        var fields: HTTPFields = [
+            "ETag": metadata.entityTag,
+            // A date ahead of the clock would be a lie by the time it is read (RFC 9110 section 8.8.2.1).
+            "Last-Modified": HTTPDate.format(min(metadata.seconds, now)),
+            "Cache-Control": "max-age=\(cacheSeconds)",
+        ]
+        switch conditions.outcome {
+        case .failed: return plain(.preconditionFailed)
+        case .notModified: return HTTPResponse(status: .notModified, fields: fields)
+        case .proceed: break
+        }
+        fields.append(HTTPFields.Field(name: "Accept-Ranges", value: "bytes"))
+        let range = request.method == "GET" && conditions.allowsRange ? request.value(of: "range") : nil
+        switch RangeHeader(range, size: metadata.size) {
+        case .unsatisfiable:
+            var response = plain(.rangeNotSatisfiable)
+            response.fields["Content-Range"] = "bytes */\(metadata.size)"
+            return response
+        case .part(let part):
+            fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(metadata.size)"
+            fields["Content-Type"] = mediaType
+            return HTTPResponse(status: .partialContent, fields: fields, body: .file(file, part))
+        case .whole:
+            fields["Content-Type"] = mediaType
+            return HTTPResponse(status: .ok, fields: fields, body: .file(file, 0..<metadata.size))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import HTTPSemantics
+import HTTPServer
+
+/// A request as the service reads it: what it names, what is to be done, and in which format the answer is wanted.
+struct FilmCall: Sendable {
+    let head: RequestHead
+    let target: FilmTarget
+    /// The format of an answer with films. JSON where the route has other content.
+    let format: FilmFormat
+
+    var fields: HTTPFields { head.fields }
+    var method: String { head.method }
+    var isRead: Bool { head.method == "GET" || head.method == "HEAD" }
+
+    /// The format that refusals of a request have, whatever else is wrong with it.
+    static func problemFormat(_ head: RequestHead) -> FilmFormat {
+        let path = head.target.prefix { $0 != "?" }
+        return FilmFormat.ofProblems(FilmFormat.split(String(path)).ending, head.fields)
+    }
+
+    /// Reads a head. Throws for what is no target or nothing that is served, for a method that the route does not have, and
+    /// for a client that takes no format there is.
+    init(_ head: RequestHead, _ target: RequestTarget, _ configuration: FilmServiceConfiguration)
+        throws(FilmRefusal)
+    {
+        guard let target = FilmTarget(target, isRoot: configuration.isRoot) else {
+            throw FilmRefusal(.notFound, "nothing is served here; films are at /films and /films/ID")
+        }
+        let methods = target.route.methods(isWritable: configuration.isWritable)
+        guard methods.contains(head.method) else {
+            let isReadOnly = target.route.methods(isWritable: true).contains(head.method)
+            throw FilmRefusal(
+                .methodNotAllowed,
+                isReadOnly
+                    ? "this library is read only; start with --writable to change it"
+                    : "\(head.method) is not for this",
+                fields: ["Allow": methods.joined(separator: ", ")])
+        }
+        self.head = head
+        self.target = target
+        guard
+            let format = FilmFormat.negotiated(target.ending, head.fields)
+                ?? Self.formatWithoutContent(head, target)
+        else {
+            throw FilmRefusal(.notAcceptable, "films are given as application/json and application/xml")
+        }
+        self.format = format
+    }
+
+    /// The format where the answer has no film in it, and so nothing depends on Accept.
+    private static func formatWithoutContent(_ head: RequestHead, _ target: FilmTarget)
+        -> FilmFormat?
+    {
+        if ["DELETE", "OPTIONS"].contains(head.method) { return .json }
+        if case .poster = target.route { return .json }
+        return nil
+    }
+
+    /// Whether the request needs a body.
+    var needsBody: Bool { ["POST", "PUT", "PATCH"].contains(method) }
+
+    /// The strong entity tag of a state in the format of the answer. States in other formats have others.
+    func entityTag(_ revision: some CustomStringConvertible) -> String { Self.entityTag(revision, format) }
+
+    /// Throws where a condition of the request does not hold (RFC 9110 section 13).
+    /// - Parameter revision: of what is there; nil where nothing is.
+    /// - Returns: whether the answer to a read is 304.
+    @discardableResult
+    func checkConditions(_ revision: (some CustomStringConvertible)?) throws(FilmRefusal) -> Bool {
+        let conditions = HTTPSemantics.Preconditions(
+            fields, isRead: isRead, entityTag: revision.map { entityTag($0) },
+            equivalentTags: revision.map { revision in
+                FilmFormat.allCases.map { Self.entityTag(revision, $0) }
+            } ?? [])
+        switch conditions.outcome {
+        case .proceed: return false
+        case .notModified: return true
+        case .failed: throw FilmRefusal.conditionFailed
+        }
+    }
+
+    private static func entityTag(_ revision: some CustomStringConvertible, _ format: FilmFormat) -> String {
+        "\"\(revision).\(format.rawValue)\""
+    }
+
+    /// An answer in the format that the client wants.
+    func response(
+        _ body: [UInt8], status: HTTPStatus = .ok, fields: HTTPFields = HTTPFields()
+    ) -> HTTPResponse {
+        var response = HTTPResponse(status: status, fields: fields, body: .bytes(body))
+        response.fields.append(.init(name: "Content-Type", value: format.mediaType))
+        response.fields.append(.init(name: "Vary", value: "Accept"))
+        response.fields.append(.init(name: "Cache-Control", value: "no-cache"))
+        return response
+    }
+}

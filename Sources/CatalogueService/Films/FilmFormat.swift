@@ -1,0 +1,50 @@
+import HTTPSemantics
+
+/// The formats that films are given in.
+enum FilmFormat: String, CaseIterable, Sendable {
+    case json, xml
+
+    var mediaType: String {
+        switch self {
+        case .json: "application/json"
+        case .xml: "application/xml"
+        }
+    }
+
+    var problemType: String {
+        switch self {
+        case .json: ProblemDetails.jsonType
+        case .xml: ProblemDetails.xmlType
+        }
+    }
+
+    /// The names it goes by in Accept.
+    private var mediaTypes: [String] {
+        switch self {
+        case .json: ["application/json"]
+        case .xml: ["application/xml", "text/xml"]
+        }
+    }
+
+    /// The format of an answer: the one that the path's ending names, else the one that Accept likes best, JSON among equals.
+    /// - Returns: nil where the client accepts neither.
+    static func negotiated(_ ending: FilmFormat?, _ fields: HTTPFields) -> FilmFormat? {
+        ending ?? AcceptHeader(fields).preferred(allCases) { $0.mediaTypes }
+    }
+
+    /// The format of an answer that says what is wrong: JSON where the client accepts neither.
+    static func ofProblems(_ ending: FilmFormat?, _ fields: HTTPFields) -> FilmFormat {
+        ending ?? AcceptHeader(fields).preferred(allCases) { $0.mediaTypes + [$0.problemType] } ?? .json
+    }
+
+    /// A name without the ending that chooses a format, and that format.
+    static func split(_ name: String) -> (name: String, ending: FilmFormat?) {
+        for format in allCases {
+            let ending = ".\(format.rawValue)"
+            if name.utf8.count > ending.utf8.count, name.lowercased().hasSuffix(ending) {
+                return (String(name.dropLast(ending.count)), format)
+            }
+        }
+        return (name, nil)
+    }
+}

@@ -1,0 +1,44 @@
+import FilmLibrary
+import HTTPSemantics
+import ImageCodecs
+import SystemSupport
+
+/// A picture that is sent to be a film's poster: JPEG or PNG by what it holds, decoded whole before it is stored.
+enum FilmPosterUpload {
+    static let maximumBytes = 32 << 20
+    /// Takes 200 MB decoded, and up to thrice that meanwhile.
+    static let maximumPixels = 50_000_000
+    static let mediaTypes = "image/jpeg, image/png"
+
+    /// Throws for a body that says it is no picture. What it is, its bytes decide.
+    static func checkType(_ fields: HTTPFields) throws(FilmRefusal) {
+        try FilmContent.checkCoding(fields)
+        for value in fields.values(of: "content-type") {
+            guard let type = ContentType(value)?.mediaType,
+                type.hasPrefix("image/") || type == "application/octet-stream"
+            else {
+                throw FilmRefusal(
+                    .unsupportedMediaType, "send a picture, with Content-Type: image/jpeg or image/png",
+                    fields: ["Accept": mediaTypes])
+            }
+        }
+    }
+
+    /// The picture as it is stored. Throws 422 with the reason for what cannot be decoded.
+    /// - Parameter turn: held meanwhile, so that one picture is decoded at a time.
+    static func checked(_ bytes: [UInt8], _ turn: borrowing Lock<Void>) throws(FilmRefusal) -> PosterBytes {
+        guard bytes.count <= maximumBytes else {
+            throw FilmRefusal(.contentTooLarge, "a poster has at most \(maximumBytes) bytes")
+        }
+        do throws(ImageDecodingError) {
+            guard let format = ImageDecoders.standard.format(of: bytes) else { throw .unrecognised }
+            let limits = DecodingLimits(inputBytes: maximumBytes, pixels: maximumPixels)
+            _ = try turn.withLock { _ throws(ImageDecodingError) in
+                try ImageDecoders.standard.decode(bytes, limits: limits)
+            }
+            return PosterBytes(mediaType: format.mediaType, bytes: bytes)
+        } catch {
+            throw .invalid("poster", "cannot be used: \(error)")
+        }
+    }
+}

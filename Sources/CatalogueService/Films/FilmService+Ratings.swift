@@ -1,0 +1,87 @@
+import FilmLibrary
+import HTTPSemantics
+import HTTPServer
+import MovieCatalogue
+
+extension FilmService {
+    /// One vote, with what all votes make of the film.
+    func rating(of id: String, by rater: String, _ call: FilmCall) throws -> HTTPResponse {
+        guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
+        guard let value = try library.rating(of: id, by: rater) else { throw Self.noRating(id, rater) }
+        return rating(value, film, call)
+    }
+
+    /// Sets a vote. Doing so twice is as good as once.
+    func rate(_ id: String, by rater: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
+        let value = try IncomingRating(body, try FilmContent(call)).value
+        let isNew = try library.rating(of: id, by: rater) == nil
+        guard let film = try library.rate(id, rater: rater, value: value) else {
+            throw FilmRefusal.notFound(id)
+        }
+        return rating(value, film, call, status: isNew ? .created : .ok)
+    }
+
+    /// Takes a vote back.
+    func unrate(_ id: String, by rater: String, _ call: FilmCall) throws -> HTTPResponse {
+        guard try library.film(id) != nil else { throw FilmRefusal.notFound(id) }
+        guard try library.rating(of: id, by: rater) != nil else { throw Self.noRating(id, rater) }
+        _ = try library.unrate(id, rater: rater)
+        return HTTPResponse(status: .noContent)
+    }
+
+    private static func noRating(_ id: String, _ rater: String) -> FilmRefusal {
+        FilmRefusal(.notFound, "\"\(rater)\" has not rated the film \"\(id)\"")
+    }
+
+    private func rating(
+        _ value: Double, _ film: StoredFilm, _ call: FilmCall, status: HTTPStatus = .ok
+    ) -> HTTPResponse {
+        var members = [("value", JSONText(value))]
+        if let rating = film.rating { members.append(("rating", JSONText(rating))) }
+        members.append(("votes", JSONText(film.votes)))
+        let text =
+            switch call.format {
+            case .json:
+                JSONText(members: members.map { JSONText.Member(name: $0.0, value: $0.1) }).text + "\n"
+            case .xml:
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rating>"
+                    + members.map { "<\($0.0)>\($0.1.text)</\($0.0)>" }.joined() + "</rating>\n"
+            }
+        return call.response(Array(text.utf8), status: status)
+    }
+}
+
+/// A vote as a request brings it:
+///
+///     {"value": 8.5}        <rating><value>8.5</value></rating>        value=8.5
+struct IncomingRating: Sendable {
+    /// 0 to 10.
+    let value: Double
+
+    init(_ body: [UInt8], _ content: FilmContent) throws(FilmRefusal) {
+        let given: JSONText?
+        switch content {
+        case .json:
+            let document = try IncomingFilm.json(body)
+            given = document["value"] ?? document["rating"]?.members?.first { $0.name == "value" }?.value
+        case .xml: given = try Self.xml(body)["value"]
+        case .form, .multipart:
+            given = try FilmForm.fields(body).first { $0.name == "value" }.map { JSONText($0.value) }
+        }
+        guard let given else { throw .invalid("value", "is missing; send a number from 0 to 10") }
+        // XML and forms have texts only.
+        let number = given.number ?? (content == .json ? nil : given.string.flatMap { Double($0) })
+        guard let number, Movie.scores.contains(number) else {
+            throw .invalid("value", "must be a number from 0 to 10")
+        }
+        value = number
+    }
+
+    private static func xml(_ bytes: [UInt8]) throws(FilmRefusal) -> FilmDocument {
+        do throws(CatalogueError) {
+            return try FilmDocument(xmlContent: bytes, root: "rating")
+        } catch {
+            throw FilmRefusal(error)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import FilmLibrary
+import HTTPSemantics
+import HTTPServer
+import MovieCatalogue
+
+extension FilmService {
+    /// Adds a film. Without an id it gets one.
+    func create(_ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
+        var incoming = try IncomingFilm(body, try FilmContent(call), isChange: false)
+        let id = try incoming.takeID()
+        if let id {
+            try checkID(id)
+            incoming.readPoster(of: id, call)
+        }
+        try check(incoming.document)
+        let poster = try upload(incoming)
+        let film = try inserted(incoming.document, id, poster, call)
+        var response = response(film, call, status: .created)
+        // Relative, so that it holds behind a proxy too (RFC 9110 section 10.2.2).
+        response.fields.append(
+            .init(name: "Location", value: call.target.toRoot + "films/" + PercentEncoding.encoded(film.id)))
+        return response
+    }
+
+    private func inserted(
+        _ document: FilmDocument, _ id: String?, _ poster: PosterBytes?, _ call: FilmCall
+    ) throws -> StoredFilm {
+        do {
+            return try library.insert(document, id: id, poster: poster)
+        } catch {
+            guard case .idTaken(let id)? = error as? FilmLibraryError else { throw error }
+            let path = call.target.toRoot + "films/" + PercentEncoding.encoded(id)
+            throw FilmRefusal(
+                .conflict, "there is a film \"\(id)\" already, at \(path)",
+                members: [("id", .text(id)), ("path", .text(path))])
+        }
+    }
+
+    /// Puts a film in the place of another, or where there was none.
+    func replace(_ id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
+        try checkID(id)
+        let incoming = try incoming(body, of: id, call, isChange: false)
+        try check(incoming.document)
+        let poster =
+            try upload(incoming).map(PosterChange.store) ?? (incoming.keepsPoster ? .keep : .asDocument)
+        let (film, isNew) = try library.replace(id, with: incoming.document, poster: poster) { existing in
+            try call.checkConditions(existing?.revision)
+        }
+        return response(film, call, status: isNew ? .created : .ok)
+    }
+
+    /// Merges members into a film (RFC 7396), in one transaction with the conditions.
+    func change(_ id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
+        let incoming = try incoming(body, of: id, call, isChange: true)
+        let isRemoved = incoming.document["poster"]?.isNull == true
+        let poster = try upload(incoming).map(PosterChange.store) ?? (isRemoved ? .asDocument : .keep)
+        let patch = JSONText(members: incoming.document.members)
+        let film = try library.update(id, poster: poster) { existing in
+            try call.checkConditions(existing.revision)
+            var document = existing.document
+            try document.merge(patch)
+            try check(document)
+            return document
+        }
+        guard let film else { throw FilmRefusal.notFound(id) }
+        return response(film, call)
+    }
+
+    func remove(_ id: String, _ call: FilmCall) throws -> HTTPResponse {
+        let isRemoved = try library.remove(id) { film in try call.checkConditions(film.revision) }
+        guard isRemoved else { throw FilmRefusal.notFound(id) }
+        return HTTPResponse(status: .noContent)
+    }
+
+    private func incoming(
+        _ body: [UInt8], of id: String, _ call: FilmCall, isChange: Bool
+    ) throws(FilmRefusal) -> IncomingFilm {
+        var incoming = try IncomingFilm(body, try FilmContent(call), isChange: isChange)
+        if let given = try incoming.takeID(), given != id {
+            throw .invalid("id", "must be \"\(id)\", as the path has it; an id never changes")
+        }
+        incoming.readPoster(of: id, call)
+        return incoming
+    }
+
+    private func upload(_ incoming: IncomingFilm) throws(FilmRefusal) -> PosterBytes? {
+        guard let bytes = incoming.upload else { return nil }
+        return try FilmPosterUpload.checked(bytes, decoding)
+    }
+
+    private func checkID(_ id: String) throws(FilmRefusal) {
+        if let fault = FilmID.fault(id) { throw .invalid("id", "must be \(fault)") }
+    }
+
+    private func check(_ document: FilmDocument) throws(FilmRefusal) {
+        if let refusal = FilmRefusal(problems: document.problems) { throw refusal }
+    }
+}

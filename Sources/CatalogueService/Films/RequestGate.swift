@@ -1,0 +1,69 @@
+import HTTPSemantics
+import HTTPServer
+
+/// Decides who may ask, and who may write, from the head of a request alone.
+///
+/// A page of another site makes a browser ask this server in its user's name. Its name in Host tells that it was rebound to
+/// this machine's address (DNS rebinding); Origin and Sec-Fetch-Site tell that a page elsewhere writes.
+struct RequestGate: Sendable {
+    let configuration: FilmServiceConfiguration
+
+    /// Throws for a host that is not this service's.
+    /// - Parameter authority: of a target in absolute form, which counts like Host.
+    func checkHost(_ fields: HTTPFields, authority: String?) throws(FilmRefusal) {
+        for text in fields.values(of: "host") + (authority.map { [$0] } ?? []) {
+            guard let name = HostName(text) else { throw FilmRefusal(.badRequest, "bad Host") }
+            guard isAccepted(name) else {
+                throw FilmRefusal(
+                    .forbidden,
+                    "the host \(name.host) is not served here; start with --public-url http://\(text) to serve it"
+                )
+            }
+        }
+    }
+
+    private func isAccepted(_ name: HostName) -> Bool {
+        if name.isLoopback || configuration.publicOrigins.contains(where: { $0.host == name.host }) {
+            return true
+        }
+        // Names can be rebound to an address of this machine, addresses cannot.
+        if configuration.listensEverywhere { return name.isAddress }
+        return configuration.listeningHosts.contains { $0.lowercased() == name.host }
+    }
+
+    /// Throws for a write that a page of another site makes, or that lacks a token it needs.
+    func checkWrite(_ fields: HTTPFields, from peer: Peer) throws(FilmRefusal) {
+        try checkSite(fields)
+        guard !configuration.tokens.isEmpty || configuration.isReachable || !peer.isLocal else { return }
+        guard let token = BearerToken.token(in: fields) else {
+            throw FilmRefusal(
+                .unauthorized, "writing needs a token: send Authorization: Bearer TOKEN",
+                fields: ["WWW-Authenticate": "Bearer realm=\"films\""])
+        }
+        guard BearerToken.isAccepted(token, among: configuration.tokens) else {
+            throw FilmRefusal(
+                .unauthorized, "this token is not one of those that may write",
+                fields: ["WWW-Authenticate": "Bearer realm=\"films\", error=\"invalid_token\""])
+        }
+    }
+
+    private func checkSite(_ fields: HTTPFields) throws(FilmRefusal) {
+        // Another port or subdomain of the same site is another program: only the same origin may write.
+        let sites = fields.values(of: "sec-fetch-site").map { $0.lowercased() }
+        guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
+            throw FilmRefusal(.forbidden, "pages of other sites may not write")
+        }
+        for value in fields.values(of: "origin") {
+            guard let origin = WebOrigin(value), isOwn(origin, fields) else {
+                throw FilmRefusal(.forbidden, "pages of other sites may not write")
+            }
+        }
+    }
+
+    /// Whether a page of this origin came from here: from the host that is asked, or by a public address.
+    private func isOwn(_ origin: WebOrigin, _ fields: HTTPFields) -> Bool {
+        if configuration.publicOrigins.contains(origin) { return true }
+        guard let host = fields["host"].flatMap({ HostName($0) }) else { return false }
+        return origin == WebOrigin(scheme: origin.scheme, host)
+    }
+}

@@ -1,0 +1,55 @@
+import HTTPSemantics
+
+/// A file of bearer tokens: one a line; blank lines and lines that begin with # are skipped.
+///
+///     # laptop
+///     3Xq0nB2k9VdWJm5LrTfYc8Hs
+package enum TokenFile {
+    /// Characters that a token has at least: 22 of base64 are 128 bits, what cannot be guessed.
+    package static let minimumLength = 22
+
+    /// Why a file is not taken. Lines count from 1. No token is ever told.
+    package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        case notUTF8
+        case empty
+        case tooShort(line: Int)
+        case malformed(line: Int)
+
+        package var description: String {
+            switch self {
+            case .notUTF8: "it is not text in UTF-8"
+            case .empty: "it has no token; write one on a line, such as from `openssl rand -base64 24`"
+            case .tooShort(let line):
+                "line \(line): a token has at least \(TokenFile.minimumLength) characters, such as from `openssl rand -base64 24`"
+            case .malformed(let line): "line \(line): a token has letters, digits and -._~+/= only"
+            }
+        }
+    }
+
+    /// The tokens of a file.
+    package static func tokens(in bytes: [UInt8]) throws(Failure) -> [String] {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+        var tokens: [String] = []
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let token = line.drop { $0 == 0x20 || $0 == 0x09 }.trimmingEnd {
+                [0x20, 0x09, 0x0D].contains($0)
+            }
+            guard let first = token.first, first != UInt8(ascii: "#") else { continue }
+            let value = String(Substring(token))
+            guard BearerToken.isWellFormed(value) else { throw .malformed(line: index + 1) }
+            guard token.count >= minimumLength else { throw .tooShort(line: index + 1) }
+            tokens.append(value)
+        }
+        guard !tokens.isEmpty else { throw .empty }
+        return tokens
+    }
+}
+
+extension Substring.UTF8View {
+    fileprivate func trimmingEnd(_ isLeftOut: (UInt8) -> Bool) -> Substring.UTF8View {
+        var rest = self
+        while let last = rest.last, isLeftOut(last) { rest = rest.dropLast() }
+        return rest
+    }
+}

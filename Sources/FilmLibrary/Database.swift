@@ -1,0 +1,204 @@
+import CSQLite
+import Glibc
+import SystemSupport
+
+/// A connection to an SQLite database. Not safe for concurrent use.
+///
+/// Proof for `@unchecked`: a connection is either behind the library's lock for writing, or taken out of its pool by the one
+/// thread that reads. SQLite itself lets connections pass from thread to thread.
+@safe final class Database: @unchecked Sendable {
+    /// How errors call it.
+    let path: String
+    private let handle: OpaquePointer
+    /// Statements that are not in use, by their text.
+    private var statements: [String: Statement] = [:]
+
+    /// How a database is opened.
+    enum Mode {
+        case reading, writing, creating
+        /// Without looking for writers: the folder cannot be written and no writer has left anything.
+        case immutable
+    }
+
+    /// How long a statement waits for another process's transaction.
+    private static let patience: Int32 = 10_000
+
+    init(path: String, mode: Mode) throws(FilmLibraryError) {
+        self.path = path
+        var handle: OpaquePointer?
+        let flags =
+            switch mode {
+            case .reading: CSQLITE_OPEN_READONLY
+            case .immutable: CSQLITE_OPEN_READONLY | CSQLITE_OPEN_URI
+            case .writing: CSQLITE_OPEN_READWRITE
+            case .creating: CSQLITE_OPEN_READWRITE | CSQLITE_OPEN_CREATE
+            }
+        let name = if case .immutable = mode { Self.immutableURI(path) } else { path }
+        let result = unsafe csqlite_open(name, &handle, Int32(flags | CSQLITE_OPEN_NOMUTEX))
+        guard let handle = unsafe handle else { throw .system(path: path, reason: "no memory for SQLite") }
+        unsafe self.handle = handle
+        guard Int(result) == CSQLITE_OK else { throw failure() }
+        _ = unsafe csqlite_busy_timeout(handle, Self.patience)
+    }
+
+    deinit {
+        for statement in statements.values { statement.finalize() }
+        unsafe csqlite_close(handle)
+    }
+
+    private static func immutableURI(_ path: String) -> String {
+        var uri = "file:"
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+                UInt8(ascii: "-"):
+                uri.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16)
+                uri += "%" + (digits.utf8.count < 2 ? "0" : "") + digits
+            }
+        }
+        return uri + "?immutable=1"
+    }
+
+    /// Runs statements without values.
+    func execute(_ sql: String) throws(FilmLibraryError) {
+        guard unsafe Int(csqlite_exec(handle, sql)) == CSQLITE_OK else { throw failure() }
+    }
+
+    /// Runs a statement; returns how many rows it changed.
+    @discardableResult
+    func run(_ sql: String, _ values: SQLValue...) throws(FilmLibraryError) -> Int {
+        try run(sql, values)
+    }
+
+    /// As above.
+    @discardableResult
+    func run(_ sql: String, _ values: [SQLValue]) throws(FilmLibraryError) -> Int {
+        try rows(sql, values) { _ throws(FilmLibraryError) in false }
+        return unsafe Int(csqlite_changes(handle))
+    }
+
+    /// Gives each row to `body` until that returns false.
+    func rows(
+        _ sql: String, _ values: [SQLValue] = [], _ body: (Row) throws(FilmLibraryError) -> Bool
+    ) throws(FilmLibraryError) {
+        let statement = try taken(sql)
+        defer {
+            statement.reset()
+            statements[sql] = statement
+        }
+        for (index, value) in values.enumerated() {
+            guard statement.bind(value, at: Int32(index + 1)) else { throw failure() }
+        }
+        while true {
+            let result = statement.step()
+            if result == CSQLITE_DONE { return }
+            guard result == CSQLITE_ROW else { throw failure() }
+            guard try body(Row(statement: statement)) else { return }
+        }
+    }
+
+    /// What `read` makes of the first row; nil without one.
+    func first<Value>(
+        _ sql: String, _ values: SQLValue..., read: (Row) throws(FilmLibraryError) -> Value
+    ) throws(FilmLibraryError) -> Value? {
+        var value: Value?
+        try rows(sql, values) { row throws(FilmLibraryError) in
+            value = try read(row)
+            return false
+        }
+        return value
+    }
+
+    /// The row that was inserted last.
+    var lastRow: Int { unsafe Int(csqlite_last_row(handle)) }
+
+    /// Whether the database can prepare a statement.
+    func understands(_ sql: String) -> Bool {
+        guard let statement = try? taken(sql) else { return false }
+        statement.finalize()
+        return true
+    }
+
+    /// Ends the transaction without its changes, if one is open.
+    func rollBack() {
+        // A failure that ended the transaction by itself, as that of a full disk may, leaves nothing to do.
+        if unsafe csqlite_is_idle(handle) == 0 { _ = unsafe csqlite_exec(handle, "ROLLBACK") }
+    }
+
+    private func taken(_ sql: String) throws(FilmLibraryError) -> Statement {
+        if let statement = statements.removeValue(forKey: sql) { return statement }
+        var pointer: OpaquePointer?
+        guard unsafe Int(csqlite_prepare(handle, sql, &pointer)) == CSQLITE_OK,
+            let pointer = unsafe pointer
+        else { throw failure() }
+        return unsafe Statement(pointer: pointer)
+    }
+
+    /// The error that the last call ended with.
+    private func failure() -> FilmLibraryError {
+        let extended = unsafe Int(csqlite_error(handle))
+        let code = unsafe csqlite_system_error(handle)
+        let message = unsafe csqlite_message(handle).map { unsafe String(cString: $0) } ?? "error \(extended)"
+        switch extended & 0xFF {
+        case CSQLITE_BUSY, CSQLITE_LOCKED: return .busy(path: path)
+        case CSQLITE_FULL: return .full(path: path)
+        case CSQLITE_READONLY, CSQLITE_PERM: return .readOnly(path: path)
+        case CSQLITE_NOTADB: return .notALibrary(path: path)
+        case CSQLITE_CORRUPT: return .corrupt(path: path, reason: message)
+        case CSQLITE_IOERR where [ENOSPC, EDQUOT, EFBIG].contains(code): return .full(path: path)
+        case CSQLITE_CANTOPEN where [EACCES, EROFS, EPERM].contains(code):
+            return .readOnly(path: path)
+        case CSQLITE_IOERR, CSQLITE_CANTOPEN:
+            return .system(path: path, reason: code == 0 ? message : "\(message): \(SystemError.text(code))")
+        default: return .system(path: path, reason: message)
+        }
+    }
+}
+
+/// A prepared statement. Whoever holds it ends it.
+@safe struct Statement {
+    fileprivate let pointer: OpaquePointer
+
+    func step() -> Int { unsafe Int(csqlite_step(pointer)) }
+    func reset() { unsafe csqlite_reset(pointer) }
+    func finalize() { unsafe csqlite_finalize(pointer) }
+
+    /// Gives the value of a parameter, from 1; false without memory.
+    func bind(_ value: SQLValue, at index: Int32) -> Bool {
+        let result =
+            switch value {
+            case .null: unsafe csqlite_bind_null(pointer, index)
+            case .integer(let number): unsafe csqlite_bind_integer(pointer, index, Int64(number))
+            case .real(let number): unsafe csqlite_bind_real(pointer, index, number)
+            case .text(let text):
+                unsafe Array(text.utf8).withUnsafeBytes {
+                    unsafe csqlite_bind_text(pointer, index, $0.baseAddress, $0.count)
+                }
+            case .blob(let bytes):
+                unsafe bytes.withUnsafeBytes {
+                    unsafe csqlite_bind_blob(pointer, index, $0.baseAddress, $0.count)
+                }
+            }
+        return Int(result) == CSQLITE_OK
+    }
+}
+
+/// The row that a statement has come to. Not to be kept.
+@safe struct Row {
+    fileprivate let statement: Statement
+
+    func isNull(_ column: Int32) -> Bool {
+        unsafe Int(csqlite_column_kind(statement.pointer, column)) == CSQLITE_NULL
+    }
+    func integer(_ column: Int32) -> Int { unsafe Int(csqlite_column_integer(statement.pointer, column)) }
+    func real(_ column: Int32) -> Double { unsafe csqlite_column_real(statement.pointer, column) }
+    func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+    func bytes(_ column: Int32) -> [UInt8] {
+        var count = 0
+        guard let start = unsafe csqlite_column_bytes(statement.pointer, column, &count) else { return [] }
+        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+}

@@ -1,0 +1,118 @@
+import MovieCatalogue
+
+extension Database {
+    /// The columns of a `StoredFilm`, in the order that `film` reads them.
+    static let filmColumns = """
+        f.number, f.id, f.document, f.rating, f.votes, f.created_at, f.updated_at, f.revision, p.media_type, p.size, p.tag
+        """
+
+    /// The film with an id, and its number.
+    func film(_ id: String) throws(FilmLibraryError) -> (number: Int, film: StoredFilm)? {
+        try first(
+            """
+            SELECT \(Self.filmColumns) FROM films f LEFT JOIN posters p ON p.number = f.number WHERE f.id = ?
+            """, .text(id)
+        ) { row throws(FilmLibraryError) in (row.integer(0), try film(row)) }
+    }
+
+    /// The film of a row of `filmColumns`.
+    func film(_ row: Row) throws(FilmLibraryError) -> StoredFilm {
+        let document: FilmDocument
+        do throws(CatalogueError) {
+            document = try FilmDocument(json: JSONText(valid: row.text(2)))
+        } catch {
+            throw .corrupt(path: path, reason: "the film \(row.text(1))")
+        }
+        let poster: StoredFilm.Poster =
+            if !row.isNull(8) {
+                .stored(mediaType: row.text(8), count: row.integer(9), tag: row.text(10))
+            } else {
+                document["poster"]?.string.map(StoredFilm.Poster.address) ?? .none
+            }
+        return StoredFilm(
+            id: row.text(1), document: document, rating: row.isNull(3) ? nil : row.real(3),
+            votes: row.integer(4),
+            createdAt: row.text(5), updatedAt: row.text(6), revision: row.integer(7), poster: poster)
+    }
+}
+
+extension FilmLibrary {
+    /// The catalogue's own title, if it has one.
+    package var name: String? {
+        get throws(FilmLibraryError) {
+            try read { database throws(FilmLibraryError) in
+                try database.first("SELECT value FROM facts WHERE key = 'name'") {
+                    row throws(FilmLibraryError) in
+                    row.text(0)
+                }
+            }
+        }
+    }
+
+    /// Changes with every write, also that of another process, and never comes back.
+    package var revision: Int {
+        get throws(FilmLibraryError) {
+            try read { database throws(FilmLibraryError) in try database.revision().revision }
+        }
+    }
+
+    /// The number of films.
+    package var count: Int {
+        get throws(FilmLibraryError) {
+            try read { database throws(FilmLibraryError) in
+                try database.first("SELECT count(*) FROM films") { row throws(FilmLibraryError) in
+                    row.integer(0)
+                }
+                    ?? 0
+            }
+        }
+    }
+
+    /// The film with an id; nil if there is none.
+    package func film(_ id: String) throws(FilmLibraryError) -> StoredFilm? {
+        try read { database throws(FilmLibraryError) in try database.film(id)?.film }
+    }
+
+    /// The poster that is stored for a film; nil without one.
+    package func poster(of id: String) throws(FilmLibraryError) -> StoredPoster? {
+        try read { database throws(FilmLibraryError) in
+            try database.first(
+                """
+                SELECT media_type, tag, bytes FROM posters WHERE number = (SELECT number FROM films WHERE id = ?)
+                """, .text(id)
+            ) { row throws(FilmLibraryError) in
+                StoredPoster(mediaType: row.text(0), bytes: row.bytes(2), tag: row.text(1))
+            }
+        }
+    }
+
+    /// The vote of one rater; nil without one.
+    package func rating(of id: String, by rater: String) throws(FilmLibraryError) -> Double? {
+        try read { database throws(FilmLibraryError) in
+            try database.first(
+                "SELECT value FROM ratings WHERE film = (SELECT number FROM films WHERE id = ?) AND rater = ?",
+                .text(id), .text(rater)
+            ) { row throws(FilmLibraryError) in row.real(0) }
+        }
+    }
+
+    /// Gives every film to `body` in the catalogue's order, with its number; all of one moment.
+    func forEachRow(
+        _ body: (Database, Int, StoredFilm) throws(FilmLibraryError) -> Bool
+    ) throws(FilmLibraryError) {
+        try read { database throws(FilmLibraryError) in
+            try database.rows(
+                """
+                SELECT \(Database.filmColumns) FROM films f LEFT JOIN posters p ON p.number = f.number ORDER BY f.number
+                """
+            ) { row throws(FilmLibraryError) in try body(database, row.integer(0), try database.film(row)) }
+        }
+    }
+
+    /// Gives every film to `body` in the catalogue's order, until that returns false; all of one moment.
+    package func forEach(
+        _ body: (StoredFilm) throws(FilmLibraryError) -> Bool
+    ) throws(FilmLibraryError) {
+        try forEachRow { _, _, film throws(FilmLibraryError) in try body(film) }
+    }
+}

@@ -1,0 +1,122 @@
+import MovieCatalogue
+
+extension FilmLibrary {
+    /// A page of films.
+    /// - Throws: `.invalidCursor` for a cursor of another order.
+    package func films(_ query: FilmQuery) throws(FilmLibraryError) -> FilmPage {
+        let limit = max(1, min(query.limit, Int.max - 1))
+        let cursor = try query.after.map { text throws(FilmLibraryError) in
+            try FilmCursor(text, of: query.sort)
+        }
+        return try read { database throws(FilmLibraryError) in
+            let search = FilmSearch(query.search)
+            let (sql, values) = try search.statement(database, query.sort, cursor, limit: limit + 1)
+            var films: [StoredFilm] = []
+            var last: FilmCursor?
+            var hasMore = false
+            try database.rows(sql, values) { row throws(FilmLibraryError) in
+                guard films.count < limit else {
+                    hasMore = true
+                    return false
+                }
+                films.append(try database.film(row))
+                if films.count == limit {
+                    last = FilmCursor(
+                        query.sort.columns.indices.map { index in
+                            let column = Int32(index) + Int32(FilmSearch.keyColumn)
+                            switch query.sort.columns[index] {
+                            case "number", "year_key": return .integer(row.integer(column))
+                            case "score_key": return .real(row.real(column))
+                            default: return .text(row.text(column))
+                            }
+                        })
+                }
+                return true
+            }
+            return FilmPage(films: films, next: hasMore ? last?.text(of: query.sort) : nil)
+        }
+    }
+}
+
+/// How films with some words are found.
+struct FilmSearch {
+    /// The first column after those of a film.
+    static let keyColumn = 11
+    /// Up to so many films are found first and then sorted. More are so frequent that going through the order finds a page
+    /// of them soon.
+    private static let few = 4000
+    /// The index holds three letters in a row, and finds nothing shorter.
+    private static let indexedLength = 3
+
+    private let words: [String]
+
+    init(_ text: String) { words = FoldedText.fold(text).split(separator: " ").map(String.init) }
+
+    /// The statement for a page, and its values.
+    func statement(
+        _ database: Database, _ sort: FilmQuery.Sort, _ cursor: FilmCursor?, limit: Int
+    ) throws(FilmLibraryError) -> (String, [SQLValue]) {
+        let keys = sort.columns.map { "f.\($0)" }.joined(separator: ", ")
+        var conditions: [String] = []
+        var values: [SQLValue] = []
+        let source: String
+        if words.isEmpty {
+            source = "films f" + (sort.index.map { " INDEXED BY \($0)" } ?? "")
+        } else {
+            (source, conditions, values) = try find(database, sort)
+        }
+        if let cursor {
+            conditions.append("(\(keys)) > (\(cursor.keys.map { _ in "?" }.joined(separator: ", ")))")
+            values += cursor.keys
+        }
+        let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+        values.append(.integer(limit))
+        return (
+            """
+            SELECT \(Database.filmColumns), \(keys) FROM \(source) LEFT JOIN posters p ON p.number = f.number
+            \(condition) ORDER BY \(keys) LIMIT ?
+            """, values
+        )
+    }
+
+    /// Where the films with the words come from, and the conditions for it.
+    private func find(
+        _ database: Database, _ sort: FilmQuery.Sort
+    ) throws(FilmLibraryError) -> (source: String, conditions: [String], values: [SQLValue]) {
+        let long = words.filter { $0.unicodeScalars.count >= Self.indexedLength }
+        let contains = Array(repeating: "instr(s.text, ?) > 0", count: words.count)
+        let all = words.map(SQLValue.text)
+        if !long.isEmpty, try database.revision().isIndexed, database.hasWords {
+            let match = SQLValue.text(
+                long.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: " AND "))
+            let found = try count(
+                "SELECT 1 FROM words WHERE words MATCH ?", [match], database)
+            if found <= Self.few {
+                return (
+                    """
+                    words w CROSS JOIN search s ON s.number = w.rowid CROSS JOIN films f ON f.number = w.rowid
+                    """, ["words MATCH ?"] + contains, [match] + all
+                )
+            }
+        } else if try count(
+            "SELECT 1 FROM search s WHERE " + contains.joined(separator: " AND "), all, database) <= Self.few
+        {
+            return ("search s CROSS JOIN films f ON f.number = s.number", contains, all)
+        }
+        let index = sort.index.map { " INDEXED BY \($0)" } ?? ""
+        return ("films f\(index) CROSS JOIN search s ON s.number = f.number", contains, all)
+    }
+
+    /// How many rows there are, up to one more than few.
+    private func count(
+        _ sql: String, _ values: [SQLValue], _ database: Database
+    ) throws(FilmLibraryError) -> Int {
+        var count = 0
+        try database.rows("SELECT count(*) FROM (\(sql) LIMIT \(Self.few + 1))", values) {
+            row throws(FilmLibraryError) in
+            count = row.integer(0)
+            return false
+        }
+        return count
+    }
+}

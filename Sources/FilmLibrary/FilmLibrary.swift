@@ -1,0 +1,180 @@
+import FoundationEssentials
+import MovieCatalogue
+import SystemSupport
+
+/// Films that people keep: a catalogue that is searched, changed and voted on, in an SQLite database.
+///
+/// All calls block, and many threads may call at once. Readers never wait for a writer: each has a connection of its own. One
+/// writer at a time has the lock in the process and `BEGIN IMMEDIATE` among processes. A write that has returned is on disk.
+package final class FilmLibrary: Sendable {
+    /// What a library is opened for.
+    package enum Access: Sendable {
+        case reading, writing
+        /// For writing, and made where it is not there.
+        case creating
+    }
+
+    /// Members of a film that the library keeps itself, beside the document.
+    package static let ownMembers = ["id", "rating", "votes", "created_at", "updated_at", "ratings"]
+
+    /// Connections that are kept for readers.
+    private static let idleReaders = 8
+
+    /// The database's path, or what stands for it in messages.
+    package let path: String
+    private let isInMemory: Bool
+    private let readerMode: Database.Mode
+    /// The connection that writes; nil where nothing is written. In memory it reads too.
+    private let writer: Lock<Writer?>
+    private let readers = Lock<[Database]>([])
+
+    /// A connection for writing.
+    struct Writer: Sendable {
+        let database: Database
+        /// Whether it keeps the index of letters.
+        var hasWords: Bool
+    }
+
+    /// Opens a library.
+    /// - Parameter usesWords: whether the index of letters is used, where SQLite has it.
+    package convenience init(path: String, access: Access, usesWords: Bool = true) throws(FilmLibraryError) {
+        try SQLite.open()
+        try Self.check(path, access)
+        switch access {
+        case .reading:
+            let (database, mode) = try Self.reader(path)
+            self.init(path: path, isInMemory: false, readerMode: mode, writer: nil)
+            readers.withLock { $0.append(database) }
+        case .writing, .creating:
+            let database = try Database(path: path, mode: access == .creating ? .creating : .writing)
+            try database.execute(Schema.settings)
+            if try !database.isLibrary() {
+                guard access == .creating else { throw .notALibrary(path: path) }
+                try database.makeLibrary()
+            }
+            // Where another process is inside, it stays as it is until the next opening: any mode is safe.
+            _ = try? database.execute("PRAGMA journal_mode = WAL")
+            let hasWords = usesWords ? try Self.prepareWords(database) : false
+            self.init(
+                path: path, isInMemory: false, readerMode: .reading,
+                writer: Writer(database: database, hasWords: hasWords))
+        }
+    }
+
+    /// An empty library in memory.
+    /// - Parameter path: what stands for it in messages.
+    package convenience init(inMemoryFor path: String) throws(FilmLibraryError) {
+        try SQLite.open()
+        let database = try Database(path: ":memory:", mode: .creating)
+        try database.execute(Schema.settings)
+        try database.makeLibrary()
+        self.init(
+            path: path, isInMemory: true, readerMode: .reading,
+            writer: Writer(database: database, hasWords: try Self.prepareWords(database)))
+    }
+
+    private init(path: String, isInMemory: Bool, readerMode: Database.Mode, writer: Writer?) {
+        self.path = path
+        self.isInMemory = isInMemory
+        self.readerMode = readerMode
+        self.writer = Lock(writer)
+    }
+
+    /// Makes the index of letters, if SQLite can.
+    private static func prepareWords(_ database: Database) throws(FilmLibraryError) -> Bool {
+        if database.hasWords { return true }
+        do throws(FilmLibraryError) {
+            try database.execute(Schema.words)
+            return true
+        } catch {
+            // Without FTS5, or with one without three-letter tokens, films are found by looking at all of them. Another
+            // process may have made the index just now.
+            guard case .system = error else { throw error }
+            return database.hasWords
+        }
+    }
+
+    // MARK: Connections
+
+    /// Runs `body` with a connection for reading.
+    func read<Value: Sendable>(
+        _ body: (Database) throws(FilmLibraryError) -> Value
+    ) throws(FilmLibraryError) -> Value {
+        if isInMemory {
+            return try writer.withLock { writer throws(FilmLibraryError) in
+                guard let writer else { throw .readOnly(path: path) }
+                return try body(writer.database)
+            }
+        }
+        let database: Database
+        if let idle = readers.withLock({ $0.popLast() }) {
+            database = idle
+        } else {
+            database = try Database(path: path, mode: readerMode)
+            try database.execute(Schema.settings)
+        }
+        defer {
+            readers.withLock { idle in
+                if idle.count < Self.idleReaders { idle.append(database) }
+            }
+        }
+        return try body(database)
+    }
+
+    /// Runs `body` in a transaction. It is on disk when this returns; when this throws, nothing has changed.
+    func write<Value: Sendable>(_ body: (Transaction) throws -> Value) throws -> Value {
+        try writer.withLock { writer in
+            guard let database = writer?.database else { throw FilmLibraryError.readOnly(path: path) }
+            try database.execute("BEGIN IMMEDIATE")
+            do {
+                let transaction = Transaction(
+                    database, hasWords: writer?.hasWords ?? false, revision: try database.revision())
+                let value = try body(transaction)
+                try transaction.finish()
+                try database.execute("COMMIT")
+                return value
+            } catch {
+                database.rollBack()
+                throw error
+            }
+        }
+    }
+}
+
+extension FilmLibrary {
+    /// Looks at what SQLite would only complain of in general words.
+    private static func check(_ path: String, _ access: Access) throws(FilmLibraryError) {
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            if access == .creating { return }
+            throw .missing(path: path)
+        }
+        guard !isFolder else { throw .system(path: path, reason: "it is a folder; name a file in it") }
+        if access != .reading, !FileManager.default.isWritableFile(atPath: path) {
+            throw .readOnly(path: path)
+        }
+    }
+
+    /// A connection that reads. Where neither SQLite's own files nor a place to make them is there, the database is read as
+    /// one that nobody writes.
+    private static func reader(
+        _ path: String
+    ) throws(FilmLibraryError) -> (Database, Database.Mode) {
+        func open(_ mode: Database.Mode) throws(FilmLibraryError) -> Database {
+            let database = try Database(path: path, mode: mode)
+            try database.execute(Schema.settings)
+            guard try database.isLibrary() else { throw .notALibrary(path: path) }
+            return database
+        }
+        do throws(FilmLibraryError) {
+            return (try open(.reading), .reading)
+        } catch {
+            switch error {
+            case .readOnly, .system:
+                guard !FileManager.default.fileExists(atPath: path + "-wal") else { throw error }
+                return (try open(.immutable), .immutable)
+            default: throw error
+            }
+        }
+    }
+}

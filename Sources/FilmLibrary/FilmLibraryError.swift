@@ -1,0 +1,55 @@
+package import MovieCatalogue
+
+/// Why a library cannot be opened, read or written.
+package enum FilmLibraryError: Error, Sendable, Hashable {
+    /// The system's SQLite cannot be opened.
+    case sqliteMissing(reason: String)
+    /// There is no file at this path.
+    case missing(path: String)
+    /// The file is something else.
+    case notALibrary(path: String)
+    /// A later version of the program has made it.
+    case newerVersion(path: String)
+    /// The file or its folder cannot be written.
+    case readOnly(path: String)
+    /// Another process has been writing for too long.
+    case busy(path: String)
+    /// The disk is full, or a limit of the file's size or the user's space is reached. The library is as it was before.
+    case full(path: String)
+    /// What is in the file contradicts itself.
+    case corrupt(path: String, reason: String)
+    /// The system or SQLite refuses something else.
+    case system(path: String, reason: String)
+    /// Another film has this id.
+    case idTaken(id: String)
+    /// No film may have this id; it must be what `fault` says.
+    case invalidID(id: String, fault: String)
+    /// The film is not right.
+    case invalidFilm(CatalogueError)
+    /// The cursor is none of this library in this order.
+    case invalidCursor
+}
+
+extension FilmLibraryError: CustomStringConvertible {
+    /// One line: what is wrong, and what to do. Ids may come from strangers, so it is not safe for a terminal as it is.
+    package var description: String {
+        switch self {
+        case .sqliteMissing(let reason):
+            "a library needs SQLite, which cannot be opened (\(reason)); "
+                + "install it, on Debian and Ubuntu with: apt-get install libsqlite3-0"
+        case .missing(let path): "\(path): there is no such file; marquee import makes a library"
+        case .notALibrary(let path): "\(path): it is no library of Marquee; marquee import makes one"
+        case .newerVersion(let path): "\(path): a later version of Marquee has made it; use that one"
+        case .readOnly(let path): "\(path): the file or its folder cannot be written; check its permissions"
+        case .busy(let path): "\(path): another program is writing; try again"
+        case .full(let path): "\(path): the disk is full; nothing was changed; make room and try again"
+        case .corrupt(let path, let reason):
+            "\(path): it is damaged (\(reason)); take a copy, or export what can be read"
+        case .system(let path, let reason): "\(path): \(reason)"
+        case .idTaken(let id): "there is a film \"\(id)\" already; choose another id"
+        case .invalidID(let id, let fault): "the id \"\(id)\" must be \(fault)"
+        case .invalidFilm(let error): "\(error)"
+        case .invalidCursor: "the place to go on from is none of this list; begin again without it"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import FoundationEssentials
+
+/// A page of a library's films.
+package struct FilmQuery: Sendable, Hashable {
+    /// The orders there are. What is equal comes by title, then by id.
+    package enum Sort: String, CaseIterable, Sendable {
+        /// As they came into the library.
+        case catalogue
+        /// Best first, by the rating where there are votes; films without a score come last.
+        case score
+        /// Oldest first; films without a year come last.
+        case year
+        /// By title without its leading article, case and accents aside.
+        case title
+
+        /// The columns that the order goes by. An index has them in this order.
+        var columns: [String] {
+            switch self {
+            case .catalogue: ["number"]
+            case .score: ["score_key", "title_key", "id"]
+            case .year: ["year_key", "title_key", "id"]
+            case .title: ["title_key", "id"]
+            }
+        }
+
+        /// The index of a table's own order needs no name.
+        var index: String? { self == .catalogue ? nil : "films_by_\(rawValue)" }
+    }
+
+    package var sort: Sort
+    /// Words that must all stand in title, original title, director, genres or year, case and accents aside.
+    package var search: String
+    /// The `next` of the page before; nil for the first page.
+    package var after: String?
+    /// Films of a page at most.
+    package var limit: Int
+
+    package init(sort: Sort = .catalogue, search: String = "", after: String? = nil, limit: Int) {
+        self.sort = sort
+        self.search = search
+        self.after = after
+        self.limit = limit
+    }
+}
+
+/// Films in the order that was asked for.
+package struct FilmPage: Sendable, Hashable {
+    package let films: [StoredFilm]
+    /// The cursor of the next page; nil on the last one.
+    package let next: String?
+}
+
+/// The place of a film in an order: its keys, so that it stays a place when the film is gone. As text it is base64url of
+/// `["score", -8.5, "nosferatu", "nosferatu-1922"]`.
+struct FilmCursor {
+    let keys: [SQLValue]
+
+    init(_ keys: [SQLValue]) { self.keys = keys }
+
+    private enum Key: Codable {
+        case number(Double)
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            // What is no number must be text, and then that error counts.
+            if let number = try? container.decode(Double.self) {
+                self = .number(number)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .number(let number): try container.encode(number)
+            case .text(let text): try container.encode(text)
+            }
+        }
+    }
+
+    init(_ text: String, of sort: FilmQuery.Sort) throws(FilmLibraryError) {
+        var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+        base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        // Any failure means the same: it is no cursor.
+        guard let data = Data(base64Encoded: base64),
+            let keys = try? JSONDecoder().decode([Key].self, from: data),
+            case .text(sort.rawValue) = keys.first, keys.count == sort.columns.count + 1
+        else { throw .invalidCursor }
+        self.keys = keys.dropFirst().map { key in
+            switch key {
+            case .number(let number): .real(number)
+            case .text(let text): .text(text)
+            }
+        }
+    }
+
+    func text(of sort: FilmQuery.Sort) -> String {
+        let keys = keys.map { key -> Key in
+            switch key {
+            case .integer(let number): .number(Double(number))
+            case .real(let number): .number(number)
+            case .text(let text): .text(text)
+            case .null, .blob: .text("")
+            }
+        }
+        // Texts and finite numbers can always be encoded.
+        let data = (try? JSONEncoder().encode([.text(sort.rawValue)] + keys)) ?? Data()
+        return data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+            "=", with: "")
+    }
+}

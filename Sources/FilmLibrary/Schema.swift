@@ -1,0 +1,93 @@
+/// The tables of a library, in version 1.
+enum Schema {
+    /// "Mrqe", which tells a library from other databases.
+    static let application = 0x4D72_7165
+    static let version = 1
+
+    /// `films` has what an order goes by beside each document, `search` the folded words that are searched. A film has its
+    /// place in the catalogue by its number. `base_votes` and `base_sum` are votes that came without their raters. A poster's
+    /// bytes come last in their row, so that the rest is read without them.
+    static let tables = """
+        CREATE TABLE facts (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+        CREATE TABLE films (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+            score_key REAL NOT NULL, year_key INTEGER NOT NULL, title_key TEXT NOT NULL,
+            rating REAL, votes INTEGER NOT NULL DEFAULT 0, score REAL,
+            base_sum REAL NOT NULL DEFAULT 0, base_votes INTEGER NOT NULL DEFAULT 0,
+            created_at TEXT NOT NULL, updated_at TEXT NOT NULL, revision INTEGER NOT NULL, document TEXT NOT NULL);
+        CREATE INDEX films_by_score ON films (score_key, title_key, id);
+        CREATE INDEX films_by_year ON films (year_key, title_key, id);
+        CREATE INDEX films_by_title ON films (title_key, id);
+        CREATE TABLE search (number INTEGER PRIMARY KEY REFERENCES films ON DELETE CASCADE, text TEXT NOT NULL);
+        CREATE TABLE ratings (
+            film INTEGER NOT NULL REFERENCES films ON DELETE CASCADE, rater TEXT NOT NULL, value REAL NOT NULL,
+            PRIMARY KEY (film, rater)) WITHOUT ROWID;
+        CREATE TABLE posters (
+            number INTEGER PRIMARY KEY REFERENCES films ON DELETE CASCADE, media_type TEXT NOT NULL,
+            size INTEGER NOT NULL, tag TEXT NOT NULL, bytes BLOB NOT NULL);
+        """
+
+    /// An index of three letters each over the table `search`. SQLite has it where it was built with FTS5, from 3.34 on.
+    static let words = """
+        CREATE VIRTUAL TABLE words USING fts5(
+            text, content='search', content_rowid='number', tokenize='trigram case_sensitive 1')
+        """
+
+    /// What is set in every connection.
+    static let settings = """
+        PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
+        """
+
+    /// Films of no score and of no year come after all others.
+    static let scoreKeyOfNone = 1.0
+    static let yearKeyOfNone = 1_000_000
+}
+
+extension Database {
+    /// Whether this is a library, and of a version that can be read. False for a database without anything.
+    func isLibrary() throws(FilmLibraryError) -> Bool {
+        func number(_ sql: String) throws(FilmLibraryError) -> Int {
+            try first(sql) { row throws(FilmLibraryError) in row.integer(0) } ?? 0
+        }
+        if try number("PRAGMA application_id") == Schema.application {
+            guard try number("PRAGMA user_version") <= Schema.version else { throw .newerVersion(path: path) }
+            return true
+        }
+        guard try number("SELECT count(*) FROM sqlite_master") == 0 else { throw .notALibrary(path: path) }
+        return false
+    }
+
+    /// Makes the tables, unless another process has made them meanwhile.
+    func makeLibrary() throws(FilmLibraryError) {
+        try execute("BEGIN IMMEDIATE")
+        do throws(FilmLibraryError) {
+            if try !isLibrary() {
+                try execute(Schema.tables)
+                // Entity tags are made of revisions: a library that is made anew must not repeat those of the old one.
+                try run(
+                    "INSERT INTO facts VALUES ('revision', ?)", .integer(Int.random(in: 1 << 20..<1 << 44)))
+                try execute(
+                    "PRAGMA application_id = \(Schema.application); PRAGMA user_version = \(Schema.version)")
+            }
+            try execute("COMMIT")
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Whether this SQLite has the index of letters for the library.
+    var hasWords: Bool { understands("SELECT rowid FROM words WHERE words MATCH ?") }
+
+    /// The revision; with `isIndexed`, whether the index of letters is that of this revision.
+    func revision() throws(FilmLibraryError) -> (revision: Int, isIndexed: Bool) {
+        var facts: [String: Int] = [:]
+        try rows("SELECT key, value FROM facts WHERE key IN ('revision', 'words')") {
+            row throws(FilmLibraryError) in
+            facts[row.text(0)] = row.integer(1)
+            return true
+        }
+        guard let revision = facts["revision"] else { throw .corrupt(path: path, reason: "no revision") }
+        return (revision, facts["words"] == revision)
+    }
+}

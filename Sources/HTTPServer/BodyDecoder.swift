@@ -1,0 +1,123 @@
+import HTTPSemantics
+
+/// Cuts the body of one request out of what is received, by its length or by its chunks (RFC 9112 sections 6.2 and 7.1).
+///
+///     4\r\n
+///     film\r\n
+///     0\r\n
+///     \r\n
+struct BodyDecoder {
+    enum Step: Equatable {
+        /// The next bytes of the body.
+        case bytes(ArraySlice<UInt8>)
+        /// The body is whole.
+        case end
+        /// More has to be received first.
+        case needsMore
+    }
+
+    enum Failure: Error, Hashable {
+        /// The chunks break the grammar: where the body ends is not known.
+        case malformed(String)
+        /// The body is longer than `limit` bytes.
+        case tooLong
+    }
+
+    private enum State {
+        case length(Int)
+        case chunkSize
+        case chunk(Int)
+        case chunkEnd
+        case trailers
+        case ended
+    }
+
+    /// A chunk's size with its extensions, and each trailer field, may have so many bytes.
+    static let lineLimit = 4096
+    /// Trailer fields may have so many lines. Their content is not used.
+    private static let trailerLimit = 64
+
+    private var state: State
+    private var trailers = 0
+    /// What the body may still have, in bytes.
+    private var allowance: Int
+
+    /// - Parameters:
+    ///   - framing: how the request says where its body ends.
+    ///   - limit: the most bytes the body may have.
+    init(_ framing: RequestHead.BodyFraming, limit: Int) throws(Failure) {
+        allowance = limit
+        switch framing {
+        case .none: state = .ended
+        case .length(let length):
+            guard length <= limit else { throw .tooLong }
+            state = length == 0 ? .ended : .length(length)
+        case .chunked: state = .chunkSize
+        }
+    }
+
+    mutating func next(from input: inout InputBuffer) throws(Failure) -> Step {
+        while true {
+            switch state {
+            case .ended: return .end
+            case .length(let left):
+                guard !input.isEmpty else { return .needsMore }
+                let bytes = input.take(atMost: left)
+                state = bytes.count == left ? .ended : .length(left - bytes.count)
+                return .bytes(bytes)
+            case .chunkSize:
+                guard let line = try Self.line(from: &input) else { return .needsMore }
+                let size = try Self.chunkSize(line)
+                guard size <= allowance else { throw .tooLong }
+                allowance -= size
+                state = size == 0 ? .trailers : .chunk(size)
+            case .chunk(let left):
+                guard !input.isEmpty else { return .needsMore }
+                let bytes = input.take(atMost: left)
+                state = bytes.count == left ? .chunkEnd : .chunk(left - bytes.count)
+                return .bytes(bytes)
+            case .chunkEnd:
+                guard let line = try Self.line(from: &input) else { return .needsMore }
+                guard line.isEmpty else { throw .malformed("a chunk is longer than its size") }
+                state = .chunkSize
+            case .trailers:
+                guard let line = try Self.line(from: &input) else { return .needsMore }
+                if line.isEmpty {
+                    state = .ended
+                } else {
+                    trailers += 1
+                    guard trailers <= Self.trailerLimit else { throw .malformed("too many trailer fields") }
+                }
+            }
+        }
+    }
+
+    private static func line(from input: inout InputBuffer) throws(Failure) -> ArraySlice<UInt8>? {
+        if let line = input.takeLine() {
+            guard line.count <= lineLimit else { throw .malformed("a line of a chunk is too long") }
+            return line
+        }
+        guard input.count <= lineLimit else { throw .malformed("a line of a chunk is too long") }
+        return nil
+    }
+
+    /// `1a3;name=value`: hexadecimal, then extensions that say nothing here. White space before them is bad grammar that
+    /// RFC 9112 section 7.1.1 has recipients accept.
+    private static func chunkSize(_ line: ArraySlice<UInt8>) throws(Failure) -> Int {
+        var size = 0
+        var rest = line
+        var digits = 0
+        while let digit = rest.first?.hexadecimalValue {
+            digits += 1
+            // More digits than any body has: the sum would overflow.
+            guard digits <= 15 else { throw .malformed("bad size of a chunk") }
+            size = size << 4 | Int(digit)
+            rest = rest.dropFirst()
+        }
+        rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
+        guard digits > 0, rest.isEmpty || rest.first == UInt8(ascii: ";"),
+            rest.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+        else { throw .malformed("bad size of a chunk") }
+        return size
+    }
+}

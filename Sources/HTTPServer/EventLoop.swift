@@ -1,0 +1,203 @@
+import CSystem
+import Glibc
+import HTTPSemantics
+import SystemSupport
+
+/// One thread's connections. It waits for all of them at once (epoll, edge-triggered) and lets each go on as far as it can
+/// without waiting.
+final class EventLoop {
+    let context: ServerContext
+    let mailbox: LoopMailbox
+    /// The time at which the loop woke up last.
+    private(set) var now = ContinuousClock.now
+    /// What a connection reads into before it keeps anything. One for all: an idle connection holds no buffer.
+    var readBuffer = [UInt8](repeating: 0, count: 64 << 10)
+    /// The field Date of the last answer, which most times is that of the next.
+    private var date = (second: 0, text: "")
+
+    private let poller: Poller
+    private var connections: [Connection?] = []
+    private var freeSlots: [UInt32] = []
+    private var connectionNumber: UInt32 = 0
+    private var timers = TimerQueue<ConnectionKey>()
+    /// Connections that have given way to others, and can go on at once.
+    private var yielded: [ConnectionKey] = []
+    /// When accepting begins again; nil while it is under way.
+    private var acceptPause: ContinuousClock.Instant?
+
+    /// How long accepting pauses when the system has no descriptor left.
+    private static let exhaustionPause = Duration.milliseconds(100)
+    /// The keys of what is no connection.
+    private static let wakeKey = UInt64.max
+    private static let listenerKeys = UInt64.max - 1 << 16
+
+    private init(_ context: ServerContext, _ mailbox: LoopMailbox) throws(ResourceShortage) {
+        self.context = context
+        self.mailbox = mailbox
+        poller = try Poller()
+    }
+
+    /// Serves until the server stops. Runs on a thread of its own.
+    static func run(_ context: ServerContext, _ mailbox: LoopMailbox) {
+        // Without a descriptor for epoll there is nothing to wait with; the next thread may find one.
+        guard let loop = try? EventLoop(context, mailbox) else { return }
+        loop.run()
+    }
+
+    private func run() {
+        guard watch(mailbox.wake.descriptor, key: Self.wakeKey, EPOLLIN.rawValue) else { return }
+        watchListeners()
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: 256)
+        while true {
+            let count = unsafe epoll_wait(poller.descriptor, &events, Int32(events.count), waitTime())
+            now = .now
+            for index in 0..<max(0, Int(count)) {
+                let event = unsafe events[index]
+                take(key: unsafe event.data.u64, events: unsafe event.events)
+            }
+            for (key, response) in mailbox.take() {
+                with(key) { $0.answer(response, self) }
+            }
+            fireTimers()
+            goOnWithYielded()
+            if let stopTime = context.stopTime, endsBy(stopTime) { return }
+        }
+    }
+
+    /// What the field Date says now.
+    func dateText() -> String {
+        let second = time(nil)
+        if second != date.second { date = (second, HTTPDate.format(second)) }
+        return date.text
+    }
+
+    private func take(key: UInt64, events: UInt32) {
+        switch key {
+        case Self.wakeKey: mailbox.wake.reset()
+        case Self.listenerKeys...: acceptOne(from: context.listeners[Int(key - Self.listenerKeys)])
+        default: with(ConnectionKey(packed: key)) { $0.becameReady(events, self) }
+        }
+    }
+
+    // MARK: Connections
+
+    /// Lets a connection do something, if it is still there, and ends it if it is over then.
+    private func with(_ key: ConnectionKey, _ body: (Connection) -> Connection.Outcome) {
+        guard Int(key.slot) < connections.count, let connection = connections[Int(key.slot)],
+            connection.key == key
+        else { return }
+        switch body(connection) {
+        case .waits: if let deadline = connection.deadline { schedule(connection, deadline) }
+        case .yields: yielded.append(key)
+        case .isOver: end(connection)
+        }
+    }
+
+    private func goOnWithYielded() {
+        let keys = yielded
+        yielded = []
+        for key in keys { with(key) { $0.advance(self) } }
+    }
+
+    private func schedule(_ connection: Connection, _ deadline: ContinuousClock.Instant) {
+        // Deadlines mostly move away: an entry that fires too early is put back, and none is added meanwhile.
+        if let timer = connection.timer, timer <= deadline { return }
+        connection.timer = deadline
+        timers.insert(connection.key, at: deadline)
+    }
+
+    private func fireTimers() {
+        if let pause = acceptPause, pause <= now {
+            acceptPause = nil
+            watchListeners()
+        }
+        while let (time, key) = timers.pop(until: now) {
+            with(key) { connection in
+                guard connection.timer == time else { return .waits }
+                connection.timer = nil
+                guard let deadline = connection.deadline, deadline <= now else { return .waits }
+                return connection.timedOut(self)
+            }
+        }
+    }
+
+    private func end(_ connection: Connection) {
+        connections[Int(connection.key.slot)] = nil
+        freeSlots.append(connection.key.slot)
+        let wasTurnedAway = connection.isTurnedAway
+        connection.close()
+        // In this order, so that whoever sees no connection any more finds its descriptor free.
+        context.counters.leave(wasTurnedAway: wasTurnedAway)
+    }
+
+    /// Whether no connection is left. Idle ones end at once, the others by `stopTime`.
+    private func endsBy(_ stopTime: ContinuousClock.Instant) -> Bool {
+        for connection in connections.compactMap(\.self) {
+            if now >= stopTime { end(connection) } else { with(connection.key) { $0.hurry(self) } }
+        }
+        return !connections.contains { $0 != nil }
+    }
+
+    private func waitTime() -> Int32 {
+        if !yielded.isEmpty { return 0 }
+        let times = [timers.next, acceptPause, context.stopTime].compactMap(\.self)
+        guard let next = times.min() else { return -1 }
+        let milliseconds = (next - .now) / .milliseconds(1)
+        // Rounded up, so that a wait does not end just before its time.
+        return Int32(min(max(0, milliseconds.rounded(.up)), 60_000))
+    }
+
+    // MARK: Accepting
+
+    /// Accepts one connection: the other loops get the next.
+    private func acceptOne(from listener: Listener) {
+        switch listener.accept() {
+        case .success((let socket, let peer)): add(socket, peer)
+        case .failure(let failure) where failure.isExhaustion:
+            acceptPause = now + Self.exhaustionPause
+            for listener in context.listeners { listener.waitable.map(unwatch) }
+        // The client went away before it was accepted, or another loop has taken it.
+        case .failure: break
+        }
+    }
+
+    private func add(_ socket: Int32, _ peer: Peer) {
+        let admission = context.counters.admit(atMost: context.configuration.maximumConnections)
+        if case .drop = admission {
+            Glibc.close(socket)
+            return
+        }
+        let slot = freeSlots.popLast() ?? UInt32(connections.count)
+        if Int(slot) == connections.count { connections.append(nil) }
+        connectionNumber &+= 1
+        let key = ConnectionKey(slot: slot, number: connectionNumber & 0x7FFF_FFFF)
+        var isTurnedAway = false
+        if case .turnAway = admission { isTurnedAway = true }
+        let connection = Connection(socket, key: key, peer: peer, isTurnedAway: isTurnedAway)
+        connections[Int(slot)] = connection
+        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        guard watch(socket, key: key.packed, events) else { return end(connection) }
+        with(key) { $0.begin(self) }
+    }
+
+    private func watchListeners() {
+        for (index, listener) in context.listeners.enumerated() {
+            guard let descriptor = listener.waitable else { continue }
+            // One loop is woken for a connection, not all.
+            watch(
+                descriptor, key: Self.listenerKeys + UInt64(index), EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue
+            )
+        }
+    }
+
+    @discardableResult
+    private func watch(_ descriptor: Int32, key: UInt64, _ events: UInt32) -> Bool {
+        var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: key))
+        return unsafe epoll_ctl(poller.descriptor, EPOLL_CTL_ADD, descriptor, &event) == 0
+    }
+
+    private func unwatch(_ descriptor: Int32) {
+        var event = unsafe epoll_event()
+        _ = unsafe epoll_ctl(poller.descriptor, EPOLL_CTL_DEL, descriptor, &event)
+    }
+}

@@ -1,0 +1,113 @@
+import CSystem
+import Glibc
+import SystemSupport
+
+/// A socket that listens.
+final class Listener: Sendable {
+    /// The port it listens on, which the system chose if 0 was asked for; nil for a local socket.
+    let port: UInt16?
+    /// Connections the system keeps for us until they are accepted.
+    private static let backlog: Int32 = 512
+    private let descriptor: Lock<Int32?>
+    /// The name that a local socket has in its folder.
+    private let path: String?
+
+    init(_ address: ListenAddress) throws(HTTPServerError) {
+        let socketAddress: SocketAddress
+        switch address {
+        case .internet(let text, let port):
+            socketAddress = try SocketAddress(text, port: port)
+            path = nil
+        case .local(let path):
+            socketAddress = try SocketAddress(path: path)
+            self.path = path
+        }
+        let descriptor = try Self.open(socketAddress)
+        do {
+            try Self.bind(descriptor, to: socketAddress, address)
+            port = path == nil ? try SocketAddress.port(of: descriptor) : nil
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = Lock(descriptor)
+    }
+
+    deinit { stop() }
+
+    /// The descriptor to wait on; nil once stopped.
+    var waitable: Int32? { descriptor.withLock { $0 } }
+
+    /// Lets go of the port or path; connections not yet accepted are reset.
+    func stop() {
+        guard let descriptor = descriptor.withLock({ $0.take() }) else { return }
+        // A program that is being started has a copy of the descriptor for a moment, which would go on listening.
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+        if let path { unsafe unlink(path) }
+    }
+
+    /// The next connection, or the error number of the call that gave none.
+    func accept() -> Result<(socket: Int32, peer: Peer), AcceptFailure> {
+        guard let descriptor = waitable else { return .failure(AcceptFailure(errno: EBADF)) }
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let socket = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe csystem_accept(descriptor, $0, &length)
+            }
+        }
+        guard socket >= 0 else { return .failure(AcceptFailure(errno: errno)) }
+        return .success((socket, Peer(storage)))
+    }
+
+    struct AcceptFailure: Error {
+        let errno: Int32
+
+        /// Whether no connection can be accepted until others end: descriptors or memory are used up.
+        var isExhaustion: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
+    }
+
+    private static func open(_ address: SocketAddress) throws(HTTPServerError) -> Int32 {
+        let descriptor = socket(
+            address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { throw .system(call: "socket", errno: errno) }
+        return descriptor
+    }
+
+    private static func bind(
+        _ descriptor: Int32, to socketAddress: SocketAddress, _ address: ListenAddress
+    ) throws(HTTPServerError) {
+        var yes: Int32 = 1
+        // Without it a port stays in use for a minute after the connections of the last run.
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        func bind() -> Int32? {
+            unsafe socketAddress.withPointer { unsafe Glibc.bind(descriptor, $0, $1) } == 0 ? nil : errno
+        }
+        var failure = bind()
+        if failure == EADDRINUSE, case .local(let path) = address, try isAbandoned(socketAddress) {
+            unsafe unlink(path)
+            failure = bind()
+        }
+        if failure == nil, Glibc.listen(descriptor, backlog) != 0 { failure = errno }
+        if let failure { throw error(failure, address) }
+    }
+
+    /// Whether nobody listens at a local socket's path any more: a server that was killed leaves its name behind.
+    private static func isAbandoned(_ address: SocketAddress) throws(HTTPServerError) -> Bool {
+        let descriptor = try open(address)
+        defer { close(descriptor) }
+        return unsafe address.withPointer { unsafe connect(descriptor, $0, $1) } != 0 && errno == ECONNREFUSED
+    }
+
+    private static func error(_ errno: Int32, _ address: ListenAddress) -> HTTPServerError {
+        switch (errno, address) {
+        case (EADDRINUSE, .internet(let address, let port)): .portInUse(address: address, port: port)
+        case (EACCES, .internet(_, let port)), (EPERM, .internet(_, let port)): .portNotPermitted(port: port)
+        case (EADDRNOTAVAIL, .internet(let address, _)): .addressNotHere(address)
+        case (EADDRINUSE, .local(let path)): .pathInUse(path)
+        case (_, .local(let path)): .pathRefused(path, errno: errno)
+        default: .system(call: "bind", errno: errno)
+        }
+    }
+}

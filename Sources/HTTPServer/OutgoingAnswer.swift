@@ -1,0 +1,43 @@
+import HTTPSemantics
+
+/// An answer that is being sent, and what is told of it afterwards.
+struct OutgoingAnswer {
+    var writer: ResponseWriter
+    /// Whether the connection stays open afterwards.
+    let keepsAlive: Bool
+    /// When the answer began to leave.
+    var departure: ContinuousClock.Instant?
+    private let method, target: String
+    private let status: HTTPStatus
+    private let bytes: Int
+    private let start: ContinuousClock.Instant
+
+    /// - Parameters:
+    ///   - head: of the request; nil where none was understood.
+    ///   - date: the value of the field Date.
+    ///   - start: when the request's last byte came.
+    init(
+        _ response: HTTPResponse, to head: RequestHead?, keepAlive: Bool, date: String,
+        start: ContinuousClock.Instant
+    ) {
+        let isHead = head?.method == "HEAD"
+        let body = isHead || response.status == .notModified ? HTTPResponse.Body.none : response.body
+        writer = ResponseWriter(
+            head: response.head(date: date, keepAlive: keepAlive, minorVersion: head?.minorVersion ?? 1),
+            body: body)
+        keepsAlive = keepAlive
+        method = head?.method ?? ""
+        target = head?.target ?? ""
+        status = response.status
+        bytes = body.count
+        self.start = start
+    }
+
+    func report(_ report: (@Sendable (HTTPServer.Answer) -> Void)?) {
+        guard let report, !method.isEmpty else { return }
+        report(
+            HTTPServer.Answer(
+                method: method, target: target, status: status.rawValue, bytes: bytes,
+                time: start.duration(to: .now)))
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPSemantics
+import SystemSupport
+
+/// What the threads of a server count and decide together.
+final class ServerCounters: Sendable {
+    /// What becomes of a new connection.
+    enum Admission {
+        case serve
+        /// One too many: its request is answered 503.
+        case turnAway
+        /// Far too many: closed without a word.
+        case drop
+    }
+
+    /// Connections that are being told at once that there are too many.
+    private static let maximumTurnedAway = 64
+
+    private struct State {
+        var statistics = HTTPServer.Statistics()
+        var turnedAway = 0
+    }
+
+    private let state = Lock(State())
+
+    var statistics: HTTPServer.Statistics { state.withLock { $0.statistics } }
+
+    func admit(atMost maximum: Int) -> Admission {
+        state.withLock { state in
+            state.statistics.connectionsInAll += 1
+            if state.statistics.connectionsNow - state.turnedAway < maximum {
+                state.statistics.connectionsNow += 1
+                return .serve
+            }
+            guard state.turnedAway < Self.maximumTurnedAway else { return .drop }
+            state.statistics.connectionsNow += 1
+            state.turnedAway += 1
+            return .turnAway
+        }
+    }
+
+    func leave(wasTurnedAway: Bool) {
+        state.withLock { state in
+            state.statistics.connectionsNow -= 1
+            if wasTurnedAway { state.turnedAway -= 1 }
+        }
+    }
+
+    func countRequest(_ status: HTTPStatus) {
+        state.withLock { state in
+            state.statistics.requests += 1
+            state.statistics.byStatus[status.rawValue, default: 0] += 1
+        }
+    }
+
+    func countSent(_ bytes: Int) {
+        state.withLock { $0.statistics.bytesSent += bytes }
+    }
+}

@@ -1,0 +1,110 @@
+import FilmLibrary
+import Foundation
+import HTTPSemantics
+import HTTPServer
+import MovieCatalogue
+
+@testable import CatalogueService
+
+/// Asks a film service as a server would: each request is admitted by its head, and handled only then.
+final class FilmClient: Sendable {
+    let library: FilmLibrary
+    let service: FilmService
+
+    static let local = Peer(address: "127.0.0.1", isLocal: true)
+
+    /// A service of an empty library that may be written to.
+    init(configure: (inout FilmServiceConfiguration) -> Void = { _ in }) throws {
+        library = try FilmLibrary(inMemoryFor: "the tests' library")
+        var configuration = FilmServiceConfiguration()
+        configuration.isWritable = true
+        configure(&configuration)
+        service = FilmService(library: library, configuration: configuration)
+    }
+
+    func send(
+        _ method: String, _ target: String, _ fields: HTTPFields = [:], body: [UInt8]? = nil,
+        peer: Peer = local
+    ) throws -> Answer {
+        let head = try Self.head(method, target, fields, body)
+        switch service.admit(head, from: peer) {
+        case .answer(let response): return Answer(response: response, isEarly: true)
+        case .handle(let limit):
+            precondition((body?.count ?? 0) <= limit)
+            let request = HTTPRequest(head: head, body: body.map { .bytes($0) } ?? .none, peer: peer)
+            return Answer(response: service.respond(to: request), isEarly: false)
+        }
+    }
+
+    /// Sends a body of a type, `application/json` unless told.
+    func send(
+        _ method: String, _ target: String, _ body: String, type: String = "application/json",
+        _ more: HTTPFields = [:]
+    ) throws -> Answer {
+        var fields = more
+        fields["Content-Type"] = type
+        return try send(method, target, fields, body: Array(body.utf8))
+    }
+
+    func get(_ target: String, _ fields: HTTPFields = [:]) throws -> Answer {
+        try send("GET", target, fields)
+    }
+
+    static func head(
+        _ method: String, _ target: String, _ fields: HTTPFields, _ body: [UInt8]?
+    ) throws -> RequestHead {
+        var text = "\(method) \(target) HTTP/1.1\r\n"
+        if fields["host"] == nil { text += "Host: 127.0.0.1:8080\r\n" }
+        for field in fields.fields { text += "\(field.name): \(field.value)\r\n" }
+        if let body, fields["content-length"] == nil { text += "Content-Length: \(body.count)\r\n" }
+        return try RequestHead(parsing: Array(text.dropLast(1).utf8))
+    }
+
+    /// What came back.
+    struct Answer {
+        let response: HTTPResponse
+        /// Whether it came before any body was read.
+        let isEarly: Bool
+
+        var status: Int { response.status.rawValue }
+
+        var bytes: [UInt8] {
+            if case .bytes(let bytes) = response.body { bytes } else { [] }
+        }
+
+        var text: String { String(decoding: bytes, as: UTF8.self) }
+
+        var film: FilmDocument {
+            get throws { try FilmDocument(json: try JSONText(parsing: bytes)) }
+        }
+
+        /// The ids of a list in JSON.
+        var ids: [String] {
+            get throws {
+                try film["movies"]?.elements?.compactMap { try FilmDocument(json: $0)["id"]?.string } ?? []
+            }
+        }
+
+        subscript(field: String) -> String? { response.fields[field] }
+    }
+}
+
+/// A form of parts, as curl makes it.
+struct MultipartBody {
+    static let type = "multipart/form-data; boundary=----test"
+    private(set) var bytes: [UInt8] = []
+
+    init(_ fields: [(String, String)], poster: [UInt8]? = nil) {
+        for (name, value) in fields {
+            bytes += Array(
+                "------test\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8)
+        }
+        if let poster {
+            bytes += Array(
+                "------test\r\nContent-Disposition: form-data; name=\"poster\"; filename=\"a.png\"\r\n\r\n"
+                    .utf8)
+            bytes += poster + [0x0D, 0x0A]
+        }
+        bytes += Array("------test--\r\n".utf8)
+    }
+}

@@ -1,0 +1,167 @@
+import FilmLibrary
+import HTTPSemantics
+import MovieCatalogue
+import TestSupport
+import Testing
+
+@testable import CatalogueService
+
+@Suite("Posters", .timeLimit(.minutes(30)))
+struct FilmPosterTests {
+    private func client(_ more: String = "") throws -> FilmClient {
+        let client = try FilmClient()
+        #expect(try client.send("POST", "/films", "{\"id\":\"a b\",\"title\":\"A\"\(more)}").status == 201)
+        return client
+    }
+
+    private let path = "/films/a%20b/poster"
+
+    @Test("a picture is given back as the same bytes, of the type that they have")
+    func sameBytes() throws {
+        let client = try client()
+        for (bytes, type, status) in [
+            (SampleImages.png, "image/png", 201), (SampleImages.jpeg, "image/jpeg", 204),
+        ] {
+            let put = try client.send("PUT", path, ["Content-Type": "image/png"], body: bytes)
+            #expect(put.status == status)
+            let answer = try client.get(path)
+            #expect(answer.status == 200 && answer.bytes == bytes && answer["content-type"] == type)
+            #expect(answer["etag"] == put["etag"] && answer["cache-control"] == "no-cache")
+            #expect(answer["content-security-policy"] == "default-src 'none'; sandbox")
+            #expect(try client.get(path, ["If-None-Match": try #require(put["etag"])]).status == 304)
+        }
+    }
+
+    @Test("parts of a picture are given where they are asked for")
+    func ranges() throws {
+        let client = try client()
+        #expect(try client.send("PUT", path, body: SampleImages.png).status == 201)
+        let part = try client.get(path, ["Range": "bytes=2-5"])
+        #expect(part.status == 206 && part.bytes == Array(SampleImages.png[2...5]))
+        #expect(part["content-range"] == "bytes 2-5/\(SampleImages.png.count)")
+        #expect(try client.get(path, ["Range": "bytes=9999-"]).status == 416)
+        #expect(try client.get(path, ["Range": "bytes=2-5", "If-Range": "\"x\""]).status == 200)
+    }
+
+    @Test("what cannot be decoded whole is 422 with the reason, and what is no picture 415")
+    func refused() throws {
+        let client = try client()
+        for bytes in [
+            Array("hello".utf8), Array(SampleImages.png.dropLast(20)),
+            Array("GIF89a\u{1}\0\u{1}\0\0\0\0".utf8), [],
+        ] {
+            let answer = try client.send("PUT", path, ["Content-Type": "image/png"], body: bytes)
+            #expect(answer.status == 422 && answer.text.contains(#""pointer":"/poster""#))
+        }
+        let form = try client.send(
+            "PUT", path, ["Content-Type": "application/x-www-form-urlencoded"], body: SampleImages.png)
+        #expect(form.status == 415 && form.isEarly && form["accept"] == "image/jpeg, image/png")
+        let long = try client.send("PUT", path, ["Content-Length": "33554433"])
+        #expect(long.status == 413 && long.isEarly)
+        #expect(try client.send("PUT", "/films/none/poster", body: SampleImages.png).status == 404)
+        #expect(try client.get(path).status == 404)
+    }
+
+    @Test("a picture comes with a form, too")
+    func form() throws {
+        let client = try FilmClient()
+        let body = MultipartBody([("film[title]", "A"), ("film[id]", "a b")], poster: SampleImages.png)
+        let created = try client.send(
+            "POST", "/films", ["Content-Type": MultipartBody.type], body: body.bytes)
+        #expect(try created.status == 201 && created.film["poster"]?.string == "films/a%20b/poster")
+        #expect(try client.get(path).bytes == SampleImages.png)
+        let patch = MultipartBody([], poster: SampleImages.jpeg)
+        #expect(
+            try client.send("PATCH", "/films/a%20b", ["Content-Type": MultipartBody.type], body: patch.bytes)
+                .status == 200)
+        #expect(try client.get(path).bytes == SampleImages.jpeg)
+        let bad = MultipartBody([("title", "B")], poster: Array("hello".utf8))
+        #expect(
+            try client.send("POST", "/films", ["Content-Type": MultipartBody.type], body: bad.bytes).status
+                == 422)
+        let none = MultipartBody([("title", "B")], poster: [])
+        #expect(
+            try client.send("POST", "/films", ["Content-Type": MultipartBody.type], body: none.bytes).status
+                == 201)
+    }
+
+    @Test("the poster's address leads from each answer to the same picture")
+    func addresses() throws {
+        let client = try client()
+        #expect(try client.send("PUT", path, body: SampleImages.png).status == 201)
+        #expect(try client.get("/films/a%20b").film["poster"]?.string == "a%20b/poster")
+        func first(_ target: String) throws -> String? {
+            let movies = try client.get(target).film["movies"]?.elements
+            return try movies?.first.map { try FilmDocument(json: $0)["poster"]?.string } ?? nil
+        }
+        #expect(try first("/films") == "films/a%20b/poster" && first("/") == "films/a%20b/poster")
+        #expect(try first("/films/top3") == "a%20b/poster" && first("/films/top/3") == "../a%20b/poster")
+        #expect(
+            try Catalogue(parsing: try client.get("/films/top/3.xml").bytes).movies.first?.poster
+                == "../a%20b/poster")
+    }
+
+    @Test("a poster stays when the film is put back with its address or changed, and goes without")
+    func keeping() throws {
+        let client = try client()
+        #expect(try client.send("PUT", path, body: SampleImages.png).status == 201)
+        let tag = try client.get(path)["etag"]
+        let film = try client.get("/films/a%20b")
+        #expect(
+            try client.send("PUT", "/films/a%20b", ["Content-Type": "application/json"], body: film.bytes)
+                .status == 200)
+        #expect(try client.send("PATCH", "/films/a%20b", #"{"year":1922}"#).status == 200)
+        #expect(try client.get(path)["etag"] == tag)
+        let elsewhere = #"{"poster":"https://example.org/a.jpg"}"#
+        #expect(try client.send("PATCH", "/films/a%20b", elsewhere).status == 200)
+        #expect(try client.get(path).status == 302)
+        #expect(try client.send("PUT", path, body: SampleImages.png).status == 201)
+        #expect(try client.send("PATCH", "/films/a%20b", #"{"poster":null}"#).status == 200)
+        #expect(try client.get(path).status == 404)
+        #expect(try client.send("PUT", path, body: SampleImages.png).status == 201)
+        #expect(try client.send("PUT", "/films/a%20b", #"{"title":"A"}"#).status == 200)
+        #expect(try client.get(path).status == 404)
+    }
+
+    @Test("a poster elsewhere is a redirect, of http and https alone")
+    func elsewhere() throws {
+        for (address, location) in [
+            ("https://example.org/é a.jpg", "https://example.org/%C3%A9%20a.jpg"),
+            ("HTTP://example.org/a", "HTTP://example.org/a"),
+            ("posters/a.jpg", "../../posters/a.jpg"), ("javascript:alert(1)", nil),
+            ("file:///etc/passwd", nil),
+            ("//example.org/a.jpg", nil), ("/a.jpg", nil), ("data:image/png;base64,AA", nil),
+            ("https://me@example.org/", nil),
+        ] as [(String, String?)] {
+            let client = try client(",\"poster\":\(JSONText(address).text)")
+            let answer = try client.get(path)
+            #expect(
+                answer.status == (location == nil ? 404 : 302) && answer["location"] == location, "\(address)"
+            )
+        }
+    }
+
+    @Test("a relative address is given relative to each answer, and is put back as it was")
+    func relative() throws {
+        let client = try client(",\"poster\":\"posters/a.jpg\"")
+        let film = try client.get("/films/a%20b")
+        #expect(try film.film["poster"]?.string == "../posters/a.jpg")
+        #expect(
+            try client.send("PUT", "/films/a%20b", ["Content-Type": "application/json"], body: film.bytes)
+                .status == 200)
+        #expect(try client.library.film("a b")?.document["poster"]?.string == "posters/a.jpg")
+        #expect(try client.get("/films").text.contains("\"posters/a.jpg\""))
+    }
+
+    @Test("a poster is removed, also one elsewhere")
+    func remove() throws {
+        let client = try client(",\"poster\":\"https://example.org/a.jpg\"")
+        #expect(try client.send("DELETE", path).status == 204)
+        #expect(try client.send("DELETE", path).status == 404)
+        #expect(try client.send("PUT", path, ["If-None-Match": "*"], body: SampleImages.png).status == 201)
+        #expect(try client.send("PUT", path, ["If-None-Match": "*"], body: SampleImages.png).status == 412)
+        #expect(try client.send("DELETE", path, ["If-Match": "\"x\""]).status == 412)
+        #expect(try client.send("DELETE", path).status == 204)
+        #expect(try client.get("/films/a%20b").film["poster"] == nil)
+    }
+}

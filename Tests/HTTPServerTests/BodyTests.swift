@@ -1,0 +1,165 @@
+import FoundationEssentials
+import Glibc
+import HTTPSemantics
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+extension OverSockets {
+    @Suite("takes bodies")
+    struct Bodies {
+        private func post(_ fields: String..., target: String = "/x") -> String {
+            (["POST \(target) HTTP/1.1", "Host: x"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
+        }
+
+        @Test("a body reaches the handler, by length and in chunks, and the connection goes on")
+        func whole() throws {
+            let client = try RunningServer().client()
+            for _ in 0..<3 {
+                client.send(post("Content-Length: 4") + "body")
+                #expect(try client.answer().text == "POST /x body")
+                client.send(post("Transfer-Encoding: chunked") + "2\r\nbo\r\n2\r\ndy\r\n0\r\n\r\n")
+                #expect(try client.answer().text == "POST /x body")
+                client.send(post("Content-Length: 0"))
+                let answer = try client.answer()
+                #expect(answer.text == "POST /x ")
+                #expect(answer.fields["body"] == "none")
+            }
+        }
+
+        @Test("pipelined requests with bodies are answered in order")
+        func pipelining() throws {
+            let client = try RunningServer().client()
+            var requests = ""
+            for number in 0..<50 {
+                requests += post("Content-Length: \("\(number)".utf8.count)") + "\(number)"
+            }
+            client.send(requests)
+            for number in 0..<50 { #expect(try client.answer().text == "POST /x \(number)") }
+        }
+
+        @Test("a long body goes to a file without a name, byte for byte")
+        func spool() throws {
+            let folder = try TemporaryFolder()
+            let client = try RunningServer { $0.temporaryFolder = folder.path }.client()
+            let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * 31 >> 3) }
+            client.send(Array(post("Content-Length: \(body.count)").utf8) + body)
+            let answer = try client.answer()
+            #expect(answer.fields["body"] == "file")
+            #expect(answer.body == Array("POST /x ".utf8) + body)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        }
+
+        @Test("a body that the disk has no room for is answered 507, one that cannot be kept 503")
+        func noRoom() throws {
+            let client = try RunningServer { $0.temporaryFolder = "/nowhere" }.client()
+            client.send(post("Content-Length: 100000") + String(repeating: "x", count: 100_000))
+            #expect(try client.answer().status == 503)
+        }
+
+        @Test("a body above the handler's limit is answered 413, before it is read where its length tells")
+        func tooLong() throws {
+            let running = try RunningServer(EchoHandler(bodyLimit: 10))
+            for start in [
+                "Content-Length: 11", "Transfer-Encoding: chunked",
+                "Content-Length: 11\r\nExpect: 100-continue",
+            ] {
+                let client = try running.client()
+                client.send(post(start) + (start.hasPrefix("T") ? "b\r\n01234567890" : ""))
+                let answer = try client.answer()
+                #expect(answer.status == 413)
+                #expect(answer.fields["connection"] == "close")
+                #expect(client.isEnded())
+            }
+        }
+
+        @Test("a client that waits to be told to send its body is told once, or gets its answer instead")
+        func expectContinue() throws {
+            let running = try RunningServer()
+            let client = try running.client()
+            client.send(post("Content-Length: 4", "Expect: 100-continue"))
+            #expect(try client.answer(hasBody: false).status == 100)
+            client.send("body")
+            #expect(try client.answer().text == "POST /x body")
+            // One that did not wait needs no word.
+            client.send(post("Content-Length: 4", "Expect: 100-Continue") + "body")
+            #expect(try client.answer().text == "POST /x body")
+            client.send(post("Content-Length: 4", "Expect: 100-continue", target: "/refused"))
+            let refused = try client.answer()
+            #expect(refused.status == 403)
+            #expect(refused.fields["connection"] == "close")
+        }
+
+        @Test("a body that nobody wants is read past when it is short, and else ends the connection")
+        func unwanted() throws {
+            let running = try RunningServer()
+            let client = try running.client()
+            client.send(post("Content-Length: 4", target: "/refused") + "GET " + post("Content-Length: 0"))
+            #expect(try client.answer().status == 403)
+            #expect(try client.answer().text == "POST /x ")
+            client.send(post("Content-Length: 100000", target: "/refused"))
+            let answer = try client.answer()
+            #expect(answer.status == 403)
+            #expect(answer.fields["connection"] == "close")
+        }
+
+        @Test("a body that comes too slowly is answered 408")
+        func slow() throws {
+            let running = try RunningServer {
+                $0.bodyTimeout = .milliseconds(60)
+                $0.minimumBodyRate = 100
+            }
+            let client = try running.client()
+            client.send(post("Content-Length: 10") + "half")
+            #expect(try client.answer().status == 408)
+            #expect(client.isEnded())
+        }
+
+        @Test("a body's time grows with what has come of it")
+        func deadline() throws {
+            var configuration = HTTPServer.Configuration()
+            configuration.bodyTimeout = .seconds(20)
+            configuration.minimumBodyRate = 500
+            let head = try RequestHead(
+                parsing: Array("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000".utf8))
+            let start = ContinuousClock.now
+            var request = try IncomingRequest(
+                head: head, purpose: .discarding(.plain(.ok)), limit: 9000, start: start)
+            #expect(request.deadline(configuration) == start + .seconds(20))
+            var input = InputBuffer()
+            input.append([UInt8](repeating: 0, count: 1500)[...])
+            _ = request.take(from: &input)
+            #expect(request.deadline(configuration) == start + .seconds(23))
+        }
+
+        @Test("a body whose chunks break the grammar is answered 400, and the connection ends")
+        func malformed() throws {
+            let client = try RunningServer().client()
+            client.send(post("Transfer-Encoding: chunked") + "zz\r\n")
+            #expect(try client.answer().status == 400)
+            #expect(client.isEnded())
+        }
+
+        @Test("a client that leaves in the middle of its body is not handled")
+        func leaves() async throws {
+            let handled = Tally()
+            let running = try RunningServer(EchoHandler(whenHandled: { handled.add() }))
+            let client = try running.client()
+            client.send(post("Content-Length: 10") + "half")
+            client.finishSending()
+            #expect(client.isEnded())
+            #expect(handled.count == 0)
+        }
+
+        @Test("a client that has nothing more to send still gets its answer")
+        func halfClosed() throws {
+            let client = try RunningServer().client()
+            client.send(post("Content-Length: 4") + "body")
+            client.finishSending()
+            #expect(try client.answer().text == "POST /x body")
+            #expect(client.isEnded())
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import HTTPSemantics
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+extension OverSockets {
+    @Suite("serves many connections")
+    struct Connections {
+        @Test("more requests than threads that may block wait their turn, and others are served meanwhile")
+        func blocking() async throws {
+            let gate = Gate()
+            let entered = Tally()
+            let running = try RunningServer(
+                EchoHandler(whenHandled: {
+                    entered.add()
+                    gate.wait()
+                })
+            ) { $0.blockingThreads = 2 }
+            let clients = try (0..<5).map { _ in try running.client() }
+            for client in clients { client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n") }
+            try await entered.reaches(2)
+            // What needs no thread is answered.
+            let other = try running.client()
+            #expect(try other.get("/refused").status == 403)
+            #expect(entered.count == 2)
+            gate.open()
+            for client in clients { #expect(try client.answer().text == "GET /a ") }
+        }
+
+        @Test("a thousand connections at once are served by few threads")
+        func many() throws {
+            let running = try RunningServer()
+            let before = threads()
+            let clients = try (0..<1000).map { _ in try running.client() }
+            for client in clients { client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n") }
+            for client in clients { #expect(try client.answer().status == 200) }
+            #expect(running.server.statistics.connectionsNow == 1000)
+            #expect(threads() < before + 40)
+        }
+
+        @Test("a local socket is served, and its client is of this machine")
+        func local() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("socket")
+            var configuration = HTTPServer.Configuration()
+            configuration.addresses = [.local(path: path)]
+            let server = try HTTPServer(configuration: configuration, handler: EchoHandler())
+            try server.start()
+            let client = try RawClient(path: path)
+            let answer = try client.get("/a")
+            #expect(answer.text == "GET /a ")
+            #expect(answer.fields["peer"] == "local")
+            server.stop()
+            #expect(unsafe access(path, F_OK) != 0)
+        }
+
+        @Test("the handler knows who asks")
+        func peer() throws {
+            let client = try RunningServer().client()
+            #expect(try client.get("/a").fields["peer"] == "127.0.0.1")
+        }
+
+        private func threads() -> Int {
+            var names = 0
+            guard let listing = unsafe opendir("/proc/self/task") else { return 0 }
+            defer { unsafe closedir(listing) }
+            while unsafe readdir(listing) != nil { names += 1 }
+            return names
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import HTTPServer
+
+@Suite("InputBuffer", .timeLimit(.minutes(30)))
+struct InputBufferTests {
+    private let two = Array("\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n\nGET /b HTTP/1.0\n\n".utf8)
+    private let heads = ["GET /a HTTP/1.1\r\nHost: x", "GET /b HTTP/1.0"]
+
+    @Test("heads come out whole however the bytes come in")
+    func pieces() {
+        for size in 1...two.count {
+            var buffer = InputBuffer()
+            var found: [String] = []
+            for start in stride(from: 0, to: two.count, by: size) {
+                buffer.append(two[start..<min(start + size, two.count)])
+                while let head = buffer.takeHead() { found.append(String(decoding: head, as: UTF8.self)) }
+            }
+            #expect(found == heads, "in pieces of \(size)")
+            #expect(buffer.isEmpty)
+        }
+    }
+
+    @Test("empty lines are not the beginning of a request")
+    func emptyLines() {
+        var buffer = InputBuffer()
+        for _ in 0..<3 { buffer.append(Array("\r\n".utf8)[...]) }
+        #expect(buffer.takeHead() == nil)
+        #expect(buffer.isEmpty)
+        buffer.append(Array("G".utf8)[...])
+        #expect(buffer.takeHead() == nil)
+        #expect(!buffer.isEmpty)
+    }
+
+    @Test("a body that came with the head is taken from what was read")
+    func body() {
+        var buffer = InputBuffer()
+        buffer.append(Array("POST / HTTP/1.0\r\n\r\n\r\n--GET".utf8)[...])
+        #expect(buffer.takeHead() != nil)
+        #expect(buffer.take(atMost: 4) == Array("\r\n--".utf8)[...])
+        #expect(buffer.count == 3)
+        #expect(buffer.take(atMost: 4) == Array("GET".utf8)[...])
+        #expect(buffer.isEmpty)
+    }
+
+    @Test("lines come out whole, with either line end")
+    func lines() {
+        var buffer = InputBuffer()
+        buffer.append(Array("4;a=b\r\nrest\n\r\nha".utf8)[...])
+        #expect(buffer.takeLine() == Array("4;a=b".utf8)[...])
+        #expect(buffer.takeLine() == Array("rest".utf8)[...])
+        #expect(buffer.takeLine()?.isEmpty == true)
+        #expect(buffer.takeLine() == nil)
+        #expect(buffer.count == 2)
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+extension OverSockets {
+    @Suite("Listener")
+    struct ListenerTests {
+        @Test(
+            "a stop ends the listening, though a program that is being started has a copy of the descriptor")
+        func copiedDescriptor() throws {
+            let listener = try Listener(.internet(address: "127.0.0.1", port: 0))
+            let copy = dup(try #require(listener.waitable))
+            defer { close(copy) }
+            #expect(isListening(copy))
+            listener.stop()
+            #expect(!isListening(copy))
+        }
+
+        @Test("a local socket takes the place of one whose server was killed, and of no other")
+        func local() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("socket")
+            let first = try Listener(.local(path: path))
+            #expect(throws: HTTPServerError.pathInUse(path)) { try Listener(.local(path: path)) }
+            // What a kill leaves behind: the name, and nobody who listens.
+            close(try #require(first.waitable))
+            let second = try Listener(.local(path: path))
+            #expect(isListening(try #require(second.waitable)))
+            second.stop()
+            #expect(unsafe access(path, F_OK) != 0)
+            let long = folder.file(String(repeating: "x", count: 200))
+            #expect(throws: HTTPServerError.invalidPath(long)) { try Listener(.local(path: long)) }
+            let absent = folder.file("none/socket")
+            #expect(throws: HTTPServerError.pathRefused(absent, errno: ENOENT)) {
+                try Listener(.local(path: absent))
+            }
+        }
+
+        private func isListening(_ socket: Int32) -> Bool {
+            var answer: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            return unsafe getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &answer, &length) == 0 && answer != 0
+        }
+    }
+}

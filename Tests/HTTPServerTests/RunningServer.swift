@@ -1,0 +1,62 @@
+import Glibc
+import HTTPSemantics
+import SystemSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import HTTPServer
+
+/// All that uses sockets runs one after the other, so that one test's clients are not another's load.
+@Suite("HTTPServer", .serialized, .ownThread, .timeLimit(.minutes(30)))
+enum OverSockets {}
+
+/// Answers every request with its method, target and body. `/refused` is answered before its body is read.
+struct EchoHandler: HTTPHandler {
+    var bodyLimit = 1 << 30
+    /// Is called by each request that is handled, on its thread.
+    var whenHandled: @Sendable () -> Void = {}
+
+    func admit(_ head: RequestHead, from peer: Peer) -> Admission {
+        head.target == "/refused" ? .answer(.plain(.forbidden)) : .handle(bodyLimit: bodyLimit)
+    }
+
+    func respond(to request: HTTPRequest) -> HTTPResponse {
+        whenHandled()
+        let start = Array("\(request.head.method) \(request.head.target) ".utf8)
+        let kind =
+            switch request.body {
+            case .none: "none"
+            case .bytes: "bytes"
+            case .file: "file"
+            }
+        do {
+            return HTTPResponse(
+                status: .ok, fields: ["Body": kind, "Peer": request.peer.address ?? "local"],
+                body: .bytes(start + (try request.body.bytes())))
+        } catch {
+            return .plain(.internalServerError, error.explanation)
+        }
+    }
+}
+
+/// A server of a handler, stopped when the object goes.
+final class RunningServer {
+    let server: HTTPServer
+    let port: UInt16
+
+    init(
+        _ handler: any HTTPHandler = EchoHandler(),
+        configure: (inout HTTPServer.Configuration) -> Void = { _ in }
+    ) throws {
+        var configuration = HTTPServer.Configuration()
+        configure(&configuration)
+        server = try HTTPServer(configuration: configuration, handler: handler)
+        port = try #require(server.ports[0])
+        try server.start()
+    }
+
+    deinit { server.stop() }
+
+    func client() throws -> RawClient { try RawClient(port: port, owner: self) }
+}

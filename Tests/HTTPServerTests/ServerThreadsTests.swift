@@ -1,0 +1,55 @@
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+extension OverSockets {
+    @Suite("ServerThreads")
+    struct ServerThreadsTests {
+        @Test("threads take no signal, of which SIGPIPE would end the program")
+        func signals() throws {
+            let threads = try ServerThreads()
+            let blocked = Lock<[Int32]>([])
+            try threads.start {
+                var mask = sigset_t()
+                _ = unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+                let found = [SIGPIPE, SIGTERM, SIGINT].filter { unsafe sigismember(&mask, $0) == 1 }
+                blocked.withLock { $0 = found }
+            }
+            threads.waitUntilEnded()
+            #expect(blocked.withLock { $0 } == [SIGPIPE, SIGTERM, SIGINT])
+        }
+
+        @Test("a server without a thread does not start, and does when there is one")
+        func fewThreads() throws {
+            let left = Shared(0)
+            let refused = Tally()
+            let server = try HTTPServer(
+                configuration: HTTPServer.Configuration(), handler: EchoHandler(),
+                startThread: { name, body throws(ResourceShortage) in
+                    let isThere = left.change { left in
+                        defer { left = max(0, left - 1) }
+                        return left > 0
+                    }
+                    guard isThere else {
+                        refused.add()
+                        throw ResourceShortage(missing: .thread, code: EAGAIN)
+                    }
+                    try BlockingThreads.startThread(name: name, body)
+                })
+            #expect(throws: HTTPServerError.system(call: "pthread_create", errno: EAGAIN)) {
+                try server.start()
+            }
+            // One thread serves all connections.
+            left.change { $0 = 1 }
+            try server.start()
+            let port = try #require(server.ports[0])
+            let clients = try (0..<3).map { _ in try RawClient(port: port) }
+            for client in clients { #expect(try client.get("/").status == 200) }
+            server.stop()
+            #expect(clients.allSatisfy { $0.isEnded() })
+        }
+    }
+}
