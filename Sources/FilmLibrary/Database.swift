@@ -16,6 +16,8 @@ import SystemSupport
     /// How a database is opened.
     enum Mode {
         case reading, writing, creating
+        /// Where SQLite's own files beside it may not be written.
+        case readingOnly
         /// Without looking for writers: the folder cannot be written and no writer has left anything.
         case immutable
     }
@@ -28,9 +30,9 @@ import SystemSupport
         var handle: OpaquePointer?
         let flags =
             switch mode {
-            case .reading: CSQLITE_OPEN_READONLY
+            case .readingOnly: CSQLITE_OPEN_READONLY
             case .immutable: CSQLITE_OPEN_READONLY | CSQLITE_OPEN_URI
-            case .writing: CSQLITE_OPEN_READWRITE
+            case .reading, .writing: CSQLITE_OPEN_READWRITE
             case .creating: CSQLITE_OPEN_READWRITE | CSQLITE_OPEN_CREATE
             }
         let name = if case .immutable = mode { Self.immutableURI(path) } else { path }
@@ -39,6 +41,7 @@ import SystemSupport
         unsafe self.handle = handle
         guard Int(result) == CSQLITE_OK else { throw failure() }
         _ = unsafe csqlite_busy_timeout(handle, Self.patience)
+        if case .reading = mode { try execute("PRAGMA query_only = ON") }
     }
 
     deinit {

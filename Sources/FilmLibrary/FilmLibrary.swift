@@ -155,8 +155,8 @@ extension FilmLibrary {
         }
     }
 
-    /// A connection that reads. Where neither SQLite's own files nor a place to make them is there, the database is read as
-    /// one that nobody writes.
+    /// A connection that reads. It may write SQLite's own files, so that the last one to close leaves nothing beside the
+    /// library. Where those may not be written and are not there, nobody writes the library either.
     private static func reader(
         _ path: String
     ) throws(FilmLibraryError) -> (Database, Database.Mode) {
@@ -171,6 +171,7 @@ extension FilmLibrary {
         } catch {
             switch error {
             case .readOnly, .system:
+                if let database = try? open(.readingOnly) { return (database, .readingOnly) }
                 guard !FileManager.default.fileExists(atPath: path + "-wal") else { throw error }
                 return (try open(.immutable), .immutable)
             default: throw error

@@ -11,7 +11,7 @@ enum Document {
     /// bytes for each value of JSON.
     static let maximumValues = 2_000_000
 
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     init(parsing bytes: [UInt8]) throws(CatalogueError) {
         guard bytes.count <= Self.maximumBytes else {

@@ -68,22 +68,24 @@ public struct FilmDocument: Sendable, Hashable {
     }
 
     /// The checked view.
-    /// - Parameter id: the film's id where the document does not have it.
+    /// - Parameters:
+    ///   - id: the film's id where the document does not have it.
+    ///   - position: its place among others from 1, for errors.
     /// - Throws: what is wrong with the first field that is not right.
-    public func movie(id: String? = nil) throws(CatalogueError) -> Movie {
-        var fields = fields
+    public func movie(id: String? = nil, position: Int? = nil) throws(CatalogueError) -> Movie {
+        var fields = fields(position)
         if let id { fields.values[.id] = .text(id) }
         return try fields.movie()
     }
 
     /// All that is wrong with it; a missing id is not.
-    public var problems: [FieldProblem] { fields.problems() }
+    public var problems: [FieldProblem] { fields(nil).problems() }
 
     /// One JSON object on one line, its members in their order.
     public func json() -> String { JSONText(members: members).text }
 
-    private var fields: MovieFields {
-        var fields = MovieFields(position: nil, line: nil)
+    private func fields(_ position: Int?) -> MovieFields {
+        var fields = MovieFields(position: position, line: nil)
         for member in members {
             guard let field = MovieFields.Field(rawValue: member.name), !member.value.isNull else { continue }
             fields.values[field] = MovieFields.Value(member.value, of: field)

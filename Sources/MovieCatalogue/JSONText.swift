@@ -24,7 +24,7 @@ public struct JSONText: Sendable, Hashable {
     /// Reads one value in UTF-8, as RFC 8259 has it; a byte order mark may come first.
     /// - Throws: `.empty`, `.notUTF8`, or `.malformedJSON` with line and column.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let mark = Document.byteOrderMark
         let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
         try Document.requireUTF8(bytes)
         guard bytes.contains(where: { !$0.isWhitespace }) else { throw .empty }

@@ -68,7 +68,7 @@ struct MovieFields {
     }
 
     /// Years of films are after the invention; the bound keeps a slip of the finger from becoming a year.
-    private static let years: ClosedRange<Double> = 1800...9999
+    static let years: ClosedRange<Double> = 1800...9999
     private static let runningTimes: ClosedRange<Double> = 1...100_000
 
     func movie() throws(CatalogueError) -> Movie {

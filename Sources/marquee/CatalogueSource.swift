@@ -7,6 +7,8 @@ enum CatalogueSource: Sendable {
     /// The sample catalogue in this folder; its posters travel over HTTP from the embedded origin.
     case sample(folder: String)
     case file(path: String)
+    /// A library: an SQLite database.
+    case library(path: String)
     case url(String)
     /// No catalogue is named and the sample data is nowhere near.
     case missing
@@ -17,7 +19,10 @@ enum CatalogueSource: Sendable {
     /// The source that `name` stands for; nil for the sample catalogue.
     init(_ name: String?) {
         if let name {
-            self = name.contains("://") ? .url(name) : .file(path: name)
+            self =
+                if name.contains("://") { .url(name) } else {
+                    Self.isLibrary(name) ? .library(path: name) : .file(path: name)
+                }
         } else if let folder = Self.sampleFolder() {
             self = .sample(folder: folder)
         } else {
@@ -25,11 +30,28 @@ enum CatalogueSource: Sendable {
         }
     }
 
+    /// Whether a file is a library: it is called so, or begins as SQLite's files do. What cannot be read is none, and then
+    /// reading it says why.
+    private static func isLibrary(_ path: String) -> Bool {
+        if path.lowercased().hasSuffix(".db") { return true }
+        // Only of a regular file: reading a pipe would take the bytes away.
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let magic = Array("SQLite format 3\0".utf8)
+        var beginning = [UInt8](repeating: 0, count: magic.count)
+        return unsafe Glibc.read(descriptor, &beginning, beginning.count) == magic.count && beginning == magic
+    }
+
+    var isLibrary: Bool { if case .library = self { true } else { false } }
+
     /// How messages call it.
     var name: String {
         switch self {
         case .sample(let folder): folder + "/movies.json"
-        case .file(let path): path
+        case .file(let path), .library(let path): path
         // Credentials in an address are nobody's to read on a screen.
         case .url(let text): (try? URL(typed: text))?.displayText ?? text
         case .missing: "the sample catalogue"
@@ -50,16 +72,21 @@ enum CatalogueSource: Sendable {
     static let sampleBase = URL(string: "http://\(sampleHost)/") ?? URL(filePath: "/")
 
     /// Reads the catalogue: one page of a file, one or several from the network.
-    /// - Parameter top: so many of the best are enough, where a service tells them. Default: all films.
-    func read(with session: Session, top: Int? = nil) async throws -> CataloguePages {
+    /// - Parameters:
+    ///   - top: so many of the best are enough, where a service tells them. Default: all films.
+    ///   - limit: bytes of a file at most.
+    func read(
+        with session: Session, top: Int? = nil, limit: Int = Input.limit
+    ) async throws -> CataloguePages {
         switch self {
         case .missing:
             throw Failure(
                 "the sample catalogue is neither in the working folder nor beside the program; "
                     + "name a catalogue with --catalogue FILE or --catalogue URL")
         case .sample: return CataloguePages(try await Input.file(name), BaseURL(Self.sampleBase))
-        case .file(let path):
-            return CataloguePages(try await Input.file(path), BaseURL(URL(filePath: path)))
+        case .file(let path), .library(let path):
+            return CataloguePages(
+                try await Input.file(path, limit: limit), BaseURL(URL(filePath: path)))
         case .url(let text): return try await Self.read(url: text, with: session, top: top)
         }
     }

@@ -26,7 +26,11 @@ struct Session: Sendable {
     /// - Parameters:
     ///   - keepsFiles: whether memory keeps the files too. A caller that asks again needs them there.
     ///   - acceptsAnyContent: whether it takes what is no image too, whatever the settings say.
-    func makeLoader(keepsFiles: Bool = true, acceptsAnyContent: Bool = false) -> OpenLoader {
+    ///   - service: puts a service into the network.
+    func makeLoader(
+        keepsFiles: Bool = true, acceptsAnyContent: Bool = false,
+        with service: (any Transport) -> any Transport = { $0 }
+    ) -> OpenLoader {
         var configuration = settings.downloads
         if acceptsAnyContent { configuration.acceptsAnyContent = true }
         var origin: EmbeddedOrigin?
@@ -35,6 +39,10 @@ struct Session: Sendable {
             let embedded = EmbeddedOrigin(folder: folder, transport: settings.transport)
             (origin, network) = (embedded, embedded)
         }
+        if case .library(let path) = source {
+            network = LibraryTransport(path: path, network: network)
+        }
+        network = service(network)
         let loader =
             if let disk {
                 FileLoader(
@@ -65,12 +73,13 @@ struct Session: Sendable {
         var request = ImageRequest(
             url: url, fields: takesFields ? settings.fields : HTTPFields(), checksum: checksum,
             ignoring: settings.ignoredQuery)
-        if settings.isOffline { request.cachePolicy = .cacheOnly }
+        if settings.isOffline, !LibraryTransport.serves(url) { request.cachePolicy = .cacheOnly }
         return request
     }
 
     /// Whether the disk tier has what the request names, and not only word that there is none, or it is local anyway.
     func hasCached(_ request: ImageRequest) -> Bool {
+        if LibraryTransport.serves(request.url) { return true }
         if request.url.isFileURL { return unsafe access(request.url.path, R_OK) == 0 }
         return disk?.bodyLength(for: request.storageKey) ?? 0 > 0
     }
@@ -84,12 +93,19 @@ struct Session: Sendable {
         return true
     }
 
+    /// The catalogue the settings name; of a library the films that a person may mean by `text`, and all where there are none.
+    func catalogue(for text: String) async throws -> OpenCatalogue {
+        if case .library(let path) = source, let few = try LibrarySource.few(text, path) { return few }
+        return try await catalogue()
+    }
+
     /// The catalogue the settings name.
     /// - Parameter top: so many of the best are enough, where a service tells them. Default: all films.
     func catalogue(top: Int? = nil) async throws -> OpenCatalogue {
         let name = "reading " + URL(filePath: source.name).lastPathComponent
         let work = output.progress.begin { JobProgress(label: name, total: 0) }
         defer { output.progress.end(work) }
+        if case .library(let path) = source { return try LibrarySource.all(path) }
         let pages = try await source.read(with: self, top: top)
         let open: OpenCatalogue
         do {

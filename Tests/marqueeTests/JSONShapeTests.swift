@@ -115,6 +115,8 @@ struct JSONShapeTests {
             try await note("cache verify", "cache", words[0], words.count > 1 ? "--to=1M" : "--quiet")
         }
         try await note("cache path", "cache", "path")
+        try await note(
+            "import", "import", fixture.folder.file("movies.json"), fixture.home.file("films.db"))
         let server = try Program(["serve", "--quiet", "--json"])
         let line = try #require(await server.nextLine())
         printed["serve"] = members(try JSONSerialization.jsonObject(with: Data(line.utf8)))

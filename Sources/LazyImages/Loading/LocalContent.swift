@@ -1,12 +1,12 @@
 import CSystem
-import FoundationEssentials
+package import FoundationEssentials
 import Glibc
 import SystemSupport
 
 /// What `file:` and `data:` URLs name. It is read without a transport, and kept by no disk tier.
-enum LocalContent {
+package enum LocalContent {
     /// The bytes behind `url`, at most `limit` of them. Blocks on the file: not for the cooperative pool.
-    static func read(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
+    package static func read(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
         let bytes =
             url.scheme?.lowercased() == "data" ? try data(url, limit: limit) : try file(url, limit: limit)
         if bytes.isEmpty { throw .empty(url: url.displayText) }

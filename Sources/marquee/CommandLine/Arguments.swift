@@ -104,7 +104,7 @@ struct Arguments: Sendable {
     private static func isCatalogue(_ word: String) -> Bool {
         let name = word.lowercased()
         return unsafe word.contains("/") || name.hasSuffix(".json") || name.hasSuffix(".xml")
-            || access(word, F_OK) == 0
+            || name.hasSuffix(".db") || access(word, F_OK) == 0
     }
 
     /// Whether the value of the option `word` is the word after it: `--output DIR`, `-o DIR`, but not `-oDIR`.

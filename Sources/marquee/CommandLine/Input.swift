@@ -12,13 +12,13 @@ enum Input {
         try await reading { () throws(Failure) in try all(of: STDIN_FILENO, name: "standard input") }
     }
 
-    /// The content of the file at `path`, which may be a pipe.
-    static func file(_ path: String) async throws(Failure) -> [UInt8] {
+    /// The content of the file at `path`, which may be a pipe: at most `limit` bytes.
+    static func file(_ path: String, limit: Int = limit) async throws(Failure) -> [UInt8] {
         try await reading { () throws(Failure) in
             let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw Failure("\(path): \(reason(errno)); check the path") }
             defer { close(descriptor) }
-            return try all(of: descriptor, name: path)
+            return try all(of: descriptor, name: path, limit: limit)
         }
     }
 
@@ -40,7 +40,9 @@ enum Input {
         throw Failure("interrupted while reading")
     }
 
-    private static func all(of descriptor: Int32, name: String) throws(Failure) -> [UInt8] {
+    private static func all(
+        of descriptor: Int32, name: String, limit: Int = limit
+    ) throws(Failure) -> [UInt8] {
         var all: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
         while true {

@@ -33,7 +33,7 @@ enum Help {
                 "Examples",
                 [
                     ("marquee", "browse the sample catalogue; q quits, ? shows the keys"),
-                    ("marquee films.json", "browse the films of a file, JSON or XML"),
+                    ("marquee films.json", "browse the films of a file: JSON, XML or a library"),
                     ("marquee list --top 10", "the ten best"),
                     ("marquee show metropolis", "all about one film, with its poster"),
                     ("marquee fetch URL -o DIR", "fetch any image into a folder"),
@@ -47,7 +47,7 @@ enum Help {
                     + topics.map { ("marquee help \($0.name)", $0.summary) }),
             filled(
                 "Environment: MARQUEE_CATALOGUE, MARQUEE_CACHE_DIR, MARQUEE_CREDENTIALS, XDG_CACHE_HOME, "
-                    + "MARQUEE_LIBCURL."),
+                    + "MARQUEE_LIBCURL, MARQUEE_LIBSQLITE."),
             filled("Exit status: 0 all done, 1 some failed, 2 usage or nothing done, 130 interrupted."),
         ].joined(separator: "\n\n")
     }

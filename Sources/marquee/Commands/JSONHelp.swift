@@ -77,6 +77,15 @@ enum JSONHelp {
         cache path: one object
           path          the folder
 
+        import: one object
+          library       the library's file
+          added         films that are new there
+          replaced      films that took the place of others, with --replace
+          unchanged     films that were there already
+          skipped       films that were not taken, with --skip
+          leftOut       films that are not right
+          posters       posters that are stored in the library
+
         serve: one object, as soon as it listens
           url           the address, which --catalogue takes
         """

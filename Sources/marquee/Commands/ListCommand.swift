@@ -28,8 +28,7 @@ enum ListCommand: Command {
         if arguments.has("plain"), session.settings.wantsJSON {
             throw UsageError("--plain and --json exclude each other")
         }
-        let open = try await session.catalogue(top: order ?? .score == .score ? top : nil)
-        let movies = chosen(open.catalogue, top: top, order: order)
+        let (open, movies) = try await chosen(top: top, order: order, session)
         if session.settings.wantsJSON {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
         } else if arguments.has("plain") {
@@ -42,10 +41,17 @@ enum ListCommand: Command {
         return .done
     }
 
-    /// The films that are listed: without another order, so many of them are the best.
-    private static func chosen(_ catalogue: Catalogue, top: Int?, order: Catalogue.Sort?) -> [Movie] {
-        if let top { return catalogue.first(top, by: order ?? .score) }
-        return order.map { catalogue.sorted(by: $0) } ?? catalogue.movies
+    /// The films that are listed: without another order, so many of them are the best. A library gives those and no more.
+    private static func chosen(
+        top: Int?, order: Catalogue.Sort?, _ session: Session
+    ) async throws -> (OpenCatalogue, [Movie]) {
+        if let top, case .library(let path) = session.source {
+            let open = try LibrarySource.first(top, by: order ?? .score, path)
+            return (open, open.catalogue.movies)
+        }
+        let open = try await session.catalogue(top: order ?? .score == .score ? top : nil)
+        if let top { return (open, open.catalogue.first(top, by: order ?? .score)) }
+        return (open, order.map { open.catalogue.sorted(by: $0) } ?? open.catalogue.movies)
     }
 
     private static func order(_ arguments: Arguments) throws(UsageError) -> Catalogue.Sort? {

@@ -44,7 +44,11 @@ enum PrewarmCommand: Command {
                 unreadable += 1
             }
         }
-        if requests.isEmpty { throw Failure("there is nothing to prewarm: the manifest names no image") }
+        if requests.isEmpty {
+            throw Failure(
+                "there is nothing to prewarm: \(session.source.isLibrary ? "every poster is in the library" : "the manifest names no image")"
+            )
+        }
 
         let opened = session.makeLoader(keepsFiles: false)
         let report = PrewarmReport(session, requests, opened.loader.downloader.activity)
@@ -65,6 +69,15 @@ enum PrewarmCommand: Command {
         if session.settings.wantsJSON { session.output.json(record) }
     }
 
+    /// The posters of a library that are not in it.
+    private static func libraryManifest(_ path: String) throws -> (manifest: Manifest, base: BaseURL?) {
+        let open = try LibrarySource.all(path)
+        let elsewhere = open.catalogue.movies.compactMap(\.poster).filter { address in
+            URL(string: address).map { !LibraryTransport.serves($0) } ?? true
+        }
+        return (Manifest(entries: elsewhere.map { Manifest.Entry(address: $0) }), open.base)
+    }
+
     /// The manifest that the command line names, in its pages, and their base URLs.
     private static func manifests(
         _ session: Session
@@ -72,10 +85,13 @@ enum PrewarmCommand: Command {
         let name = session.arguments.operands.first
         let pages: [(bytes: [UInt8], base: BaseURL?)]
         switch name {
-        case nil: pages = try await session.source.read(with: session).pages.map { ($0.bytes, $0.base) }
+        case nil:
+            if case .library(let path) = session.source { return [try libraryManifest(path)] }
+            pages = try await session.source.read(with: session).pages.map { ($0.bytes, $0.base) }
         case "-": pages = [(try await Input.standard(), nil)]
         case .some(let name) where name.contains("://"):
             pages = try await CatalogueSource.read(url: name, with: session).pages.map { ($0.bytes, $0.base) }
+        case .some(let name) where CatalogueSource(name).isLibrary: return [try libraryManifest(name)]
         case .some(let name):
             pages = [(try await Input.file(name), session.source.base(ofFile: name))]
         }

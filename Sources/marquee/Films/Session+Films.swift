@@ -1,3 +1,4 @@
+import FilmLibrary
 import FoundationEssentials
 import LazyImages
 import MovieCatalogue
@@ -7,20 +8,28 @@ extension Session {
     /// - Throws: `Failure` for a catalogue that cannot be changed.
     func filmClient() throws -> FilmClient {
         if settings.isOffline { throw UsageError("leave out --offline: changes go to the service at once") }
-        guard case .url(let text) = source else {
+        let url: URL
+        var library: FilmLibrary?
+        switch source {
+        case .url(let text): url = try URL(typed: text)
+        case .library(let path):
+            library = try FilmLibrary(path: path, access: .writing)
+            url = try URL(typed: LibraryTransport.base(path))
+        case .sample, .file, .missing:
             throw Failure(
                 "\(source.name): a catalogue in a file is read only; make a library with "
                     + "marquee import \(source.name) films.db, and name it with --catalogue films.db")
         }
-        let url = try URL(typed: text)
         guard let address = FilmsAddress(catalogue: url) else {
             throw Failure(
                 "\(source.name): it names a file and no film service; "
                     + "name a service with --catalogue http://HOST:PORT/films, or a library with --catalogue films.db"
             )
         }
-        return FilmClient(
-            address, makeLoader(keepsFiles: false, acceptsAnyContent: true), fields: settings.fields)
+        let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true) { network in
+            library.map { LibraryService($0, base: url, network: network) } ?? network
+        }
+        return FilmClient(address, opened, fields: library == nil ? settings.fields : HTTPFields())
     }
 
     /// Does something with the service whose films a command changes, and closes what it opened.

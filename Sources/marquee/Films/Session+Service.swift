@@ -16,7 +16,7 @@ extension Session {
             }
             if let found { return found }
         }
-        let open = try await catalogue()
+        let open = try await catalogue(for: text)
         return (try film(text, in: open.catalogue), open.base)
     }
 

@@ -1,0 +1,151 @@
+package import MovieCatalogue
+
+/// Many films on their way into a library, in one transaction: all of them come in, or none.
+package struct FilmImport {
+    /// What became of a film.
+    package enum Outcome: Sendable, Hashable {
+        case added, replaced
+        /// The library has this film with this id already.
+        case unchanged
+        /// The library has another film with this id, which stays.
+        case exists
+    }
+
+    private let transaction: Transaction
+
+    init(_ transaction: Transaction) { self.transaction = transaction }
+
+    /// The film with an id.
+    package func film(_ id: String) throws(FilmLibraryError) -> StoredFilm? {
+        try transaction.database.film(id)?.film
+    }
+
+    /// Gives the catalogue a title, unless it has one.
+    package func setNameIfNone(_ name: String) throws(FilmLibraryError) {
+        let has = try transaction.database.first("SELECT 1 FROM facts WHERE key = 'name'") {
+            row throws(FilmLibraryError) in true
+        }
+        if has == nil { try transaction.setName(name) }
+    }
+
+    /// Takes a film in. `created_at`, `updated_at` and the votes in `rating`, `votes` and `ratings` are taken over from the
+    /// document where they are right.
+    /// - Parameters:
+    ///   - poster: its bytes; nil leaves it to the document.
+    ///   - replaces: whether it takes the place of another film with this id. Votes stay unless it brings some.
+    package func add(
+        _ document: FilmDocument, id: String, poster: PosterBytes?, replaces: Bool
+    ) throws(FilmLibraryError) -> Outcome {
+        let old = try transaction.database.film(id)
+        if let old {
+            if try isSame(document, poster, as: old.film, number: old.number) { return .unchanged }
+            guard replaces else { return .exists }
+        }
+        let (created, updated) = (time(document["created_at"]), time(document["updated_at"]))
+        let number = try transaction.put(
+            document, id: id, number: old?.number, poster: poster.map(PosterChange.store) ?? .asDocument,
+            created: created, updated: updated)
+        try vote(Votes(document), for: number)
+        return old == nil ? .added : .replaced
+    }
+
+    private func time(_ value: JSONText?) -> String? { value?.string.flatMap(Timestamp.normalized) }
+
+    private func isSame(
+        _ document: FilmDocument, _ poster: PosterBytes?, as film: StoredFilm, number: Int
+    ) throws(FilmLibraryError) -> Bool {
+        var own = document
+        for member in FilmLibrary.ownMembers { own[member] = nil }
+        if poster != nil { own["poster"] = nil }
+        guard own == film.document else { return false }
+        if let created = time(document["created_at"]), created != film.createdAt { return false }
+        if let updated = time(document["updated_at"]), updated != film.updatedAt { return false }
+        let votes = Votes(document)
+        if votes.count > 0, votes.count != film.votes || votes.rating != film.rating { return false }
+        guard let poster else {
+            if case .stored = film.poster { return false }
+            return true
+        }
+        let stored = try transaction.database.first(
+            "SELECT media_type, bytes FROM posters WHERE number = ?", .integer(number)
+        ) { row throws(FilmLibraryError) in PosterBytes(mediaType: row.text(0), bytes: row.bytes(1)) }
+        return stored == poster
+    }
+
+    /// The votes that a document brings.
+    private struct Votes {
+        /// All votes, and their mean.
+        let count: Int
+        let rating: Double?
+        /// Those with their raters.
+        let raters: [(rater: String, value: Double)]
+
+        init(_ document: FilmDocument) {
+            var raters: [String: Double] = [:]
+            for vote in document["ratings"]?.members ?? [] {
+                guard let value = vote.value.number, Movie.scores.contains(value) else { continue }
+                raters[vote.name] = value
+            }
+            let movie = try? document.movie(id: "votes")
+            self.raters = raters.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+            let isTold = movie.map { $0.votes >= raters.count && $0.votes > 0 } ?? false
+            count = isTold ? movie?.votes ?? 0 : raters.count
+            rating = isTold ? movie?.rating : nil
+        }
+    }
+
+    private func vote(_ votes: Votes, for number: Int) throws(FilmLibraryError) {
+        guard votes.count > 0 else { return }
+        let database = transaction.database
+        try database.run("DELETE FROM ratings WHERE film = ?", .integer(number))
+        for (rater, value) in votes.raters {
+            try database.run(
+                "INSERT INTO ratings VALUES (?, ?, ?)", .integer(number), .text(rater), .real(value))
+        }
+        // What the mean has beyond the votes with raters is kept as it is.
+        let others = votes.count - votes.raters.count
+        let sum = votes.raters.reduce(0) { $0 + $1.value }
+        let rest = others > 0 ? max(0, (votes.rating ?? 0) * Double(votes.count) - sum) : 0
+        try database.run(
+            "UPDATE films SET base_votes = ?, base_sum = ? WHERE number = ?", .integer(others), .real(rest),
+            .integer(number))
+        try transaction.rank(number)
+    }
+}
+
+extension FilmLibrary {
+    /// Takes many films in. When `body` throws, the library stays as it was.
+    package func importFilms<Value: Sendable>(_ body: (FilmImport) throws -> Value) throws -> Value {
+        try write { transaction in
+            // The revision is that of all films, and the index is checked once.
+            try body(FilmImport(transaction))
+        }
+    }
+
+    /// Gives every film to `body` in the catalogue's order, until that returns false: its whole document, with all votes in
+    /// the member `ratings`, and its poster if that is stored. All are of one moment.
+    package func forEachExported(
+        _ body: (FilmDocument, StoredPoster?) throws(FilmLibraryError) -> Bool
+    ) throws(FilmLibraryError) {
+        try forEachRow { database, number, film throws(FilmLibraryError) in
+            var document = film.whole()
+            if film.votes > 0 {
+                var votes: [JSONText.Member] = []
+                try database.rows(
+                    "SELECT rater, value FROM ratings WHERE film = ? ORDER BY rater", [.integer(number)]
+                ) { row throws(FilmLibraryError) in
+                    votes.append(JSONText.Member(name: row.text(0), value: JSONText(row.real(1))))
+                    return true
+                }
+                if !votes.isEmpty { document["ratings"] = JSONText(members: votes) }
+            }
+            guard case .stored = film.poster else { return try body(document, nil) }
+            let poster = try database.first(
+                "SELECT media_type, tag, bytes FROM posters WHERE number = ?", .integer(number)
+            ) { row throws(FilmLibraryError) in
+                StoredPoster(mediaType: row.text(0), bytes: row.bytes(2), tag: row.text(1))
+            }
+            return try body(document, poster)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// The films of a catalogue with all their members, as an import wants them. `Catalogue` is the faster view for showing.
+public struct CatalogueDocuments: Sendable {
+    /// The catalogue's own title, if it gives one.
+    public let name: String?
+    /// How many films there are, right or not.
+    public let count: Int
+    private let films: Films
+
+    private enum Films: Sendable {
+        case json([UInt8], [Range<Int>])
+        case xml([XMLElement])
+    }
+
+    /// Bytes that are read at most: an export has its posters in it.
+    public static let maximumBytes = 2 << 30
+    /// Elements of XML that are read at most.
+    private static let maximumElements = 20_000_000
+
+    /// Reads a catalogue in UTF-8; its content tells JSON from XML.
+    /// - Throws: what is wrong with the document.
+    public init(parsing bytes: [UInt8]) throws(CatalogueError) {
+        guard bytes.count <= Self.maximumBytes else {
+            throw .tooLarge(limit: Self.maximumBytes, unit: "bytes")
+        }
+        let start = bytes.starts(with: Document.byteOrderMark) ? Document.byteOrderMark.count : 0
+        guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
+        guard !bytes.contains(0) else { throw .unrecognised }
+        try Document.requireUTF8(bytes)
+        switch first {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): try self.init(json: bytes, from: start)
+        case UInt8(ascii: "<"):
+            let root = try XMLReader.read(bytes[start...], maximumElements: Self.maximumElements)
+            guard root.name == "catalogue" else {
+                throw .wrongShape(expected: "<catalogue>, not <\(root.name)>", line: root.line)
+            }
+            let movies = root.children.filter { $0.name == "movie" }
+            self.init(name: root.attributes["name"]?.collapsed, count: movies.count, films: .xml(movies))
+        default: throw .unrecognised
+        }
+    }
+
+    private init(name: String?, count: Int, films: Films) {
+        self.name = name
+        self.count = count
+        self.films = films
+    }
+
+    private init(json bytes: [UInt8], from start: Int) throws(CatalogueError) {
+        var name: String?
+        var movies: Range<Int>?
+        var grammar = JSONGrammar(bytes, in: start..<bytes.count)
+        let root = try grammar.only()
+        if bytes[root.lowerBound] == UInt8(ascii: "[") {
+            movies = root
+        } else {
+            var object = JSONGrammar(bytes, in: root)
+            try object.members { key, value throws(CatalogueError) in
+                // Of two members of one name the first counts.
+                switch JSONText.unquoted(bytes[key]) {
+                case "name": name = name ?? JSONText(bytes: bytes, in: value).string?.trimmed
+                case "movies": movies = movies ?? value
+                default: break
+                }
+            }
+        }
+        guard let movies, bytes[movies.lowerBound] == UInt8(ascii: "[") else {
+            throw .wrongShape(expected: "an object with an array \"movies\", or an array of films", line: nil)
+        }
+        var ranges: [Range<Int>] = []
+        var array = JSONGrammar(bytes, in: movies)
+        try array.elements { range throws(CatalogueError) in ranges.append(range) }
+        self.init(name: name, count: ranges.count, films: .json(bytes, ranges))
+    }
+
+    /// Gives each film to `body`, in order, or why it is none, with its place from 1.
+    public func forEach(_ body: (Int, Result<FilmDocument, CatalogueError>) throws -> Void) rethrows {
+        switch films {
+        case .xml(let movies):
+            for (index, movie) in movies.enumerated() {
+                try body(index + 1, .success(FilmDocument(xml: movie)))
+            }
+        case .json(let bytes, let ranges):
+            for (index, range) in ranges.enumerated() {
+                let film = Result { () throws(CatalogueError) in
+                    guard bytes[range.lowerBound] == UInt8(ascii: "{") else {
+                        throw .wrongShape(expected: "an object for film \(index + 1)", line: nil)
+                    }
+                    return try FilmDocument(json: JSONText(bytes: bytes, in: range), takesRepeated: true)
+                }
+                try body(index + 1, film)
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import FilmLibrary
+import FoundationEssentials
+import LazyImages
+import MovieCatalogue
+import SystemSupport
+
+/// `marquee import CATALOGUE LIBRARY.db`: films into a library, in one transaction.
+enum ImportCommand: Command {
+    static let specification = CommandSpecification(
+        name: "import", operands: "CATALOGUE LIBRARY.db", operandCount: 2...2,
+        summary: "take the films of a catalogue into a library; makes the library if need be",
+        examples: [
+            ("marquee import films.json films.db", "a library of the films of a file, JSON or XML"),
+            ("marquee import http://nas:8080/films films.db", "of what a server has"),
+            ("marquee import more.db films.db --skip", "what another library has and this one has not"),
+            ("marquee list --catalogue films.db", "what is in it"),
+        ],
+        options: [
+            Option(
+                name: "replace",
+                help: "films of the same id take the place of the library's (default: nothing is imported)"),
+            Option(name: "skip", help: "films whose id the library has already are left out"),
+        ])
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let arguments = session.arguments
+        guard !(arguments.has("replace") && arguments.has("skip")) else {
+            throw UsageError("--replace and --skip exclude each other")
+        }
+        let (name, path) = (arguments.operands[0], arguments.operands[1])
+        let isNew = !FileManager.default.fileExists(atPath: path)
+        let films = try await FilmSource(name, session)
+        let policy: FilmIntake.Policy =
+            arguments.has("replace") ? .replace : arguments.has("skip") ? .skip : .refuse
+        let report: FilmIntake.Report
+        do {
+            report = try await LibraryWork.run("importing", total: films.count, session.output) { progress in
+                let library = try FilmLibrary(path: path, access: .creating)
+                return try library.importFilms { importing in
+                    var intake = FilmIntake(importing, policy, base: films.base)
+                    if let name = films.name { try importing.setNameIfNone(name) }
+                    try films.forEach { position, film, poster in
+                        try intake.add(film, poster, position: position)
+                        try progress.step()
+                    }
+                    return try intake.finish()
+                }
+            }
+        } catch {
+            // Nothing has come in, so a library that was made for it is not wanted either.
+            if isNew { removeLibrary(path) }
+            throw error is CancellationError ? Failure("interrupted; nothing was imported") : error
+        }
+        for warning in report.warnings.prefix(warningsShown) {
+            session.output.note("\(films.label): \(warning)")
+        }
+        let more = report.warnings.count - warningsShown
+        if more > 0 { session.output.note("\(films.label): and \(more) more of the kind") }
+        if session.settings.wantsJSON {
+            session.output.json(Record(library: path, report))
+        } else {
+            session.output.line("\(path): \(report.summary)")
+        }
+        return report.leftOut > 0 ? .someFailed : .done
+    }
+
+    private static let warningsShown = 20
+
+    private static func removeLibrary(_ path: String) {
+        for file in ["", "-wal", "-shm", "-journal"] {
+            // A file that was not made cannot be removed.
+            try? FileManager.default.removeItem(atPath: path + file)
+        }
+    }
+
+    /// What `--json` prints. `JSONHelp` has its members.
+    private struct Record: Encodable {
+        let library: String
+        let added: Int
+        let replaced: Int
+        let unchanged: Int
+        let skipped: Int
+        let leftOut: Int
+        let posters: Int
+
+        init(library: String, _ report: FilmIntake.Report) {
+            self.library = library
+            (added, replaced, unchanged) = (report.added, report.replaced, report.unchanged)
+            (skipped, leftOut, posters) = (report.skipped, report.leftOut, report.posters)
+        }
+    }
+}
+
+/// Where imported films come from: a file, the network, or another library.
+private struct FilmSource: Sendable {
+    /// How messages call it.
+    let label: String
+    let name: String?
+    let count: Int
+    /// What poster addresses are relative to.
+    let base: BaseURL
+    private let films: Films
+
+    private enum Films: Sendable {
+        /// Page after page.
+        case documents([CatalogueDocuments])
+        case library(FilmLibrary)
+    }
+
+    init(_ name: String, _ session: Session) async throws {
+        if case .library(let path) = CatalogueSource(name) {
+            let library = try FilmLibrary(path: path, access: .reading)
+            label = path
+            (self.name, count, base) = (try library.name, try library.count, BaseURL(URL(filePath: path)))
+            films = .library(library)
+            return
+        }
+        let source = CatalogueSource(name)
+        let pages = try await source.read(with: session, limit: CatalogueDocuments.maximumBytes).pages
+        let documents: [CatalogueDocuments]
+        do {
+            documents = try pages.map { try CatalogueDocuments(parsing: $0.bytes) }
+        } catch {
+            throw Failure("\(source.name): \(error)")
+        }
+        label = source.name
+        // The pages of a service lie side by side, and differ in their queries.
+        (self.name, base) = (documents[0].name, pages[0].base)
+        count = documents.reduce(0) { $0 + $1.count }
+        films = .documents(documents)
+    }
+
+    /// Gives each film to `body` with its place from 1, and its poster if that is stored.
+    func forEach(
+        _ body: (Int, Result<FilmDocument, CatalogueError>, StoredPoster?) throws -> Void
+    ) throws {
+        switch films {
+        case .documents(let pages):
+            var before = 0
+            for page in pages {
+                try page.forEach { try body(before + $0, $1, nil) }
+                before += page.count
+            }
+        case .library(let library):
+            var (position, failure) = (0, (any Error)?.none)
+            try library.forEachExported { film, poster throws(FilmLibraryError) in
+                position += 1
+                do {
+                    try body(position, .success(film), poster)
+                } catch {
+                    failure = error
+                }
+                return failure == nil
+            }
+            if let failure { throw failure }
+        }
+    }
+}

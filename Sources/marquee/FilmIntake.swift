@@ -1,0 +1,164 @@
+import FilmLibrary
+import FoundationEssentials
+import ImageCodecs
+import LazyImages
+import MovieCatalogue
+
+/// Decides what becomes of each film of an import, and counts it.
+struct FilmIntake {
+    /// What is done with a film whose id another film of the library has.
+    enum Policy: Sendable {
+        case refuse, replace, skip
+    }
+
+    /// How an import went.
+    struct Report: Sendable {
+        var added = 0
+        var replaced = 0
+        var unchanged = 0
+        var skipped = 0
+        var leftOut = 0
+        /// Posters that came into the library.
+        var posters = 0
+        var warnings: [String] = []
+
+        /// `36 films added, 2 left out; 36 posters stored`
+        var summary: String {
+            let parts =
+                [(added, "added"), (replaced, "replaced"), (unchanged, "unchanged"), (skipped, "skipped")]
+                .filter { $0.0 > 0 } + (leftOut > 0 ? [(leftOut, "left out")] : [])
+            let text = parts.enumerated().map { index, part in
+                let films = index > 0 ? "" : part.0 == 1 ? " film" : " films"
+                return "\(part.0)\(films) \(part.1)"
+            }.joined(separator: ", ")
+            let stored =
+                posters == 0 ? "" : posters == 1 ? "; 1 poster stored" : "; \(posters) posters stored"
+            return (text.isEmpty ? "no films" : text) + stored
+        }
+    }
+
+    /// Of so many films that are in the library already the ids are named.
+    private static let idsNamed = 5
+    /// Larger files are no posters.
+    private static let maximumPosterBytes = 64 << 20
+
+    private let importing: FilmImport
+    private let policy: Policy
+    private let base: BaseURL
+    private var report = Report()
+    private var ids: Set<String> = []
+    private var existing: [String] = []
+
+    init(_ importing: FilmImport, _ policy: Policy, base: BaseURL) {
+        self.importing = importing
+        self.policy = policy
+        self.base = base
+    }
+
+    /// Takes a film in, or notes why not.
+    mutating func add(
+        _ film: Result<FilmDocument, CatalogueError>, _ stored: StoredPoster?, position: Int
+    ) throws {
+        var document: FilmDocument
+        let id: String
+        do throws(CatalogueError) {
+            document = try film.get()
+            let written = document["id"].flatMap {
+                $0.string ?? $0.number.flatMap(Int.init(exactly:)).map(String.init)
+            }
+            let movie = try document.movie(id: written ?? "film", position: position)
+            id = try identifier(written?.trimmedID ?? "", movie)
+        } catch {
+            leaveOut("\(error)")
+            return
+        }
+        let poster =
+            stored.map { PosterBytes(mediaType: $0.mediaType, bytes: $0.bytes) } ?? poster(of: &document, id)
+        switch try importing.add(document, id: id, poster: poster, replaces: policy == .replace) {
+        case .added: note(\.added, poster)
+        case .replaced: note(\.replaced, poster)
+        case .unchanged: report.unchanged += 1
+        case .exists where policy == .skip: report.skipped += 1
+        case .exists: existing.append(id)
+        }
+    }
+
+    private mutating func note(_ count: WritableKeyPath<Report, Int>, _ poster: PosterBytes?) {
+        report[keyPath: count] += 1
+        if poster != nil { report.posters += 1 }
+    }
+
+    /// The report, once all films were given.
+    /// - Throws: `Failure` where films would be replaced that nobody said may be.
+    func finish() throws(Failure) -> Report {
+        guard existing.isEmpty else {
+            let names = existing.prefix(Self.idsNamed).joined(separator: ", ")
+            let more = existing.count > Self.idsNamed ? " and \(existing.count - Self.idsNamed) more" : ""
+            throw Failure(
+                "the library has other films with these ids: \(names)\(more); nothing was imported; "
+                    + "--replace puts the new ones in their place, --skip leaves them as they are",
+                code: "id-taken")
+        }
+        return report
+    }
+
+    private mutating func leaveOut(_ reason: String) {
+        report.leftOut += 1
+        report.warnings.append("\(reason); it is left out")
+    }
+
+    /// The film's id, or another where a library cannot have it.
+    private mutating func identifier(_ written: String, _ movie: Movie) throws(CatalogueError) -> String {
+        if FilmID.fault(written) == nil {
+            guard ids.insert(written).inserted else { throw .duplicateIdentifier(id: written, line: nil) }
+            return written
+        }
+        let made = FilmID.make(title: movie.title, year: movie.year)
+        var id = made
+        var number = 1
+        while !ids.insert(id).inserted {
+            number += 1
+            id = "\(made)-\(number)"
+        }
+        report.warnings.append(
+            written.isEmpty
+                ? "\"\(movie.title)\" has no id; it becomes \"\(id)\""
+                : "the id \"\(written)\" must be \(FilmID.fault(written) ?? "another"); it becomes \"\(id)\"")
+        return id
+    }
+
+    /// The bytes of a poster that is on this machine or in the catalogue itself. An address that leads to the network becomes
+    /// whole, and stays one.
+    private mutating func poster(of document: inout FilmDocument, _ id: String) -> PosterBytes? {
+        guard let address = document["poster"]?.string, !address.isEmpty else { return nil }
+        let url: URL
+        do throws(ImageLoadingError) {
+            url = try URL(typed: address, relativeTo: base.url)
+        } catch {
+            report.warnings.append("the poster of \"\(id)\": \(error)")
+            return nil
+        }
+        guard url.isFileURL || url.scheme?.lowercased() == "data" else {
+            document["poster"] = JSONText(url.absoluteString)
+            return nil
+        }
+        do throws(ImageLoadingError) {
+            let bytes = try LocalContent.read(url, limit: Self.maximumPosterBytes)
+            guard let format = ImageFormat(detecting: bytes.span) else {
+                report.warnings.append("the poster of \"\(id)\" is no picture; its address is kept")
+                return nil
+            }
+            return PosterBytes(mediaType: format.mediaType, bytes: bytes)
+        } catch {
+            report.warnings.append("the poster of \"\(id)\": \(error); its address is kept")
+            return nil
+        }
+    }
+}
+
+extension String {
+    /// Without white space at either end, as a catalogue reads ids.
+    fileprivate var trimmedID: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}

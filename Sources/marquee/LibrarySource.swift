@@ -1,0 +1,57 @@
+import FilmLibrary
+import FoundationEssentials
+import LazyImages
+import MovieCatalogue
+
+/// A library where a catalogue is wanted: all of its films, or those that are needed.
+enum LibrarySource {
+    /// All films, in the library's order.
+    static func all(_ path: String) throws(FilmLibraryError) -> OpenCatalogue {
+        let library = try FilmLibrary(path: path, access: .reading)
+        var films: [StoredFilm] = []
+        try library.forEach { film throws(FilmLibraryError) in
+            films.append(film)
+            return true
+        }
+        return opened(films, name: try library.name, path)
+    }
+
+    /// The first films of an order, in that order.
+    static func first(
+        _ count: Int, by order: Catalogue.Sort, _ path: String
+    ) throws(FilmLibraryError) -> OpenCatalogue {
+        let library = try FilmLibrary(path: path, access: .reading)
+        let sort: FilmQuery.Sort =
+            switch order {
+            case .score: .score
+            case .year: .year
+            case .title: .title
+            }
+        let page = try library.films(FilmQuery(sort: sort, limit: count))
+        return opened(page.films, name: try library.name, path)
+    }
+
+    /// Films that are searched for by title at most.
+    private static let mostAlike = 1000
+
+    /// The film with the id `text`, or those in which its words stand; nil where there are none, or too many to tell.
+    static func few(_ text: String, _ path: String) throws(FilmLibraryError) -> OpenCatalogue? {
+        let library = try FilmLibrary(path: path, access: .reading)
+        if let film = try library.film(text) { return opened([film], name: nil, path) }
+        let page = try library.films(FilmQuery(search: text, limit: mostAlike))
+        let few = opened(page.films, name: nil, path)
+        // The words may stand in another place than the title.
+        if page.next == nil, case .none = few.catalogue.match(text) { return nil }
+        return page.next == nil ? few : nil
+    }
+
+    private static func opened(_ films: [StoredFilm], name: String?, _ path: String) -> OpenCatalogue {
+        let address = LibraryTransport.base(path)
+        let movies = films.compactMap { film in
+            // What is in a library was checked on its way in.
+            try? film.movie(poster: LibraryTransport.address(of: film, address))
+        }
+        return OpenCatalogue(
+            catalogue: Catalogue(name: name, movies: movies), base: BaseURL(URL(filePath: path)))
+    }
+}

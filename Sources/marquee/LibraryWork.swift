@@ -1,0 +1,45 @@
+import FilmLibrary
+import Synchronization
+import SystemSupport
+
+/// Work with a library that takes long, on a thread of its own: every call of a library blocks.
+enum LibraryWork {
+    /// How far it is, and whether it is still wanted.
+    final class Progress: Sendable {
+        private let done = Atomic(0)
+        private let isCancelled = Atomic(false)
+
+        /// Notes one more film.
+        /// - Throws: `CancellationError` once the work is not wanted any more.
+        func step() throws {
+            done.wrappingAdd(1, ordering: .relaxed)
+            if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
+        }
+
+        var count: Int { done.load(ordering: .relaxed) }
+
+        fileprivate func cancel() { isCancelled.store(true, ordering: .relaxed) }
+    }
+
+    /// Runs `work` and shows how far it is.
+    /// - Parameter total: the number of films; nil where that is not known.
+    static func run<Value: Sendable>(
+        _ label: String, total: Int?, _ output: Output,
+        _ work: @escaping @Sendable (Progress) throws -> Value
+    ) async throws -> Value {
+        let progress = Progress()
+        let line = output.progress.begin { JobProgress(label: label, done: progress.count, total: total) }
+        defer { output.progress.end(line) }
+        let outcome = Lock<Result<Value, any Error>?>(nil)
+        await withTaskCancellationHandler {
+            await BlockingThreads.runInAnyCase {
+                let result = Result { try work(progress) }
+                outcome.withLock { $0 = result }
+            }
+        } onCancel: {
+            progress.cancel()
+        }
+        guard let outcome = outcome.withLock({ $0 }) else { throw CancellationError() }
+        return try outcome.get()
+    }
+}

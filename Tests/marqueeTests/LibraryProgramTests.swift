@@ -1,0 +1,162 @@
+import FilmLibrary
+import FoundationEssentials
+import Glibc
+import MovieCatalogue
+import TestSupport
+import Testing
+
+@Suite("A library on the command line", .timeLimit(.minutes(30)))
+struct LibraryProgramTests {
+    private let fixture: Fixture
+    private let path: String
+
+    init() throws {
+        fixture = try Fixture()
+        path = fixture.home.file("films.db")
+    }
+
+    private func run(_ words: String...) async throws -> Program.Outcome {
+        try await Program.run(words, environment: fixture.environment)
+    }
+
+    private func file(_ name: String, _ text: String) throws -> String {
+        try Data(text.utf8).write(to: URL(filePath: fixture.folder.file(name)))
+        return fixture.folder.file(name)
+    }
+
+    @Test("films come in with their posters and go out again, in JSON and XML", arguments: ["json", "xml"])
+    func roundTrip(format: String) async throws {
+        let films = try file(
+            "films.json",
+            """
+            {"name":"Mine & \\"yours\\"","movies":[
+            {"id":"a","title":"A","shelf":{"row":3,"tags":["x"]},"poster":"posters/1.png","price":1.50,"seen":null},
+            {"id":"b","title":"<B>","year":1920,"poster":"http://example.org/b.png"}]}
+            """)
+        let imported = try await run("import", films, path)
+        #expect(imported.status == 0 && imported.lines == ["\(path): 2 films added; 1 poster stored"])
+        let library = try FilmLibrary(path: path, access: .writing)
+        _ = try library.rate("a", rater: "ann", value: 8)
+        _ = try library.rate("a", rater: "ben", value: 9.5)
+        let exported = try await run("export", path, "--format", format)
+        #expect(exported.status == 0 && exported.errors.isEmpty)
+
+        let copy = fixture.home.file("copy.db")
+        let again = try await run("import", try file("export", exported.text), copy)
+        #expect(again.lines == ["\(copy): 2 films added; 1 poster stored"])
+        let second = try FilmLibrary(path: copy, access: .reading)
+        #expect(try second.name == "Mine & \"yours\"")
+        for id in ["a", "b"] {
+            let (old, new) = (try library.film(id), try second.film(id))
+            #expect(new?.whole() == old?.whole())
+            #expect(try second.poster(of: id)?.bytes == library.poster(of: id)?.bytes)
+        }
+        #expect(try second.rating(of: "a", by: "ben") == 9.5)
+        #expect(try second.film("a")?.document.json().contains("\"price\":1.50") == true)
+    }
+
+    @Test("nothing of an import comes in when a film would be replaced, unless that is said")
+    func conflicts() async throws {
+        _ = try await run(
+            "import", try file("a.json", #"[{"id":"a","title":"A"},{"id":"b","title":"B"}]"#), path)
+        let other = try file(
+            "b.json", #"[{"id":"c","title":"C"},{"id":"b","title":"New"},{"id":"a","title":"A"}]"#)
+        let refused = try await run("import", other, path)
+        #expect(
+            refused.status == 2 && refused.errorText.contains("these ids: b;")
+                && refused.errorText.contains("--replace"))
+        #expect(try FilmLibrary(path: path, access: .reading).count == 2)
+        #expect(
+            try await run("import", other, path, "--skip").lines == [
+                "\(path): 1 film added, 1 unchanged, 1 skipped"
+            ])
+        #expect(
+            try await run("import", other, path, "--replace").lines == [
+                "\(path): 1 film replaced, 2 unchanged"
+            ])
+        #expect(
+            try FilmLibrary(path: path, access: .reading).film("b")?.document.json() == #"{"title":"New"}"#)
+        #expect(try await run("import", other, path, "--replace", "--skip").status == 2)
+    }
+
+    @Test("ids that a library cannot have are changed, and what is no film is left out, with a word each")
+    func warnings() async throws {
+        let films = try file(
+            "films.json",
+            #"[{"id":"top3","title":"Top"},{"id":"x.json","title":"X","year":1920},{"title":"No id"},{"id":"a"},7,"#
+                + #"{"id":"d","title":"D","poster":"nothing.png"},{"id":"d","title":"E"}]"#)
+        let run = try await run("import", films, path)
+        #expect(run.status == 1)
+        #expect(run.lines == ["\(path): 4 films added, 3 left out"])
+        for word in [
+            "it becomes \"top-film\"", "it becomes \"x-1920\"", "it becomes \"no-id\"", "has no title",
+            "film 5",
+            "poster of \"d\"", "used twice",
+        ] {
+            #expect(run.errorText.contains(word), "\(word)")
+        }
+        #expect(try FilmLibrary(path: path, access: .reading).count == 4)
+    }
+
+    @Test("posters on the network stay there, at whole addresses")
+    func network() async throws {
+        let run = try await run("import", fixture.base + "movies.json", path)
+        #expect(run.lines == ["\(path): 6 films added"])
+        #expect(
+            try FilmLibrary(path: path, access: .reading).film("film-1")?.poster
+                == .address(fixture.base + "posters/1.png"))
+    }
+
+    @Test("list, show and prewarm take a library, and its posters need no network")
+    func asCatalogue() async throws {
+        _ = try await run("import", fixture.folder.file("movies.json"), path)
+        let requests = fixture.service.statistics.requests
+        let list = try await run("list", "--plain", "--catalogue", path)
+        #expect(list.lines.count == 6 && list.lines[0].hasSuffix("cached"))
+        let top = try await run("list", "--top", "2", "--plain", "--catalogue", path)
+        #expect(top.lines.map { $0.split(separator: "\t")[0] } == ["film-6", "film-5"])
+        let oldest = try await run("--catalogue", path, "list", "--top", "1", "--sort", "year", "--plain")
+        #expect(oldest.lines.map { $0.split(separator: "\t")[0] } == ["film-1"])
+        let show = try await run("show", "film 3", "--catalogue", path, "--offline", "--json")
+        #expect(
+            show.status == 0 && show.text.contains("\"status\":200")
+                && show.text.contains("\"format\":\"png\""))
+        let several = try await run("show", "film", "--catalogue", path)
+        #expect(several.status == 2 && several.errorText.contains("several films"))
+        let none = try await run("show", "flim 3", "--catalogue", path)
+        #expect(none.errorText.contains("did you mean film-3"))
+        #expect(
+            try await run("prewarm", "--catalogue", path).errorText.contains("every poster is in the library")
+        )
+        #expect(fixture.service.statistics.requests == requests)
+    }
+
+    @Test("what is no library is said in a line, and nothing is left where nothing came in")
+    func refused() async throws {
+        let text = try file("text.db", "not a database, but long enough to look like one at first sight")
+        #expect(try await run("list", "--catalogue", text).errorText.contains("no library of Marquee"))
+        let missing = try await run("list", "--catalogue", fixture.home.file("none.db"))
+        #expect(missing.status == 2 && missing.errorText.contains("there is no such file"))
+        let bad = try await run("import", try file("bad.json", "[1,]"), path)
+        #expect(bad.status == 2 && bad.errorText.contains("line 1, column 4"))
+        #expect(!FileManager.default.fileExists(atPath: path))
+        let without = try await Program.run(
+            ["list", "--catalogue", path],
+            environment: fixture.environment.merging(["MARQUEE_LIBSQLITE": "/nowhere"]) { $1 })
+        #expect(without.status == 2 && without.errorText.contains("libsqlite3-0"))
+        let listed = try await Program.run(
+            ["list", "--plain"],
+            environment: fixture.environment.merging(["MARQUEE_LIBSQLITE": "/nowhere"]) { $1 })
+        #expect(listed.status == 0 && listed.lines.count == 6)
+    }
+
+    @Test("a library that was read leaves no other file beside it")
+    func oneFile() async throws {
+        _ = try await run("import", fixture.folder.file("movies.json"), path)
+        _ = try await run("list", "--catalogue", path)
+        let files = try FileManager.default.contentsOfDirectory(atPath: fixture.home.path).filter {
+            $0.hasPrefix("films")
+        }
+        #expect(files == ["films.db"])
+    }
+}
