@@ -26,6 +26,8 @@ struct FilmClient: Sendable {
 
     let address: FilmsAddress
     let opened: OpenLoader
+    /// The library's file, for messages; nil for a service on the network, which is named by its addresses.
+    private let library: String?
     private let uploader: Uploader
     private let fields: HTTPFields
     private let log: Task<Void, Never>?
@@ -33,9 +35,11 @@ struct FilmClient: Sendable {
     /// - Parameters:
     ///   - opened: what leads to the service. `close` closes it.
     ///   - fields: the user's own header fields.
-    init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HTTPFields) {
+    ///   - library: the path of the library, if the service is that of a file.
+    init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HTTPFields, library: String?) {
         self.address = address
         self.opened = opened
+        self.library = library
         uploader = Uploader(opened.loader)
         var fields = fields
         if fields["accept"] == nil { fields["Accept"] = "application/json, application/problem+json" }
@@ -143,6 +147,8 @@ struct FilmClient: Sendable {
     }
 
     private func check(_ response: UploadResponse) throws(Failure) {
-        guard (200..<300).contains(response.status) else { throw ServiceProblem(response).failure }
+        guard (200..<300).contains(response.status) else {
+            throw ServiceProblem(response, from: library ?? response.url.displayText).failure
+        }
     }
 }

@@ -5,13 +5,16 @@ import MovieCatalogue
 /// Why a film service did not do what it was asked to, in one line: what problem details say (RFC 9457), and what the user
 /// can do about it.
 ///
-///     http://nas:8080/films: 422 Unprocessable Content: year must be a number (year must be a number)
+///     http://nas:8080/films: 422 Unprocessable Content: 2 members are wrong (/year must be a number; /score must be …)
 struct ServiceProblem {
     private let response: UploadResponse
+    private let name: String
     private let members: FilmDocument?
 
-    init(_ response: UploadResponse) {
+    /// - Parameter name: how the user calls what answered.
+    init(_ response: UploadResponse, from name: String) {
         self.response = response
+        self.name = name
         // Losing the error is right: an answer that is no JSON has its status only.
         members =
             (try? JSONText(parsing: response.body)).flatMap {
@@ -23,11 +26,14 @@ struct ServiceProblem {
     var failure: Failure {
         let status = HTTPStatus(rawValue: response.status)
         let reason = members?["title"]?.string ?? status.reason
-        var text = "\(response.url.displayText): \(response.status)"
+        var text = "\(name): \(response.status)"
         if !reason.isEmpty { text += " " + reason }
         if let detail = members?["detail"]?.string, !detail.isEmpty { text += ": " + detail }
         let errors = errors
-        if !errors.isEmpty { text += " (" + errors.joined(separator: "; ") + ")" }
+        // One alone is the detail once more.
+        if errors.count > 1 || members?["detail"] == nil, !errors.isEmpty {
+            text += " (" + errors.joined(separator: "; ") + ")"
+        }
         if let advice { text += "; " + advice }
         return Failure(text, code: "http-status")
     }

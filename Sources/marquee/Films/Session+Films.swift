@@ -29,7 +29,9 @@ extension Session {
         let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true) { network in
             library.map { LibraryService($0, base: url, network: network) } ?? network
         }
-        return FilmClient(address, opened, fields: library == nil ? settings.fields : HTTPFields())
+        return FilmClient(
+            address, opened, fields: library == nil ? settings.fields : HTTPFields(),
+            library: library == nil ? nil : source.name)
     }
 
     /// Does something with the service whose films a command changes, and closes what it opened.
