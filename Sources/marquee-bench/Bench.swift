@@ -42,6 +42,12 @@ struct Bench {
         marquee-bench catalogue [--films N]
                                        a catalogue of N films (100000): one listed, all as JSON, the browser's first
                                        screen, a key of its filter; beside Python's parser
+        marquee-bench connections [--connections N]
+                                       marquee serve with N idle connections (10000), beside 64 busy ones, and after
+                                       hostile clients: memory, descriptors, requests/s
+        marquee-bench library-service [--kills N]
+                                       edits of 8 clients at once, and writes while the service is killed N times (300):
+                                       edits and writes that are lost
         marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
                                        entries that read wrong or are lost afterwards
 
@@ -71,6 +77,8 @@ struct Bench {
             case "soak": results = try await soakBenchmark(options)
             case "scroll": results = try await scrollBenchmark(options)
             case "catalogue": results = try await catalogueBenchmark(options)
+            case "connections": results = try await connectionsBenchmark(options)
+            case "library-service": results = try await libraryServiceBenchmark(options)
             case "kill": results = try await killBenchmark(options)
             case "dedupe": results = try await dedupeBenchmark(options)
             default:
@@ -95,7 +103,7 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "films",
+        "memory-size", "films", "connections", "kills",
     ]
     static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

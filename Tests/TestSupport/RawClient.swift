@@ -21,6 +21,8 @@ package final class RawClient {
     private var received: [UInt8] = []
     /// Whether the connection ended in a reset, which can overtake an answer and lose it.
     package private(set) var wasReset = false
+    /// Whether the other side has closed.
+    package private(set) var hasEnded = false
     private var hasWaitedTooLong = false
     /// Kept alive as long as the client: the service it talks to.
     private let owner: AnyObject?
@@ -149,6 +151,7 @@ package final class RawClient {
             let length = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if length < 0, errno == ECONNRESET { wasReset = true }
             hasWaitedTooLong = length < 0 && errno == EAGAIN
+            hasEnded = length == 0
             count = max(0, length)
         }
         received += bytes

@@ -1,0 +1,51 @@
+import Foundation
+import Glibc
+
+/// `marquee serve` in a process of its own.
+final class ServiceProcess: Sendable {
+    let port: UInt16
+    private let process: Int32
+
+    /// - Parameter arguments: what stands behind `serve`.
+    init(_ arguments: [String]) throws {
+        let child = Process()
+        let pipe = Pipe()
+        child.executableURL = URL(filePath: try Program.path("marquee"))
+        child.arguments = ["serve"] + arguments
+        child.standardOutput = pipe
+        child.standardError = FileHandle.nullDevice
+        try child.run()
+        // http://127.0.0.1:40123/
+        let line = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = line.split(separator: ":").last.flatMap({ UInt16($0.prefix { $0.isNumber }) }) else {
+            throw BenchmarkFailure(description: "marquee serve does not start: \(line)")
+        }
+        self.port = port
+        process = child.processIdentifier
+    }
+
+    func stop() { end(SIGTERM) }
+
+    func kill() { end(SIGKILL) }
+
+    private func end(_ signal: Int32) {
+        Glibc.kill(process, signal)
+        // Foundation waits for its children; this waits until it has.
+        while Glibc.kill(process, 0) == 0 { poll(nil, 0, 2) }
+    }
+
+    var bytes: Int {
+        get throws { try PeakMemory.kibibytes("VmRSS", of: "\(process)") * 1024 }
+    }
+
+    var descriptors: Int {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count }
+    }
+
+    /// Waits until it has as many descriptors again, and returns how many it has.
+    func returns(to count: Int) throws -> Int {
+        let patience = ContinuousClock.now + .seconds(120)
+        while try descriptors > count, ContinuousClock.now < patience { poll(nil, 0, 50) }
+        return try descriptors
+    }
+}
