@@ -30,7 +30,7 @@ enum AddCommand: Command {
         film["id"] = JSONText(id)
         for member in members { film[member.name] = member.value }
         if let text = arguments.value("poster") {
-            switch try await PosterArgument(text) {
+            switch try PosterArgument(text) {
             case .address(let address): film["poster"] = JSONText(address)
             case .file(let file): poster = file
             case .none: break

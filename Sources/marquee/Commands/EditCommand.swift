@@ -21,7 +21,7 @@ enum EditCommand: Command {
         }
         var poster: PosterArgument?
         if let text = arguments.value("poster") {
-            let argument = try await PosterArgument(text)
+            let argument = try PosterArgument(text)
             poster = argument
             switch argument {
             case .address(let address):

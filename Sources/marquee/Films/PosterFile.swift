@@ -1,6 +1,6 @@
 import FoundationEssentials
 import ImageCodecs
-import LazyImages
+import SystemSupport
 
 /// A poster on this machine that is to be sent.
 struct PosterFile: Sendable {
@@ -8,11 +8,19 @@ struct PosterFile: Sendable {
     let mediaType: String
 
     /// Looks at the beginning of the file: a service takes pictures only, and says so later.
-    init(_ path: String) async throws(Failure) {
-        let bytes = try await Input.file(path)
-        switch bytes.prefix(8) {
-        case let beginning where beginning.starts(with: [0xFF, 0xD8, 0xFF]): mediaType = "image/jpeg"
-        case [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]: mediaType = "image/png"
+    init(_ path: String) throws(Failure) {
+        var beginning = [UInt8](repeating: 0, count: 32)
+        do {
+            let calls = FileCalls()
+            let file = try calls.openForReading(path: path)
+            let count = try calls.read(file, into: &beginning)
+            beginning.removeLast(beginning.count - count)
+        } catch {
+            throw Failure("\(path): \(SystemError.text(error.code)); check the path")
+        }
+        switch ImageFormat(detecting: beginning.span) {
+        case .jpeg: mediaType = "image/jpeg"
+        case .png: mediaType = "image/png"
         default: throw Failure("\(path): it is neither a JPEG nor a PNG; name another poster")
         }
         self.path = path
@@ -27,13 +35,13 @@ enum PosterArgument: Sendable {
     /// The film has none.
     case none
 
-    init(_ text: String) async throws(Failure) {
+    init(_ text: String) throws(Failure) {
         if text.isEmpty {
             self = .none
         } else if text.contains("://") {
             self = .address(text)
         } else {
-            self = .file(try await PosterFile(text))
+            self = .file(try PosterFile(text))
         }
     }
 }

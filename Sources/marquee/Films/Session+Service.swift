@@ -39,11 +39,17 @@ extension Session {
     ) async throws -> (movie: Movie, base: BaseURL)? {
         let searching = address.pages(searching: text)
         guard let found = try await CataloguePages.readIfThere(searching, opened, self) else { return nil }
-        var open = try found.catalogue()
-        if case .none = open.catalogue.match(text) {
-            open = try await CataloguePages.read(address.pages(), opened, self).catalogue()
+        var pages = found
+        do {
+            var open = try pages.catalogue()
+            if case .none = open.catalogue.match(text) {
+                pages = try await CataloguePages.read(address.pages(), opened, self)
+                open = try pages.catalogue()
+            }
+            return (try film(text, in: open.catalogue), open.base)
+        } catch let error as CatalogueError {
+            throw Failure("\(address.films.displayText): \(error)")
         }
-        return (try film(text, in: open.catalogue), open.base)
     }
 
     /// Does something with a loader of catalogues, and closes it.
