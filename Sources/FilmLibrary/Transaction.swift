@@ -157,6 +157,7 @@ enum Timestamp {
     static func normalized(_ text: String) -> String? {
         // One of the two forms fails: that with fractions, or that without.
         let date = (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
-        return date?.formatted(style)
+        // A time lies just beside its millisecond, and the format cuts what is behind that.
+        return date?.addingTimeInterval(0.000_5).formatted(style)
     }
 }
