@@ -101,7 +101,9 @@ enum CatalogueSource: Sendable {
                 {
                     return best
                 }
-                if let all = try await CataloguePages.readIfThere(address.pages(), opened, session) {
+                if address.isNamed,
+                    let all = try await CataloguePages.readIfThere(address.pages(), opened, session)
+                {
                     return all
                 }
             }

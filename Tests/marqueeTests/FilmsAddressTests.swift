@@ -8,21 +8,21 @@ struct FilmsAddressTests {
     @Test(
         "the films are found from the address of a catalogue",
         arguments: [
-            ("http://nas:8080", "http://nas:8080/films", true),
-            ("http://nas:8080/", "http://nas:8080/films", true),
-            ("http://nas/films", "http://nas/films", true),
-            ("http://nas/films/", "http://nas/films", true),
-            ("http://u:p@nas/films?sort=year#x", "http://u:p@nas/films", false),
-            ("http://nas/films.json", "http://nas/films", false),
-            ("http://nas/library/films/top3", "http://nas/library/films", false),
-            ("http://nas/library/films/top/3?x=y", "http://nas/library/films", false),
-            ("https://nas/library/", "https://nas/library/films", true),
+            ("http://nas:8080", "http://nas:8080/films", true, false),
+            ("http://nas:8080/", "http://nas:8080/films", true, false),
+            ("http://nas/films", "http://nas/films", true, true),
+            ("http://nas/films/", "http://nas/films", true, true),
+            ("http://u:p@nas/films?sort=year#x", "http://u:p@nas/films", false, true),
+            ("http://nas/films.json", "http://nas/films", false, true),
+            ("http://nas/library/films/top3", "http://nas/library/films", false, true),
+            ("http://nas/library/films/top/3?x=y", "http://nas/library/films", false, true),
+            ("https://nas/library/", "https://nas/library/films", true, false),
         ])
-    func found(text: String, films: String, isWhole: Bool) throws {
+    func found(text: String, films: String, isWhole: Bool, isNamed: Bool) throws {
         let url = try #require(URL(string: text))
         let address = try #require(FilmsAddress(catalogue: url))
         #expect(address.films.absoluteString == films)
-        #expect(address.isWhole == isWhole)
+        #expect(address.isWhole == isWhole && address.isNamed == isNamed)
     }
 
     @Test(

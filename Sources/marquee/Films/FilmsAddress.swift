@@ -12,6 +12,8 @@ struct FilmsAddress: Sendable {
     let films: URL
     /// Whether the catalogue's address is the list itself, or the root of the service, and asks for nothing in particular.
     let isWhole: Bool
+    /// Whether the address names the list, and not only the server, which may be one of plain files.
+    let isNamed: Bool
 
     /// Nil for an address that names another file: `https://example.org/movies.json`.
     init?(catalogue url: URL) {
@@ -19,11 +21,13 @@ struct FilmsAddress: Sendable {
         let path = components.percentEncodedPath
         var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         if let index = segments.firstIndex(where: Self.isList) {
+            isNamed = true
             isWhole =
                 components.percentEncodedQuery == nil
                 && segments[(index + 1)...].allSatisfy(\.isEmpty) && segments[index] == "films"
             segments = Array(segments[..<index])
         } else if path.isEmpty || path.hasSuffix("/") {
+            isNamed = false
             isWhole = components.percentEncodedQuery == nil
             if segments.last?.isEmpty == true { segments.removeLast() }
         } else {
