@@ -56,7 +56,7 @@ let package = Package(
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
                 "TerminalGraphics",
-                "HTTPServer", "CatalogueService", "CSystem",
+                "HTTPSemantics", "HTTPServer", "CatalogueService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -98,9 +98,16 @@ let package = Package(
         .testTarget(
             name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "LibraryProbe",
+            dependencies: ["FilmLibrary", "MovieCatalogue"],
+            path: "Tests/LibraryProbe",
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "FilmLibraryTests",
-            dependencies: ["FilmLibrary", "MovieCatalogue", "SystemSupport", "TestSupport"],
+            dependencies: [
+                "FilmLibrary", "MovieCatalogue", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits",
+            ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",

@@ -1,63 +1,71 @@
-import Glibc
 import HTTPSemantics
 import HTTPServer
 import SystemSupport
 
-/// Answers the requests of a catalogue service: the files of its folder.
+/// Answers the requests of a catalogue service: for films, and for the files of its folder.
 final class CatalogueHandler: HTTPHandler {
-    let folder: CatalogueFolder
-    private let configuration: CatalogueService.Configuration
+    /// What is served.
+    enum Site: Sendable {
+        case folder(FolderSite)
+        case library(FilmService)
+    }
+
+    let site: Site
+    private let gate: RequestGate
+    private let failureRate: Double
     private let failures: Lock<SeededNumbers>
 
-    init(folder: CatalogueFolder, configuration: CatalogueService.Configuration) {
-        self.folder = folder
-        self.configuration = configuration
+    /// Bytes of the body of a request that needs none.
+    private static let ignoredBody = 64 << 10
+
+    init(site: Site, configuration: CatalogueService.Configuration) {
+        self.site = site
+        gate = RequestGate(configuration: configuration.films)
+        failureRate = configuration.failureRate
         failures = Lock(SeededNumbers(seed: configuration.failureSeed))
     }
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
-        // Opening a file and looking at it takes microseconds, as nginx relies on too.
-        .answer(file(for: head))
-    }
-
-    func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.notFound) }
-
-    private func file(for head: RequestHead) -> HTTPResponse {
-        guard ["GET", "HEAD"].contains(head.method) else {
-            var response = HTTPResponse.plain(.methodNotAllowed)
-            response.fields["Allow"] = "GET, HEAD"
-            return response
-        }
-        if failsNext() { return .plain(.internalServerError, "as configured") }
-        let path: RequestPath
-        do {
-            path = try RequestPath(target: head.target)
-        } catch {
-            return .plain(error == .malformed ? .badRequest : .notFound)
-        }
-        var names = path.names
-        if names.isEmpty, let catalogue = folder.catalogueName() { names = [Array(catalogue.utf8)] }
-        guard let name = names.last else { return index() }
-        do {
-            return .serving(
-                try folder.open(names), mediaType: MediaType.of(name), to: head,
-                cacheSeconds: configuration.cacheSeconds, now: time(nil))
-        } catch {
-            return .plain(error == .exhausted ? .serviceUnavailable : .notFound)
+        if let refusal = gate.refusal(ofHost: head) { return .answer(refusal) }
+        if failsNext() { return .answer(.plain(.internalServerError, "as configured")) }
+        switch site {
+        case .library(let films): return films.admit(head, from: peer)
+        case .folder(let folder):
+            // The films of a file may have to be read first. Opening a file takes microseconds, as nginx relies on too.
+            return FilmTarget.isFilms(head)
+                ? .handle(bodyLimit: Self.ignoredBody) : .answer(folder.file(for: head))
         }
     }
 
-    /// What catalogues there are, where none of them is the catalogue.
-    private func index() -> HTTPResponse {
-        let lines = ["A film catalogue."] + folder.catalogueNames()
-        return HTTPResponse(
-            status: .ok, fields: ["Content-Type": MediaType.plainText],
-            body: .bytes(Array((lines.joined(separator: "\n") + "\n").utf8)))
+    func respond(to request: HTTPRequest) -> HTTPResponse {
+        switch site {
+        case .library(let films): films.respond(to: request)
+        case .folder(let folder): folder.films(for: request)
+        }
     }
 
     /// Whether the next request is to fail, at the configured rate.
     private func failsNext() -> Bool {
-        let rate = configuration.failureRate
-        return rate > 0 && failures.withLock { Double.random(in: 0..<1, using: &$0) < rate }
+        failureRate > 0 && failures.withLock { Double.random(in: 0..<1, using: &$0) < failureRate }
+    }
+}
+
+extension RequestGate {
+    /// Refuses a request for a host that is not served here; nil for others.
+    fileprivate func refusal(ofHost head: RequestHead) -> HTTPResponse? {
+        do throws(FilmRefusal) {
+            try checkHost(head.fields, authority: (try? RequestTarget(head.target))?.authority)
+            return nil
+        } catch {
+            return error.response(FilmCall.problemFormat(head))
+        }
+    }
+}
+
+extension FilmTarget {
+    /// Whether a request is for films rather than for a file.
+    fileprivate static func isFilms(_ head: RequestHead) -> Bool {
+        guard let first = (try? RequestTarget(head.target))?.segments.first else { return false }
+        return FilmFormat.split(first).name == "films"
     }
 }

@@ -1,21 +1,38 @@
+package import FilmLibrary
 package import HTTPServer
 package import SystemSupport
 
-/// A small HTTP/1.1 service of one folder: a catalogue and its posters. Nothing outside the folder can be reached.
+/// An HTTP/1.1 service of a catalogue: a folder with its posters, read only, or a library, which can be written. Nothing
+/// outside the folder can be reached.
 package final class CatalogueService: Sendable {
+    /// What is served.
+    package enum Content: Sendable, Hashable {
+        /// The files of a folder, and the films of its catalogue at `/films`.
+        case folder(path: String)
+        /// The folder of a catalogue, with this file at `/`.
+        case catalogue(path: String)
+        /// The films of a library. It is opened for writing where the configuration lets clients write.
+        case library(path: String)
+    }
+
     private let server: HTTPServer
     private let handler: CatalogueHandler
 
-    /// Opens the folder, and listens; connections wait until `start()`. Throws what is wrong with the folder,
-    /// the address or the port.
+    /// Opens what is served, and listens; connections wait until `start()`. Throws what is wrong with the content, the
+    /// address or the port.
     /// - Parameters:
     ///   - report: is told of every answer to a request, on the thread of its connection; nil, the default, for nobody.
     ///   - startThread: starts a thread. Default: the system.
     package init(
-        folder: String, configuration: Configuration = Configuration(),
+        _ content: Content, configuration: Configuration = Configuration(),
         report: (@Sendable (HTTPServer.Answer) -> Void)? = nil, startThread: BlockingThreads.Starter? = nil
     ) throws(CatalogueServiceError) {
-        handler = CatalogueHandler(folder: try CatalogueFolder(path: folder), configuration: configuration)
+        var configuration = configuration
+        configuration.films.listeningHosts = configuration.server.addresses.compactMap { address in
+            if case .internet(let host, _) = address { host } else { nil }
+        }
+        handler = CatalogueHandler(
+            site: try Self.site(content, configuration), configuration: configuration)
         do throws(HTTPServerError) {
             server = try HTTPServer(
                 configuration: configuration.server, handler: handler, report: report,
@@ -25,12 +42,43 @@ package final class CatalogueService: Sendable {
         }
     }
 
+    private static func site(
+        _ content: Content, _ configuration: Configuration
+    ) throws(CatalogueServiceError) -> CatalogueHandler.Site {
+        switch content {
+        case .folder(let path):
+            return .folder(
+                FolderSite(
+                    folder: try CatalogueFolder(path: path), catalogue: nil, configuration: configuration))
+        case .catalogue(let path):
+            let slash = path.lastIndex(of: "/")
+            let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+            let name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
+            return .folder(
+                FolderSite(
+                    folder: try CatalogueFolder(path: folder), catalogue: name, configuration: configuration))
+        case .library(let path):
+            do throws(FilmLibraryError) {
+                let library = try FilmLibrary(
+                    path: path, access: configuration.films.isWritable ? .writing : .reading)
+                return .library(
+                    FilmService(
+                        library: library, configuration: configuration.films,
+                        report: configuration.reportFailure))
+            } catch {
+                throw .library(error)
+            }
+        }
+    }
+
     /// The port it listens on; 0 where it listens at a local socket alone.
     package var port: UInt16 { server.ports.lazy.compactMap(\.self).first ?? 0 }
 
     /// The catalogue that `/` gives: `movies.json` or `movies.xml`, else the folder's only file of JSON or XML. Nil where
-    /// there is none, or several.
-    package var catalogueName: String? { handler.folder.catalogueName() }
+    /// there is none, or several, and for a library.
+    package var catalogueName: String? {
+        if case .folder(let folder) = handler.site { folder.catalogueName } else { nil }
+    }
 
     /// Serves, on threads of its own, and returns at once. Once stopped, a service does not start again.
     ///
@@ -49,7 +97,7 @@ package final class CatalogueService: Sendable {
 
 extension CatalogueService {
     /// How a service listens, what it bounds, and how bad a server it plays.
-    package struct Configuration: Sendable, Hashable {
+    package struct Configuration: Sendable {
         /// Where it listens, and its limits. The latency and bandwidth there make a server near by feel like one far away.
         package var server = HTTPServer.Configuration()
         /// The share of requests that are answered 500 instead, 0 (the default) to 1.
@@ -58,6 +106,11 @@ extension CatalogueService {
         package var failureSeed: UInt64 = 1
         /// Seconds that files count as fresh (`Cache-Control: max-age`), default an hour.
         package var cacheSeconds = 3600
+
+        /// Whom films are given to and who may write them. Where the service listens is filled in.
+        package var films = FilmServiceConfiguration()
+        /// Is told what failed in a request that was answered 5xx; clients learn only that something did. Default: nobody.
+        package var reportFailure: @Sendable (any Error) -> Void = { _ in }
 
         /// The defaults.
         package init() {}
@@ -74,6 +127,8 @@ package enum CatalogueServiceError: Error, Sendable, Hashable {
     case folderNotReadable(path: String)
     /// The folder cannot be opened: the system's error number.
     case folderRefused(path: String, errno: Int32)
+    /// The library cannot be opened.
+    case library(FilmLibraryError)
     /// It cannot listen.
     case server(HTTPServerError)
 }
@@ -87,6 +142,7 @@ extension CatalogueServiceError: CustomStringConvertible {
         case .folderNotReadable(let path): "the folder \(path) may not be read; change its permissions"
         case .folderRefused(let path, let errno):
             "the system refused the folder \(path): \(SystemError.text(errno)); try again"
+        case .library(let error): error.description
         case .server(let error): error.description
         }
     }

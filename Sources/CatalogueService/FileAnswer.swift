@@ -7,7 +7,9 @@ extension HTTPResponse {
         _ file: ServedFile, mediaType: String, to request: RequestHead, cacheSeconds: Int, now: Int
     ) -> HTTPResponse {
         let metadata = file.metadata
-        let conditions = Preconditions(request: request, file: metadata, now: now)
+        let conditions = Preconditions(
+            request.fields, isRead: true, entityTag: metadata.entityTag, lastModified: metadata.seconds,
+            now: now)
         var fields: HTTPFields = [
             "ETag": metadata.entityTag,
             // A date ahead of the clock would be a lie by the time it is read (RFC 9110 section 8.8.2.1).

@@ -142,8 +142,11 @@ import SystemSupport
 
     /// The error that the last call ended with.
     private func failure() -> FilmLibraryError {
+        // SQLite does not note the number of every failure, as that of a commit.
+        let last = errno
         let extended = unsafe Int(csqlite_error(handle))
-        let code = unsafe csqlite_system_error(handle)
+        let noted = unsafe csqlite_system_error(handle)
+        let code = noted == 0 ? last : noted
         let message = unsafe csqlite_message(handle).map { unsafe String(cString: $0) } ?? "error \(extended)"
         switch extended & 0xFF {
         case CSQLITE_BUSY, CSQLITE_LOCKED: return .busy(path: path)

@@ -17,9 +17,10 @@ extension Database {
 
     /// The film of a row of `filmColumns`.
     func film(_ row: Row) throws(FilmLibraryError) -> StoredFilm {
-        let document: FilmDocument
+        let json: JSONText
+        let address: JSONText?
         do throws(CatalogueError) {
-            document = try FilmDocument(json: JSONText(valid: row.text(2)))
+            (json, address) = try JSONText.object(row.bytes(2), member: "poster")
         } catch {
             throw .corrupt(path: path, reason: "the film \(row.text(1))")
         }
@@ -27,10 +28,10 @@ extension Database {
             if !row.isNull(8) {
                 .stored(mediaType: row.text(8), count: row.integer(9), tag: row.text(10))
             } else {
-                document["poster"]?.string.map(StoredFilm.Poster.address) ?? .none
+                address?.string.map(StoredFilm.Poster.address) ?? .none
             }
         return StoredFilm(
-            id: row.text(1), document: document, rating: row.isNull(3) ? nil : row.real(3),
+            id: row.text(1), json: json, rating: row.isNull(3) ? nil : row.real(3),
             votes: row.integer(4),
             createdAt: row.text(5), updatedAt: row.text(6), revision: row.integer(7), poster: poster)
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import MovieCatalogue
 
 /// A page of a library's films.
 package struct FilmQuery: Sendable, Hashable {
@@ -57,7 +58,7 @@ struct FilmCursor {
 
     init(_ keys: [SQLValue]) { self.keys = keys }
 
-    private enum Key: Codable {
+    private enum Key: Decodable {
         case number(Double)
         case text(String)
 
@@ -68,14 +69,6 @@ struct FilmCursor {
                 self = .number(number)
             } else {
                 self = .text(try container.decode(String.self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .number(let number): try container.encode(number)
-            case .text(let text): try container.encode(text)
             }
         }
     }
@@ -97,17 +90,23 @@ struct FilmCursor {
     }
 
     func text(of sort: FilmQuery.Sort) -> String {
-        let keys = keys.map { key -> Key in
+        let keys = keys.map { key in
             switch key {
-            case .integer(let number): .number(Double(number))
-            case .real(let number): .number(number)
-            case .text(let text): .text(text)
-            case .null, .blob: .text("")
+            case .integer(let number): JSONText(number)
+            case .real(let number): JSONText(number)
+            case .text(let text): JSONText(text)
+            case .null, .blob: JSONText("")
             }
         }
-        // Texts and finite numbers can always be encoded.
-        let data = (try? JSONEncoder().encode([.text(sort.rawValue)] + keys)) ?? Data()
-        return data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
-            "=", with: "")
+        let data = Data(JSONText(elements: [JSONText(sort.rawValue)] + keys).text.utf8)
+        let letters = data.base64EncodedString().utf8.compactMap { letter in
+            switch letter {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            case UInt8(ascii: "="): UInt8?.none
+            default: letter
+            }
+        }
+        return String(decoding: letters, as: UTF8.self)
     }
 }

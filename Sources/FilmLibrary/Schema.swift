@@ -36,6 +36,7 @@ enum Schema {
     /// What is set in every connection.
     static let settings = """
         PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
+        PRAGMA journal_size_limit = 16777216;
         """
 
     /// Films of no score and of no year come after all others.

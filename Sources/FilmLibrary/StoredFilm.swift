@@ -13,7 +13,12 @@ package struct StoredFilm: Sendable, Hashable {
 
     package let id: String
     /// The film as it was written, without what the library keeps itself: `FilmLibrary.ownMembers`.
-    package let document: FilmDocument
+    package var document: FilmDocument {
+        // The library reads no row whose text is anything but an object.
+        (try? FilmDocument(json: json, takesRepeated: true)) ?? FilmDocument()
+    }
+    /// The text of the document: a service joins it to others without looking into it.
+    package let json: JSONText
     /// The mean of the votes; nil without votes.
     package let rating: Double?
     package let votes: Int

@@ -67,17 +67,21 @@ final class Transaction {
                 """, values + [.integer(number)])
             film = number
             try index(movie, film, isNew: false)
+            try rank(film)
+            try change(poster, hasAddress: movie.poster != nil, of: film)
         } else {
             try database.run(
                 """
                 INSERT INTO films (year_key, title_key, score, updated_at, revision, document, id, score_key, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)
-                """, values + [.text(id), .text(created ?? now)])
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                values + [
+                    .text(id), .real(movie.score.map { -$0 } ?? Schema.scoreKeyOfNone), .text(created ?? now),
+                ])
             film = database.lastRow
             try index(movie, film, isNew: true)
+            if case .store = poster { try change(poster, hasAddress: false, of: film) }
         }
-        try rank(film)
-        try change(poster, hasAddress: movie.poster != nil, of: film)
         return film
     }
 

@@ -41,9 +41,11 @@ package struct HostName: Sendable, Hashable {
         }
     }
 
-    /// Whether it names the loopback interface: `localhost`, 127.0.0.0/8 or `::1`.
+    /// Whether it names the loopback interface: `localhost` and names that end in it (RFC 6761 section 6.3), 127.0.0.0/8 or
+    /// `::1`.
     package var isLoopback: Bool {
-        host == "localhost" || host == "::1" || host.hasPrefix("127.") && isAddress
+        host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
+            || host.hasPrefix("127.") && isAddress
     }
 
     /// Whether it is an IP address in the usual notation rather than a name.

@@ -1,4 +1,5 @@
 import Glibc
+package import SystemSupport
 
 /// An open regular file whose bytes are sent, closed when nobody holds it any more.
 package final class ServedFile: Sendable {
@@ -25,6 +26,13 @@ package final class ServedFile: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// All of it, in memory. Blocks.
+    package func contents() throws(FileFault) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: metadata.size)
+        let filled = try FileCalls().read(descriptor, into: &bytes)
+        return filled == bytes.count ? bytes : Array(bytes[..<filled])
+    }
 }
 
 /// What is known of a file without reading it, and what HTTP says of it.

@@ -84,6 +84,30 @@ public struct JSONText: Sendable, Hashable {
         text = String(decoding: compact, as: UTF8.self)
     }
 
+    /// Reads an object that was written as the text of one, without white space, and finds one of its members without
+    /// making the others.
+    /// - Throws: `.malformedJSON` for anything else.
+    package static func object(
+        _ bytes: [UInt8], member: StaticString
+    ) throws(CatalogueError) -> (object: JSONText, value: JSONText?) {
+        try Document.requireUTF8(bytes)
+        var grammar = JSONGrammar(bytes)
+        let wanted = Array("\"\(member)\"".utf8)
+        var value: JSONText?
+        guard bytes.first == UInt8(ascii: "{") else {
+            throw .malformedJSON(reason: "an object is expected", line: nil)
+        }
+        try grammar.members { name, range throws(CatalogueError) in
+            if name.count == wanted.count, bytes[name].elementsEqual(wanted) {
+                value = JSONText(valid: String(decoding: bytes[range], as: UTF8.self))
+            }
+        }
+        guard grammar.index == bytes.count else {
+            throw .malformedJSON(reason: "something follows the value", line: nil)
+        }
+        return (JSONText(valid: String(decoding: bytes, as: UTF8.self)), value)
+    }
+
     /// The members of an object in their order; nil for another value.
     public var members: [Member]? {
         guard text.utf8.first == UInt8(ascii: "{") else { return nil }

@@ -2,6 +2,10 @@
 package enum XMLText {
     /// Text for an element or an attribute in double quotes. Characters that XML does not have become U+FFFD.
     package static func escaped(_ text: String) -> String {
+        // Most texts have nothing to escape. U+FFFE and U+FFFF begin with EF.
+        if !text.utf8.contains(where: { $0 < 0x20 || $0 == 0xEF || "<>&\"".utf8.contains($0) }) {
+            return text
+        }
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {

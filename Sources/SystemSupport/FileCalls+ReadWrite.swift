@@ -54,7 +54,12 @@ extension FileCalls {
     package func read(
         _ file: borrowing Descriptor, into bytes: inout [UInt8], at offset: Int = 0
     ) throws(FileFault) -> Int {
-        let number = file.number
+        try read(file.number, into: &bytes, at: offset)
+    }
+
+    /// As above, of a file that is given by its number.
+    package func read(_ number: Int32, into bytes: inout [UInt8], at offset: Int = 0) throws(FileFault) -> Int
+    {
         var span = bytes.mutableSpan
         return try unsafe span.withUnsafeMutableBytes { buffer throws(FileFault) in
             try unsafe read(number, into: buffer, at: offset)

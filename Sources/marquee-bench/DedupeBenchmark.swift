@@ -10,7 +10,7 @@ func dedupeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     try Data(onePixel).write(to: URL(fileURLWithPath: folder.path + "/pixel.png"))
     var configuration = CatalogueService.Configuration()
     configuration.server.latency = .milliseconds(100)
-    let origin = try CatalogueService(folder: folder.path, configuration: configuration)
+    let origin = try CatalogueService(.folder(path: folder.path), configuration: configuration)
     try origin.start()
     defer { origin.stop() }
 

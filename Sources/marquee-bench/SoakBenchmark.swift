@@ -10,7 +10,7 @@ func soakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let scratch = try ScratchFolder()
     let poster = Data(onePixel) + Data(count: 60_000 - onePixel.count)
     try poster.write(to: URL(fileURLWithPath: scratch.path + "/poster.png"))
-    let origin = try CatalogueService(folder: scratch.path)
+    let origin = try CatalogueService(.folder(path: scratch.path))
     try origin.start()
     defer { origin.stop() }
 

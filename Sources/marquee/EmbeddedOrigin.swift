@@ -40,7 +40,7 @@ final class EmbeddedOrigin: Transport {
         try running.withLock { running in
             if let running { return running.network }
             let service = try CatalogueService(
-                folder: folder, configuration: CatalogueService.Configuration())
+                .folder(path: folder))
             try service.start()
             var configuration = configuration
             configuration.connectTo["\(CatalogueSource.sampleHost):80"] = "127.0.0.1:\(service.port)"

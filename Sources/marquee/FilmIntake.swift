@@ -139,7 +139,10 @@ struct FilmIntake {
             return nil
         }
         guard url.isFileURL || url.scheme?.lowercased() == "data" else {
-            document["poster"] = JSONText(url.absoluteString)
+            // The user's credentials for the catalogue's server are for nobody who reads the library.
+            let isWhole = address.contains("://")
+            document["poster"] = JSONText(
+                isWhole ? url.absoluteString : url.withoutCredentials.absoluteString)
             return nil
         }
         do throws(ImageLoadingError) {
@@ -160,5 +163,14 @@ extension String {
     /// Without white space at either end, as a catalogue reads ids.
     fileprivate var trimmedID: String {
         String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}
+
+extension URL {
+    fileprivate var withoutCredentials: URL {
+        var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        components?.user = nil
+        components?.password = nil
+        return components?.url ?? self
     }
 }

@@ -6,7 +6,12 @@ import MovieCatalogue
 /// A library where a catalogue is wanted: all of its films, or those that are needed.
 enum LibrarySource {
     /// All films, in the library's order.
-    static func all(_ path: String) throws(FilmLibraryError) -> OpenCatalogue {
+    static func all(_ path: String, _ output: Output) async throws -> OpenCatalogue {
+        let label = "reading " + URL(filePath: path).lastPathComponent
+        return try await LibraryWork.run(label, total: nil, output) { try all(path, $0) }
+    }
+
+    private static func all(_ path: String, _ progress: LibraryWork.Progress) throws -> OpenCatalogue {
         let library = try FilmLibrary(path: path, access: .reading)
         var films: [StoredFilm] = []
         try library.forEach { film throws(FilmLibraryError) in
@@ -18,6 +23,12 @@ enum LibrarySource {
 
     /// The first films of an order, in that order.
     static func first(
+        _ count: Int, by order: Catalogue.Sort, _ path: String, _ output: Output
+    ) async throws -> OpenCatalogue {
+        try await LibraryWork.run("reading", total: nil, output) { _ in try first(count, by: order, path) }
+    }
+
+    private static func first(
         _ count: Int, by order: Catalogue.Sort, _ path: String
     ) throws(FilmLibraryError) -> OpenCatalogue {
         let library = try FilmLibrary(path: path, access: .reading)
@@ -35,7 +46,11 @@ enum LibrarySource {
     private static let mostAlike = 1000
 
     /// The film with the id `text`, or those in which its words stand; nil where there are none, or too many to tell.
-    static func few(_ text: String, _ path: String) throws(FilmLibraryError) -> OpenCatalogue? {
+    static func few(_ text: String, _ path: String, _ output: Output) async throws -> OpenCatalogue? {
+        try await LibraryWork.run("reading", total: nil, output) { _ in try few(text, path) }
+    }
+
+    private static func few(_ text: String, _ path: String) throws(FilmLibraryError) -> OpenCatalogue? {
         let library = try FilmLibrary(path: path, access: .reading)
         if let film = try library.film(text) { return opened([film], name: nil, path) }
         let page = try library.films(FilmQuery(search: text, limit: mostAlike))

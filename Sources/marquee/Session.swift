@@ -95,7 +95,9 @@ struct Session: Sendable {
 
     /// The catalogue the settings name; of a library the films that a person may mean by `text`, and all where there are none.
     func catalogue(for text: String) async throws -> OpenCatalogue {
-        if case .library(let path) = source, let few = try LibrarySource.few(text, path) { return few }
+        if case .library(let path) = source, let few = try await LibrarySource.few(text, path, output) {
+            return few
+        }
         return try await catalogue()
     }
 
@@ -105,7 +107,7 @@ struct Session: Sendable {
         let name = "reading " + URL(filePath: source.name).lastPathComponent
         let work = output.progress.begin { JobProgress(label: name, total: 0) }
         defer { output.progress.end(work) }
-        if case .library(let path) = source { return try LibrarySource.all(path) }
+        if case .library(let path) = source { return try await LibrarySource.all(path, output) }
         let pages = try await source.read(with: self, top: top)
         let open: OpenCatalogue
         do {

@@ -10,18 +10,18 @@ extension OverSockets {
             "a head that is refused is answered, and the connection ends",
             arguments: [
                 ("nonsense\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400),
-                ("GET / HTTP/1.1\r\nHost: x\r\nbad\r\n\r\n", 400),
-                ("GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505),
-                ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nbody", 501),
-                ("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\nbody", 405),
-                ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+                ("GET / HTTP/1.1\r\nHost: localhost\r\nbad\r\n\r\n", 400),
+                ("GET / HTTP/3.0\r\nHost: localhost\r\n\r\n", 505),
+                ("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\nbody", 501),
+                ("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\nbody", 405),
+                ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
                 (
-                    "GET / HTTP/1.1\r\nHost: x\r\nlong: " + String(repeating: "x", count: 17_000)
+                    "GET / HTTP/1.1\r\nHost: localhost\r\nlong: " + String(repeating: "x", count: 17_000)
                         + "\r\n\r\n", 431
                 ),
                 ("GET /" + String(repeating: "x", count: 40_000), 431),
-                ("GET /" + String(repeating: "x", count: 9000) + " HTTP/1.1\r\nHost: x\r\n\r\n", 414),
-                ("GET / HTTP/1.1\r\nHost: x\r\nExpect: a miracle\r\n\r\n", 417),
+                ("GET /" + String(repeating: "x", count: 9000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 414),
+                ("GET / HTTP/1.1\r\nHost: localhost\r\nExpect: a miracle\r\n\r\n", 417),
             ])
         func refused(request: String, status: Int) throws {
             let running = try RunningService()
@@ -72,7 +72,7 @@ extension OverSockets {
         func missingBody() throws {
             let running = try RunningService { $0.server.bodyTimeout = .milliseconds(40) }
             let client = try running.client()
-            client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf")
+            client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf")
             #expect(try client.answer().status == 408)
             #expect(client.isEnded())
         }
@@ -82,7 +82,7 @@ extension OverSockets {
             let running = try RunningService(["large.bin": ""]) { $0.server.writeTimeout = .milliseconds(40) }
             #expect(unsafe truncate(running.folder.file("large.bin"), 256 << 20) == 0)
             let client = try running.client()
-            client.send("GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.send("GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await eventually { running.service.statistics.connectionsInAll == 1 }
             try await eventually { running.service.statistics.connectionsNow == 0 }
             #expect(try running.client().get("/").status == 200)
@@ -96,7 +96,8 @@ extension OverSockets {
             for _ in 0..<20 {
                 let client = try running.client()
                 client.send(
-                    "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\nGET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n")
+                    "GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\nGET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                )
                 client.reset()
             }
             #expect(try running.client().get("/a.txt").text == "a")
@@ -154,7 +155,7 @@ extension OverSockets {
         func noise() throws {
             let running = try RunningService { $0.server.headerTimeout = .milliseconds(200) }
             let good = Array(
-                "GET /posters/a.jpg HTTP/1.1\r\nHost: x\r\nRange: bytes=1-5\r\nContent-Length: 2\r\n\r\nab"
+                "GET /posters/a.jpg HTTP/1.1\r\nHost: localhost\r\nRange: bytes=1-5\r\nContent-Length: 2\r\n\r\nab"
                     .utf8)
             var state: UInt64 = 42
             func random(_ bound: Int) -> Int {

@@ -13,7 +13,7 @@ struct FileAnswerTests {
     private func answer(_ fields: String..., method: String = "GET", file: FileMetadata? = nil) throws
         -> HTTPResponse
     {
-        let text = (["\(method) /a.jpg HTTP/1.1", "Host: x"] + fields).joined(separator: "\r\n")
+        let text = (["\(method) /a.jpg HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n")
         return .serving(
             ServedFile(owning: unsafe open("/dev/null", O_RDONLY), metadata: file ?? self.file),
             mediaType: "image/jpeg", to: try RequestHead(parsing: Array(text.utf8)),

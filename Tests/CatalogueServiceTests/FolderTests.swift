@@ -39,7 +39,7 @@ extension OverSockets {
             let running = try RunningService()
             let links = try TemporaryFolder()
             _ = unsafe symlink(running.folder.path, links.file("catalogue"))
-            let service = try CatalogueService(folder: links.file("catalogue"))
+            let service = try CatalogueService(.folder(path: links.file("catalogue")))
             try service.start()
             defer { service.stop() }
             #expect(try RawClient(port: service.port).get("/movies.json").status == 200)
@@ -52,7 +52,7 @@ extension OverSockets {
             try Data("x".utf8).write(to: URL(filePath: path))
             #expect(unsafe truncate(path, 256 << 20) == 0)
             let client = try running.client()
-            client.send("GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.send("GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
             // More than a head, so the file's size is promised.
             try await eventually { running.service.statistics.bytesSent >= 1000 }
             #expect(unsafe truncate(path, 0) == 0)

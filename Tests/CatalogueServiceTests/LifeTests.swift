@@ -16,7 +16,7 @@ extension OverSockets {
             var configuration = CatalogueService.Configuration()
             configure(&configuration)
             do {
-                _ = try CatalogueService(folder: folder, configuration: configuration)
+                _ = try CatalogueService(.folder(path: folder), configuration: configuration)
                 return nil
             } catch {
                 return error
@@ -83,7 +83,7 @@ extension OverSockets {
                 $0.server.bandwidth = 1000
             }
             let client = try running.client()
-            client.send("GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.send("GET /a.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await eventually { running.service.statistics.bytesSent > 0 }
             running.service.stop()
             #expect(client.readToEnd().count > 100_000)
@@ -93,7 +93,7 @@ extension OverSockets {
         func stopLatency() async throws {
             let running = try RunningService { $0.server.latency = .seconds(600) }
             let client = try running.client()
-            client.send("GET /movies.json HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.send("GET /movies.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await eventually { running.service.statistics.requests > 0 }
             running.service.stop()
             #expect(try client.answer().text == "[]")
@@ -108,7 +108,7 @@ extension OverSockets {
             }
             #expect(unsafe truncate(running.folder.file("large.bin"), 256 << 20) == 0)
             let client = try running.client()
-            client.send("GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.send("GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await eventually { running.service.statistics.bytesSent > 0 }
             running.service.stop()
             #expect(client.readToEnd().count < 256 << 20)
@@ -117,7 +117,7 @@ extension OverSockets {
         @Test("stopping twice, starting twice, and stopping what never started are harmless")
         func twice() throws {
             let folder = try TemporaryFolder()
-            let service = try CatalogueService(folder: folder.path)
+            let service = try CatalogueService(.folder(path: folder.path))
             try service.start()
             try service.start()
             #expect(try RawClient(port: service.port).get("/").status == 200)
@@ -129,7 +129,7 @@ extension OverSockets {
             // Whoever listens there now, it is not this service.
             _ = try? RawClient(port: service.port)
             #expect(service.statistics.connectionsInAll == 1)
-            let never = try CatalogueService(folder: folder.path)
+            let never = try CatalogueService(.folder(path: folder.path))
             let waiting = try #require(ListeningSocket(port: never.port))
             never.stop()
             #expect(!waiting.isOpen)
@@ -139,7 +139,7 @@ extension OverSockets {
         func letGo() async throws {
             let folder = try TemporaryFolder()
             func startAndLetGo() throws -> ListeningSocket {
-                let service = try CatalogueService(folder: folder.path)
+                let service = try CatalogueService(.folder(path: folder.path))
                 try service.start()
                 #expect(try RawClient(port: service.port).get("/").status == 200)
                 return try #require(ListeningSocket(port: service.port))
@@ -155,7 +155,7 @@ extension OverSockets {
                 let running = try RunningService { $0.server.maximumConnections = 3 }
                 let clients = try (0..<6).map { _ in try running.client() }
                 for client in clients {
-                    client.send("GET /posters/a.jpg HTTP/1.1\r\nHost: x\r\n\r\nGET /pos")
+                    client.send("GET /posters/a.jpg HTTP/1.1\r\nHost: localhost\r\n\r\nGET /pos")
                 }
                 for client in clients {
                     do {

@@ -22,7 +22,7 @@ final class RunningService {
         }
         var configuration = CatalogueService.Configuration()
         configure(&configuration)
-        service = try CatalogueService(folder: folder.path, configuration: configuration)
+        service = try CatalogueService(.folder(path: folder.path), configuration: configuration)
         try service.start()
     }
 

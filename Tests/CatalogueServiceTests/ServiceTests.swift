@@ -34,7 +34,7 @@ extension OverSockets {
         func head() throws {
             let running = try RunningService()
             let client = try running.client()
-            client.send("HEAD /posters/a.jpg HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.send("HEAD /posters/a.jpg HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(try client.answer(hasBody: false).fields["content-length"] == "10")
             // Had a body come, it would stand where the next answer begins.
             #expect(try client.get("/posters/a.jpg").text == "0123456789")
@@ -44,7 +44,7 @@ extension OverSockets {
         func pipelining() throws {
             let running = try RunningService(["1.txt": "one", "2.txt": "two"])
             let client = try running.client()
-            let request = { (number: Int) in "GET /\(number).txt HTTP/1.1\r\nHost: x\r\n\r\n" }
+            let request = { (number: Int) in "GET /\(number).txt HTTP/1.1\r\nHost: localhost\r\n\r\n" }
             client.send(request(1) + request(2) + request(3) + request(1))
             let statuses = try (0..<4).map { _ in try client.answer().status }
             #expect(statuses == [200, 200, 404, 200])
@@ -54,7 +54,7 @@ extension OverSockets {
         func trickle() throws {
             let running = try RunningService()
             let client = try running.client()
-            for byte in "GET /movies.json HTTP/1.1\r\nHost: x\r\n\r\n".utf8 { client.send([byte]) }
+            for byte in "GET /movies.json HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8 { client.send([byte]) }
             #expect(try client.answer().text == "[]")
         }
 
@@ -129,7 +129,7 @@ extension OverSockets {
             let folder = try TemporaryFolder()
             try Data("0123456789".utf8).write(to: URL(filePath: folder.file("a.txt")))
             let answers = Lock<[String]>([])
-            let service = try CatalogueService(folder: folder.path) { answer in
+            let service = try CatalogueService(.folder(path: folder.path)) { answer in
                 let text = "\(answer.method) \(answer.target) \(answer.status) \(answer.bytes)"
                 answers.withLock { $0.append(text) }
             }
@@ -162,7 +162,7 @@ extension OverSockets {
         func close() throws {
             let running = try RunningService()
             let client = try running.client()
-            let request = "GET /movies.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            let request = "GET /movies.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             client.send(request + request)
             #expect(try client.answer().fields["connection"] == "close")
             #expect(client.isEnded())
@@ -173,12 +173,13 @@ extension OverSockets {
         func methods() throws {
             let running = try RunningService()
             let client = try running.client()
-            client.send("POST /movies.json HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n\r\nGET / HTTP")
+            client.send(
+                "POST /movies.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 12\r\n\r\n\r\nGET / HTTP")
             let answer = try client.answer()
             #expect(answer.status == 405)
             #expect(answer.fields["allow"] == "GET, HEAD")
-            client.send("DELETE /movies.json HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n")
-            client.send("\r\nGET /movies.json HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.send("DELETE /movies.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
+            client.send("\r\nGET /movies.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(try client.answer().status == 405)
             #expect(try client.answer().status == 200)
         }
@@ -188,7 +189,8 @@ extension OverSockets {
             let running = try RunningService()
             let client = try running.client()
             client.send(
-                "GET /movies.json HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
+                "GET /movies.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
+            )
             #expect(try client.answer().text == "[]")
             #expect(client.isEnded())
         }

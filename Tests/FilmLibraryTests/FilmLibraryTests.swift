@@ -153,3 +153,26 @@ struct FilmLibraryTests {
         #expect(try library.name == "Silents")
     }
 }
+
+@Suite("A catalogue as a library", .timeLimit(.minutes(30)))
+struct InMemoryTests {
+    @Test("its films are there, and those that are not right are told")
+    func catalogue() throws {
+        let text = """
+            {"name":"Mine","movies":[{"id":"a","title":"A","rating":7,"votes":2},{"id":"a","title":"Again"},
+             {"id":"top3","title":"B","year":1920},{"id":"c"}]}
+            """
+        var problems: [CatalogueError] = []
+        let library = try FilmLibrary.inMemory(
+            CatalogueDocuments(parsing: Array(text.utf8)), path: "films.json"
+        ) { problems.append($0) }
+        #expect(try library.films(FilmQuery(limit: 9)).films.map(\.id) == ["a", "b-1920"])
+        #expect(try library.name == "Mine")
+        #expect(try library.film("a")?.rating == 7)
+        #expect(
+            problems == [
+                .duplicateIdentifier(id: "a", line: nil),
+                .missingField(movie: "film 4 (\"c\")", field: "title", line: nil),
+            ])
+    }
+}

@@ -84,7 +84,7 @@ package final class RawClient {
 
     /// Sends a GET with these further lines and returns the answer.
     package func get(_ target: String, _ fields: String...) throws -> Answer {
-        send((["GET \(target) HTTP/1.1", "Host: test"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
+        send((["GET \(target) HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
         return try answer()
     }
 

@@ -34,7 +34,7 @@ final class Fixture: Sendable {
         }
         var configuration = CatalogueService.Configuration()
         configure(&configuration)
-        service = try CatalogueService(folder: folder.path, configuration: configuration)
+        service = try CatalogueService(.folder(path: folder.path), configuration: configuration)
         try service.start()
     }
 

@@ -137,7 +137,7 @@ struct PrewarmProgramTests {
     func failures() async throws {
         let fixture = try Fixture(posters: 12)
         let failing = try CatalogueService(
-            folder: fixture.folder.path, configuration: Self.failing())
+            .folder(path: fixture.folder.path), configuration: Self.failing())
         try failing.start()
         defer { failing.stop() }
         let list = (1...12).map { "http://127.0.0.1:\(failing.port)/posters/\($0).png" }

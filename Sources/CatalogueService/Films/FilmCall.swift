@@ -67,7 +67,7 @@ struct FilmCall: Sendable {
     /// - Returns: whether the answer to a read is 304.
     @discardableResult
     func checkConditions(_ revision: (some CustomStringConvertible)?) throws(FilmRefusal) -> Bool {
-        let conditions = HTTPSemantics.Preconditions(
+        let conditions = Preconditions(
             fields, isRead: isRead, entityTag: revision.map { entityTag($0) },
             equivalentTags: revision.map { revision in
                 FilmFormat.allCases.map { Self.entityTag(revision, $0) }

@@ -18,45 +18,56 @@ struct FilmRendering: Sendable {
 
     /// One film as a whole answer.
     func document(_ film: StoredFilm) -> [UInt8] {
+        var bytes: [UInt8] = []
         switch format {
-        case .json: Array((json(film) + "\n").utf8)
-        case .xml: Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(whole(film).xml())\n".utf8)
+        case .json: append(film, to: &bytes)
+        case .xml: bytes = Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(whole(film).xml())".utf8)
         }
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
     }
 
     /// Films as a catalogue, in the shape of today's files.
     func list(_ films: [StoredFilm], name: String?) -> [UInt8] {
         var writer = CatalogueWriter(format: format == .json ? .json : .xml, name: name)
-        var text = writer.start
-        text.reserveCapacity(films.count * 1024)
+        var bytes = Array(writer.start.utf8)
+        bytes.reserveCapacity(films.count * 1024)
         for (index, film) in films.enumerated() {
             switch format {
             case .json:
-                text += index == 0 ? "\n" : ",\n"
-                append(film, to: &text)
-            case .xml: text += writer.film(whole(film))
+                bytes.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8)
+                append(film, to: &bytes)
+            case .xml: bytes.append(contentsOf: writer.film(whole(film)).utf8)
             }
         }
-        text += writer.end
-        return Array(text.utf8)
+        bytes.append(contentsOf: writer.end.utf8)
+        return bytes
     }
 
-    private func json(_ film: StoredFilm) -> String {
-        var text = ""
-        append(film, to: &text)
-        return text
-    }
-
-    /// Joins texts that are there already: a page of films is made without reading any JSON.
-    private func append(_ film: StoredFilm, to text: inout String) {
-        text += "{\"id\":\(JSONText(film.id).text)"
+    /// Joins texts that are there already: a page of films is made without making values of any JSON.
+    private func append(_ film: StoredFilm, to bytes: inout [UInt8]) {
         let poster = posterAddress(of: film)
-        for member in film.document.members
-        where member.name != "id" && !(member.name == "poster" && poster != nil) {
-            text += ",\(JSONText(member.name).text):\(member.value.text)"
+        let isRewritten = if case .address = film.poster { poster != nil } else { false }
+        if isRewritten || film.json.text.utf8.count <= 2 {
+            bytes.append(contentsOf: whole(film).json().utf8)
+            return
         }
-        for (name, value) in additions(film, poster) { text += ",\"\(name)\":\(value.text)" }
-        text += "}"
+        bytes.append(contentsOf: "{\"id\":".utf8)
+        bytes.append(contentsOf: JSONText(film.id).text.utf8)
+        // The document begins as an object of its own; its brace becomes the comma after the id.
+        let start = bytes.count
+        bytes.append(contentsOf: film.json.text.utf8)
+        bytes[start] = UInt8(ascii: ",")
+        bytes[bytes.count - 1] = UInt8(ascii: ",")
+        if let poster { bytes.append(contentsOf: "\"poster\":\(JSONText(poster).text),".utf8) }
+        if let rating = film.rating, film.votes > 0 {
+            bytes.append(contentsOf: "\"rating\":\(JSONText(rating).text),\"votes\":\(film.votes),".utf8)
+        }
+        bytes.append(contentsOf: "\"created_at\":\"".utf8)
+        bytes.append(contentsOf: film.createdAt.utf8)
+        bytes.append(contentsOf: "\",\"updated_at\":\"".utf8)
+        bytes.append(contentsOf: film.updatedAt.utf8)
+        bytes.append(contentsOf: "\"}".utf8)
     }
 
     private func whole(_ film: StoredFilm) -> FilmDocument {
@@ -64,17 +75,6 @@ struct FilmRendering: Sendable {
         var document = film.whole(poster: address)
         if let address { document["poster"] = JSONText(address) }
         return document
-    }
-
-    private func additions(_ film: StoredFilm, _ poster: String?) -> [(name: String, value: JSONText)] {
-        var additions: [(name: String, value: JSONText)] = []
-        if let poster { additions.append(("poster", JSONText(poster))) }
-        if let rating = film.rating, film.votes > 0 {
-            additions += [("rating", JSONText(rating)), ("votes", JSONText(film.votes))]
-        }
-        additions.append(("created_at", JSONText(film.createdAt)))
-        additions.append(("updated_at", JSONText(film.updatedAt)))
-        return additions
     }
 
     /// The poster's address where it is not the document's own: of a stored poster, and of one that is relative to the root.

@@ -1,5 +1,3 @@
-import HTTPSemantics
-
 /// What a path of the service names.
 ///
 ///     /films  /  /movies.json              the list; the last two only where the library is served at the root
@@ -29,59 +27,5 @@ enum FilmRoute: Hashable, Sendable {
         case .film: reads + ["PUT", "PATCH", "DELETE"]
         case .poster, .rating: reads + ["PUT", "DELETE"]
         }
-    }
-}
-
-/// A request's target as the service reads it.
-struct FilmTarget: Sendable {
-    let route: FilmRoute
-    /// The format that the path's ending names.
-    let ending: FilmFormat?
-    let query: FormFields
-    /// Leads from the folder of the path to the root: empty, `../` or more. It makes addresses relative, so that they hold
-    /// behind a proxy that puts the service below another path.
-    let toRoot: String
-
-    /// Reads a target; nil where nothing is served.
-    /// - Parameter isRoot: whether the library is served at the root too.
-    init?(_ target: RequestTarget, isRoot: Bool) {
-        guard let (route, ending) = Self.route(target.segments, isRoot: isRoot) else { return nil }
-        self.route = route
-        self.ending = ending
-        query = target.query
-        toRoot = String(repeating: "../", count: max(0, target.segments.count - 1))
-    }
-
-    private static func route(_ segments: [String], isRoot: Bool) -> (FilmRoute, FilmFormat?)? {
-        guard let first = segments.first else { return (.service, nil) }
-        switch segments.count {
-        case 1:
-            let (name, ending) = FilmFormat.split(first)
-            if name == "films" { return (.list, ending) }
-            guard isRoot, first.isEmpty || name == "movies" && ending != nil else { return nil }
-            return (.list, ending)
-        case 2 where first == "films":
-            let (name, ending) = FilmFormat.split(segments[1])
-            if name.isEmpty { return nil }
-            return (name == "top3" ? .top(3) : .film(name), ending)
-        case 3 where first == "films" && segments[1] == "top":
-            let (name, ending) = FilmFormat.split(segments[2])
-            guard name.utf8.allSatisfy(\.isDigit), let count = Int(name),
-                (1...FilmRoute.maximumTop).contains(count)
-            else { return nil }
-            return (.top(count), ending)
-        case 3 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
-            return (.poster(of: segments[1]), nil)
-        case 4 where first == "films" && segments[2] == "ratings" && !segments[1].isEmpty:
-            let (name, ending) = FilmFormat.split(segments[3])
-            return isRater(name) ? (.rating(of: segments[1], by: name), ending) : nil
-        default: return nil
-        }
-    }
-
-    /// Names of raters have 1 to 200 bytes without control characters, as ids have.
-    private static func isRater(_ name: String) -> Bool {
-        (1...200).contains(name.utf8.count) && name != "." && name != ".."
-            && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }

@@ -53,12 +53,12 @@ extension FilmService {
     }
 
     private func checkConditions(_ call: FilmCall, _ tag: String?) throws(FilmRefusal) {
-        let conditions = HTTPSemantics.Preconditions(call.fields, isRead: false, entityTag: tag)
+        let conditions = Preconditions(call.fields, isRead: false, entityTag: tag)
         if conditions.outcome != .proceed { throw FilmRefusal.conditionFailed }
     }
 
     private func picture(_ poster: StoredPoster, _ call: FilmCall) -> HTTPResponse {
-        let conditions = HTTPSemantics.Preconditions(
+        let conditions = Preconditions(
             call.fields, isRead: true, entityTag: "\"\(poster.tag)\"")
         var response = HTTPResponse(
             status: .ok,

@@ -21,6 +21,8 @@ package final class FilmService: HTTPHandler {
     /// Bytes of a film in a body of its own. A form has its poster in it too.
     private static let filmLimit = 4 << 20
     private static let ratingLimit = 16 << 10
+    /// Films of an answer that needs no thread of its own.
+    private static let quickFilms = 100
 
     /// - Parameter report: called on the threads that answer, with what failed in a request that was answered 5xx.
     package init(
@@ -54,7 +56,9 @@ package final class FilmService: HTTPHandler {
         do throws(FilmRefusal) {
             let call = try call(head)
             guard call.method != "OPTIONS" else { return .answer(options(call)) }
-            guard !call.isRead else { return .handle(bodyLimit: Self.ignoredBody) }
+            guard !call.isRead else {
+                return isQuick(call) ? .answer(answer(call, .none)) : .handle(bodyLimit: Self.ignoredBody)
+            }
             try gate.checkWrite(call.fields, from: peer)
             return .handle(bodyLimit: try checkBody(call))
         } catch {
@@ -63,13 +67,35 @@ package final class FilmService: HTTPHandler {
     }
 
     package func respond(to request: HTTPRequest) -> HTTPResponse {
+        do throws(FilmRefusal) {
+            return answer(try call(request.head), request.body)
+        } catch {
+            return error.response(FilmCall.problemFormat(request.head))
+        }
+    }
+
+    /// Whether a read takes microseconds, as opening a file does: by an index, of little that is mostly in memory. Readers of
+    /// a library never wait for its writer.
+    private func isQuick(_ call: FilmCall) -> Bool {
+        switch call.target.route {
+        case .film: true
+        case .top(let count): count <= Self.quickFilms
+        case .list:
+            // A search may look at every film.
+            call.target.query.values(of: "q").isEmpty
+                && call.target.query.values(of: "limit").allSatisfy { Int($0) ?? 0 <= Self.quickFilms }
+        case .service, .poster, .rating: false
+        }
+    }
+
+    private func answer(_ call: FilmCall, _ body: RequestBody) -> HTTPResponse {
         do {
-            return try answer(try call(request.head), request.body)
+            return try content(call, body)
         } catch let refusal as FilmRefusal {
-            return refusal.response(FilmCall.problemFormat(request.head))
+            return refusal.response(FilmCall.problemFormat(call.head))
         } catch {
             report(error)
-            return FilmRefusal(failure: error).response(FilmCall.problemFormat(request.head))
+            return FilmRefusal(failure: error).response(FilmCall.problemFormat(call.head))
         }
     }
 
@@ -84,7 +110,7 @@ package final class FilmService: HTTPHandler {
         return try FilmCall(head, target, configuration)
     }
 
-    private func answer(_ call: FilmCall, _ body: RequestBody) throws -> HTTPResponse {
+    private func content(_ call: FilmCall, _ body: RequestBody) throws -> HTTPResponse {
         switch (call.target.route, call.method) {
         case (.list, "POST"): try create(call, try body.bytes())
         case (.list, _): try list(call)

@@ -46,7 +46,7 @@ enum ListCommand: Command {
         top: Int?, order: Catalogue.Sort?, _ session: Session
     ) async throws -> (OpenCatalogue, [Movie]) {
         if let top, case .library(let path) = session.source {
-            let open = try LibrarySource.first(top, by: order ?? .score, path)
+            let open = try await LibrarySource.first(top, by: order ?? .score, path, session.output)
             return (open, open.catalogue.movies)
         }
         let open = try await session.catalogue(top: order ?? .score == .score ? top : nil)

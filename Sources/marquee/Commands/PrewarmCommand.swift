@@ -70,8 +70,10 @@ enum PrewarmCommand: Command {
     }
 
     /// The posters of a library that are not in it.
-    private static func libraryManifest(_ path: String) throws -> (manifest: Manifest, base: BaseURL?) {
-        let open = try LibrarySource.all(path)
+    private static func libraryManifest(
+        _ path: String, _ output: Output
+    ) async throws -> (manifest: Manifest, base: BaseURL?) {
+        let open = try await LibrarySource.all(path, output)
         let elsewhere = open.catalogue.movies.compactMap(\.poster).filter { address in
             URL(string: address).map { !LibraryTransport.serves($0) } ?? true
         }
@@ -86,12 +88,15 @@ enum PrewarmCommand: Command {
         let pages: [(bytes: [UInt8], base: BaseURL?)]
         switch name {
         case nil:
-            if case .library(let path) = session.source { return [try libraryManifest(path)] }
+            if case .library(let path) = session.source {
+                return [try await libraryManifest(path, session.output)]
+            }
             pages = try await session.source.read(with: session).pages.map { ($0.bytes, $0.base) }
         case "-": pages = [(try await Input.standard(), nil)]
         case .some(let name) where name.contains("://"):
             pages = try await CatalogueSource.read(url: name, with: session).pages.map { ($0.bytes, $0.base) }
-        case .some(let name) where CatalogueSource(name).isLibrary: return [try libraryManifest(name)]
+        case .some(let name) where CatalogueSource(name).isLibrary:
+            return [try await libraryManifest(name, session.output)]
         case .some(let name):
             pages = [(try await Input.file(name), session.source.base(ofFile: name))]
         }

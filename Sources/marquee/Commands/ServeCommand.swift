@@ -1,25 +1,38 @@
 import CatalogueService
 import FoundationEssentials
 import Glibc
+import HTTPSemantics
 import HTTPServer
 import LazyImages
 import SystemSupport
 
-/// `marquee serve`: a catalogue's folder over HTTP, as fast or as slow and faulty as wanted.
+/// `marquee serve`: a folder, a catalogue or a library over HTTP, as fast or as slow and faulty as wanted.
 enum ServeCommand: Command {
     static let specification = CommandSpecification(
-        name: "serve", operands: "[FOLDER]", operandCount: 0...1,
-        summary: "serve a catalogue's folder over HTTP (default: the sample catalogue)",
+        name: "serve", operands: "[FOLDER|CATALOGUE|LIBRARY.db]", operandCount: 0...1,
+        summary: "serve films and their posters over HTTP (default: the sample catalogue)",
         examples: [
-            ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters come in"),
+            ("marquee serve films.db --writable --port 8080", "a library, for programs of this machine"),
+            (
+                "curl -d '{\"title\": \"Faust\", \"year\": 1926}' -H 'Content-Type: application/json' localhost:8080/films",
+                "add a film"
+            ),
             ("marquee --catalogue http://127.0.0.1:8080/", "the films it serves"),
-            ("marquee serve ~/films -v", "a folder of your own; a line a request"),
+            ("marquee serve films.db --writable --address 0.0.0.0 --token-file tokens", "for the household"),
+            ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters come in"),
         ],
         options: [
             Option(name: "port", value: "N", help: "the port (default: one the system chooses)"),
             Option(
                 name: "address", value: "ADDRESS",
                 help: "the address to listen at, or unix:PATH (default: 127.0.0.1)"),
+            Option(name: "writable", help: "let clients add, change, rate and remove films of a library"),
+            Option(
+                name: "token-file", value: "FILE",
+                help: "tokens that may write, one a line; needed where other machines reach the service"),
+            Option(
+                name: "public-url", value: "URL",
+                help: "an address by which a proxy makes the service public", isRepeatable: true),
             Option(name: "latency", value: "MS", help: "wait so many milliseconds before each answer"),
             Option(name: "bandwidth", value: "BYTES", help: "bytes a second each connection gets: 100K, ..."),
             Option(name: "fail", value: "RATE", help: "answer this part of requests with an error: 0 to 1"),
@@ -27,6 +40,7 @@ enum ServeCommand: Command {
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
+        let output = session.output
         var configuration = CatalogueService.Configuration()
         let listen = try listenAddress(arguments)
         configuration.server.addresses = [listen]
@@ -40,16 +54,21 @@ enum ServeCommand: Command {
             }
             configuration.failureRate = rate
         }
-        let folder = try folder(session)
-        let output = session.output
-        let service = try CatalogueService(folder: folder, configuration: configuration) { answer in
+        configuration.films = try await films(arguments, listen)
+        configuration.reportFailure = { output.failure("\($0)") }
+        let content = try content(session)
+        if case .library = content {
+        } else if configuration.films.isWritable {
+            throw Failure("only a library can be written; make one with: marquee import CATALOGUE LIBRARY.db")
+        }
+        let service = try CatalogueService(content, configuration: configuration) { answer in
             if output.isVerbose { output.detail(line(answer)) }
         }
         try service.start()
         let address = text(listen, port: service.port)
         if session.settings.wantsJSON { output.json(Record(url: address)) } else { output.line(address) }
         output.flush()
-        if service.catalogueName == nil {
+        if case .folder(let folder) = content, service.catalogueName == nil {
             output.note(
                 "\(folder) has no movies.json or movies.xml; --catalogue takes the address and a file's name")
         }
@@ -58,6 +77,64 @@ enum ServeCommand: Command {
         let statistics = service.statistics
         output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped
+    }
+
+    /// Whom films are given to, and who may write them.
+    private static func films(
+        _ arguments: Arguments, _ listen: ListenAddress
+    ) async throws -> FilmServiceConfiguration {
+        var films = FilmServiceConfiguration()
+        films.isWritable = arguments.has("writable")
+        for text in arguments.values("public-url") {
+            guard let origin = WebOrigin(text) else {
+                throw UsageError(
+                    "--public-url wants an address such as https://films.example.org, not \"\(text)\"")
+            }
+            films.publicOrigins.append(origin)
+        }
+        films.listeningHosts = if case .internet(let host, _) = listen { [host] } else { [] }
+        if let path = arguments.value("token-file") {
+            let bytes = try await Input.file(path)
+            do throws(TokenFile.Failure) {
+                films.tokens = try TokenFile.tokens(in: bytes)
+            } catch {
+                throw Failure("\(path): \(error)")
+            }
+        }
+        if films.isWritable, films.isReachable, films.tokens.isEmpty {
+            throw UsageError(
+                "--writable needs --token-file where other machines reach the service; "
+                    + "write a token into it with: openssl rand -base64 24")
+        }
+        return films
+    }
+
+    /// What is served: the operand, else the catalogue of the settings.
+    private static func content(_ session: Session) throws -> CatalogueService.Content {
+        if let path = session.arguments.operands.first {
+            var isFolder: Bool = false
+            if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
+                return .folder(path: path)
+            }
+            return try content(CatalogueSource(path))
+        }
+        return try content(session.source)
+    }
+
+    private static func content(_ source: CatalogueSource) throws -> CatalogueService.Content {
+        switch source {
+        case .sample(let folder): return .folder(path: folder)
+        case .library(let path): return .library(path: path)
+        case .file(let path):
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw Failure("there is no \(path); name a folder, a catalogue or a library")
+            }
+            return .catalogue(path: path)
+        case .url(let text):
+            throw Failure("\(text) is on the network; import it: marquee import \(text) LIBRARY.db")
+        case .missing:
+            throw Failure("the sample catalogue is nowhere near; name the folder to serve")
+        }
     }
 
     /// `--address` and `--port`.
@@ -89,12 +166,6 @@ enum ServeCommand: Command {
     private static func line(_ answer: HTTPServer.Answer) -> String {
         let time = (answer.time / .milliseconds(1)).formatted(decimals: 1)
         return "\(answer.method) \(answer.target) \(answer.status), \(answer.bytes) bytes in \(time) ms"
-    }
-
-    private static func folder(_ session: Session) throws(Failure) -> String {
-        if let folder = session.arguments.operands.first { return folder }
-        if case .sample(let folder) = session.source { return folder }
-        throw Failure("the sample catalogue is nowhere near; name the folder to serve")
     }
 
     /// Returns when the task is cancelled: by Ctrl-C or SIGTERM.

@@ -1,0 +1,113 @@
+import FilmLibrary
+import Glibc
+import HTTPSemantics
+import HTTPServer
+import MovieCatalogue
+import SystemSupport
+
+/// A folder that is served: its files, and the films of its catalogue at `/films`.
+final class FolderSite: Sendable {
+    /// The folder, and its file that `/` gives if that is another than the usual one.
+    let folder: CatalogueFolder
+    private let catalogue: String?
+    private let configuration: CatalogueService.Configuration
+    private let films = Lock<LoadedFilms?>(nil)
+
+    /// The films of a file as it was at one time.
+    private struct LoadedFilms {
+        let name: String
+        let metadata: FileMetadata
+        let service: FilmService
+    }
+
+    init(folder: CatalogueFolder, catalogue: String?, configuration: CatalogueService.Configuration) {
+        self.folder = folder
+        self.catalogue = catalogue
+        self.configuration = configuration
+    }
+
+    /// The name of the file that `/` gives; nil where there is none, or several.
+    var catalogueName: String? { catalogue ?? folder.catalogueName() }
+
+    /// The answer to GET or HEAD of a file.
+    func file(for head: RequestHead) -> HTTPResponse {
+        guard ["GET", "HEAD"].contains(head.method) else {
+            var response = HTTPResponse.plain(.methodNotAllowed)
+            response.fields["Allow"] = "GET, HEAD"
+            return response
+        }
+        let path: RequestPath
+        do {
+            path = try RequestPath(target: head.target)
+        } catch {
+            return .plain(error == .malformed ? .badRequest : .notFound)
+        }
+        var names = path.names
+        if names.isEmpty, let catalogueName { names = [Array(catalogueName.utf8)] }
+        guard let name = names.last else { return index() }
+        do {
+            return .serving(
+                try folder.open(names), mediaType: MediaType.of(name), to: head,
+                cacheSeconds: configuration.cacheSeconds, now: time(nil))
+        } catch {
+            return .plain(error == .exhausted ? .serviceUnavailable : .notFound)
+        }
+    }
+
+    /// What catalogues there are, where none of them is the catalogue.
+    private func index() -> HTTPResponse {
+        let lines = ["A film catalogue."] + folder.catalogueNames()
+        return HTTPResponse(
+            status: .ok, fields: ["Content-Type": MediaType.plainText],
+            body: .bytes(Array((lines.joined(separator: "\n") + "\n").utf8)))
+    }
+
+    // MARK: Films
+
+    /// Answers a request for films out of the catalogue, which is read when it is first asked for and when it has changed.
+    /// Blocks.
+    func films(for request: HTTPRequest) -> HTTPResponse {
+        let service: FilmService
+        do {
+            guard let loaded = try loadedFilms() else {
+                return .plain(.notFound, "this folder has no catalogue")
+            }
+            service = loaded
+        } catch {
+            configuration.reportFailure(error)
+            return .plain(.serviceUnavailable, "the catalogue cannot be read as films")
+        }
+        return service.respond(to: request)
+    }
+
+    private func loadedFilms() throws -> FilmService? {
+        guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
+        return try films.withLock { films in
+            if let films, films.name == name, films.metadata == file.metadata { return films.service }
+            let library = try Self.library(try file.contents(), name: name)
+            var settings = configuration.films
+            settings.isWritable = false
+            settings.isRoot = false
+            let service = FilmService(
+                library: library, configuration: settings, report: configuration.reportFailure)
+            films = LoadedFilms(name: name, metadata: file.metadata, service: service)
+            return service
+        }
+    }
+
+    /// The films of a catalogue, in memory. A film that is not right is left out, as elsewhere.
+    private static func library(_ bytes: [UInt8], name: String) throws -> FilmLibrary {
+        let catalogue = try CatalogueDocuments(parsing: bytes)
+        let library = try FilmLibrary(inMemoryFor: name)
+        try library.importFilms { films in
+            if let name = catalogue.name { try films.setNameIfNone(name) }
+            try catalogue.forEach { position, film in
+                guard let film = try? film.get(), let movie = try? film.movie(position: position),
+                    FilmID.fault(movie.id) == nil
+                else { return }
+                _ = try films.add(film, id: movie.id, poster: nil, replaces: false)
+            }
+        }
+        return library
+    }
+}

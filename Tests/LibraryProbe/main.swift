@@ -1,0 +1,60 @@
+import FilmLibrary
+import Glibc
+import MovieCatalogue
+
+// Writes into a library as a process of its own, for tests that kill it, fill its disk or run several:
+//
+//     LibraryProbe edit LIBRARY FILM COUNT     counts the film's member `count` up, so many times
+//     LibraryProbe write LIBRARY NAME COUNT    takes in films with posters and votes, and changes and removes some
+//
+// Each write that has returned is a line of standard output: the number of the film, or of the edit. An error is a line of
+// standard error, and status 1.
+
+/// The poster of a film: its bytes tell which.
+func poster(_ number: Int) -> [UInt8] {
+    (0..<(1000 + number * 977 % 60_000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
+}
+
+func film(_ title: String) -> FilmDocument {
+    var film = FilmDocument()
+    film["title"] = JSONText(title)
+    return film
+}
+
+func acknowledge(_ number: Int) {
+    let line = Array("\(number)\n".utf8)
+    _ = unsafe write(STDOUT_FILENO, line, line.count)
+}
+
+func run(_ words: [String]) throws {
+    guard words.count == 5, let count = Int(words[4]) else { exit(2) }
+    let library = try FilmLibrary(path: words[2], access: .creating)
+    for number in 1...count {
+        if words[1] == "edit" {
+            let changed = try library.update(words[3]) { film in
+                var document = film.document
+                document["count"] = JSONText(Int(document["count"]?.number ?? 0) + 1)
+                return document
+            }
+            if changed == nil { exit(3) }
+        } else {
+            let id = "\(words[3])-\(number)"
+            let bytes = PosterBytes(mediaType: "image/png", bytes: poster(number))
+            _ = try library.insert(film("Film \(number)"), id: id, poster: bytes)
+            if number % 5 == 0 { _ = try library.rate(id, rater: "ann", value: Double(number % 10)) }
+            if number % 7 == 0 { _ = try library.replace(id, with: film("Changed \(number)"), poster: .keep) }
+            if number % 3 == 0 { _ = try library.remove("\(words[3])-\(number - 1)") }
+        }
+        acknowledge(number)
+    }
+}
+
+// As the program does: a full disk is an error to report.
+signal(SIGXFSZ, SIG_IGN)
+do {
+    try run(CommandLine.arguments)
+} catch {
+    let line = Array("\(error)\n".utf8)
+    _ = unsafe write(STDERR_FILENO, line, line.count)
+    exit(1)
+}
