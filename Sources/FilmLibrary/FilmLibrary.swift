@@ -153,8 +153,13 @@ extension FilmLibrary {
     private static func check(_ path: String, _ access: Access) throws(FilmLibraryError) {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            if access == .creating { return }
-            throw .missing(path: path)
+            guard access == .creating else { throw .missing(path: path) }
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            guard FileManager.default.fileExists(atPath: folder) else {
+                throw .system(path: path, reason: "there is no folder \(folder); make it first")
+            }
+            guard FileManager.default.isWritableFile(atPath: folder) else { throw .readOnly(path: path) }
+            return
         }
         guard !isFolder else { throw .system(path: path, reason: "it is a folder; name a file in it") }
         if access != .reading, !FileManager.default.isWritableFile(atPath: path) {

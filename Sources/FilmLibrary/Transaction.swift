@@ -168,7 +168,11 @@ enum Timestamp {
     /// A time of RFC 3339 in this form; nil for another text.
     static func normalized(_ text: String) -> String? {
         // One of the two forms fails: that with fractions, or that without.
-        let date = (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
-        return date?.formatted(style)
+        if let date = try? style.parse(text) {
+            // As a number of seconds a time is a little more or less than it was, and formatting cuts off.
+            return text.utf8.count == 24 && text.hasSuffix("Z")
+                ? text : date.addingTimeInterval(1e-5).formatted(style)
+        }
+        return (try? Date.ISO8601FormatStyle().parse(text))?.formatted(style)
     }
 }
