@@ -1,7 +1,7 @@
 #!/bin/bash
 # Proves that each folder of LazyImages uses only those before it: type-checks the first folder alone, then the first two,
-# and so on. A file that names something of a later folder does not compile then. Proves also that SystemSupport and
-# HTTPSemantics import only what stands beneath them, and that no target imports one that Package.swift does not give it.
+# and so on. A file that names something of a later folder does not compile then. Proves also that SystemSupport,
+# HTTPSemantics, HTTPServer, MovieCatalogue and FilmLibrary import only what stands beneath them, and that no target imports one that Package.swift does not give it.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
 set -euo pipefail
@@ -28,6 +28,9 @@ imports() {
 }
 imports SystemSupport CSystem
 imports HTTPSemantics SystemSupport
+imports HTTPServer SystemSupport HTTPSemantics CSystem
+imports MovieCatalogue
+imports FilmLibrary CSQLite SystemSupport MovieCatalogue
 
 swift build "$@" --explicit-target-dependency-import-check error
 output=$(swift build "$@" --show-bin-path)
