@@ -144,6 +144,12 @@ int ccurl_easy_set_pointer(ccurl_easy *easy, int option, const void *value) {
 int ccurl_easy_set_data_callback(ccurl_easy *easy, int option, ccurl_data_callback callback) {
     return curl.easy_setopt(easy, option, callback);
 }
+int ccurl_easy_set_seek_callback(ccurl_easy *easy, int option, ccurl_seek_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
+int ccurl_easy_set_integer(ccurl_easy *easy, int option, int64_t value) {
+    return curl.easy_setopt(easy, option, value);
+}
 int ccurl_easy_get_long(ccurl_easy *easy, int info, long *value) {
     return curl.easy_getinfo(easy, info, value);
 }

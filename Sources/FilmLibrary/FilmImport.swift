@@ -116,10 +116,7 @@ package struct FilmImport {
 extension FilmLibrary {
     /// Takes many films in. When `body` throws, the library stays as it was.
     package func importFilms<Value: Sendable>(_ body: (FilmImport) throws -> Value) throws -> Value {
-        try write { transaction in
-            // The revision is that of all films, and the index is checked once.
-            try body(FilmImport(transaction))
-        }
+        try write(isBulk: true) { transaction in try body(FilmImport(transaction)) }
     }
 
     /// Gives every film to `body` in the catalogue's order, until that returns false: its whole document, with all votes in

@@ -122,13 +122,20 @@ package final class FilmLibrary: Sendable {
     }
 
     /// Runs `body` in a transaction. It is on disk when this returns; when this throws, nothing has changed.
-    func write<Value: Sendable>(_ body: (Transaction) throws -> Value) throws -> Value {
+    /// - Parameter isBulk: whether many films are written.
+    func write<Value: Sendable>(
+        isBulk: Bool = false, _ body: (Transaction) throws -> Value
+    ) throws -> Value {
         try writer.withLock { writer in
             guard let database = writer?.database else { throw FilmLibraryError.readOnly(path: path) }
+            if isBulk { try database.execute(Schema.bulkCache) }
+            // Without it the connection has more memory than it needs, and nothing else.
+            defer { if isBulk { _ = try? database.execute(Schema.cache) } }
             try database.execute("BEGIN IMMEDIATE")
             do {
                 let transaction = Transaction(
-                    database, hasWords: writer?.hasWords ?? false, revision: try database.revision())
+                    database, hasWords: writer?.hasWords ?? false, isBulk: isBulk,
+                    revision: try database.revision())
                 let value = try body(transaction)
                 try transaction.finish()
                 try database.execute("COMMIT")
@@ -146,8 +153,13 @@ extension FilmLibrary {
     private static func check(_ path: String, _ access: Access) throws(FilmLibraryError) {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            if access == .creating { return }
-            throw .missing(path: path)
+            guard access == .creating else { throw .missing(path: path) }
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            guard FileManager.default.fileExists(atPath: folder) else {
+                throw .system(path: path, reason: "there is no folder \(folder); make it first")
+            }
+            guard FileManager.default.isWritableFile(atPath: folder) else { throw .readOnly(path: path) }
+            return
         }
         guard !isFolder else { throw .system(path: path, reason: "it is a folder; name a file in it") }
         if access != .reading, !FileManager.default.isWritableFile(atPath: path) {

@@ -35,9 +35,13 @@ enum Schema {
 
     /// What is set in every connection.
     static let settings = """
-        PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
-        PRAGMA journal_size_limit = 16777216;
+        PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+        PRAGMA journal_size_limit = 16777216; \(cache)
         """
+
+    /// 16 MiB of pages for each connection, and 256 for one that writes many films: what has no room is written twice.
+    static let cache = "PRAGMA cache_size = -16384;"
+    static let bulkCache = "PRAGMA cache_size = -262144;"
 
     /// Films of no score and of no year come after all others.
     static let scoreKeyOfNone = 1.0

@@ -6,24 +6,31 @@ final class Transaction {
     let database: Database
     private let hasWords: Bool
     private let isIndexed: Bool
+    /// Whether the index of letters is made anew at the end: for many films that takes a tenth of the time.
+    private let isBulk: Bool
     private let before: Int
     /// The revision that this transaction makes; nil as long as it has changed nothing.
     private var made: Int?
     /// The time of what it writes.
     let now = Timestamp.now
 
-    init(_ database: Database, hasWords: Bool, revision: (revision: Int, isIndexed: Bool)) {
+    init(
+        _ database: Database, hasWords: Bool, isBulk: Bool, revision: (revision: Int, isIndexed: Bool)
+    ) {
+        self.isBulk = isBulk
         self.database = database
         self.hasWords = hasWords
         before = revision.revision
         isIndexed = revision.isIndexed
     }
 
+    private static let rebuild = "INSERT INTO words (words) VALUES ('rebuild')"
+
     /// The revision of what is changed. The first change of all makes it.
     func revision() throws(FilmLibraryError) -> Int {
         if let made { return made }
         // A program without the index may have written before.
-        if hasWords, !isIndexed { try database.execute("INSERT INTO words (words) VALUES ('rebuild')") }
+        if hasWords, !isIndexed, !isBulk { try database.execute(Self.rebuild) }
         made = before + 1
         return before + 1
     }
@@ -31,6 +38,7 @@ final class Transaction {
     /// Notes the revision, if anything has changed.
     func finish() throws(FilmLibraryError) {
         guard let made else { return }
+        if hasWords, isBulk { try database.execute(Self.rebuild) }
         try database.run("UPDATE facts SET value = ? WHERE key = 'revision'", .integer(made))
         if hasWords { try database.run("INSERT OR REPLACE INTO facts VALUES ('words', ?)", .integer(made)) }
     }
@@ -136,13 +144,13 @@ final class Transaction {
         let text = (parts + (movie.year.map { ["\($0)"] } ?? [])).map(FoldedText.fold).joined(separator: "\n")
         if !isNew { try unindex(number) }
         try database.run("INSERT OR REPLACE INTO search VALUES (?, ?)", .integer(number), .text(text))
-        if hasWords {
+        if hasWords, !isBulk {
             try database.run("INSERT INTO words (rowid, text) VALUES (?, ?)", .integer(number), .text(text))
         }
     }
 
     private func unindex(_ number: Int) throws(FilmLibraryError) {
-        guard hasWords else { return }
+        guard hasWords, !isBulk else { return }
         try database.run(
             """
             INSERT INTO words (words, rowid, text)
@@ -160,7 +168,11 @@ enum Timestamp {
     /// A time of RFC 3339 in this form; nil for another text.
     static func normalized(_ text: String) -> String? {
         // One of the two forms fails: that with fractions, or that without.
-        let date = (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
-        return date?.formatted(style)
+        if let date = try? style.parse(text) {
+            // As a number of seconds a time is a little more or less than it was, and formatting cuts off.
+            return text.utf8.count == 24 && text.hasSuffix("Z")
+                ? text : date.addingTimeInterval(1e-5).formatted(style)
+        }
+        return (try? Date.ISO8601FormatStyle().parse(text))?.formatted(style)
     }
 }

@@ -9,9 +9,13 @@ public struct Catalogue: Sendable, Hashable {
 
     /// Makes a catalogue of films; nothing is checked.
     public init(name: String?, movies: [Movie]) {
+        self.init(name: name, movies: movies, problems: [])
+    }
+
+    init(name: String?, movies: [Movie], problems: [CatalogueError]) {
         self.name = name
         self.movies = movies
-        problems = []
+        self.problems = problems
     }
 
     /// Reads a catalogue of at most 64 MiB of UTF-8; its content tells JSON from XML, never its name. A film that is not

@@ -2,12 +2,12 @@ internal import CSystem
 internal import Glibc
 
 extension FileCalls {
-    /// Reads the file's beginning until the buffer is full or the file ends; returns how many bytes it read.
-    package func read(_ file: borrowing Descriptor, into buffer: UnsafeMutableRawBufferPointer)
-        throws(FileFault)
-        -> Int
-    {
-        try unsafe read(file.number, into: buffer)
+    /// Reads from an offset on, the file's beginning unless told, until the buffer is full or the file ends; returns how many
+    /// bytes it read.
+    package func read(
+        _ file: borrowing Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int = 0
+    ) throws(FileFault) -> Int {
+        try unsafe read(file.number, into: buffer, at: offset)
     }
 
     private func read(

@@ -72,6 +72,11 @@ extension FileCalls {
         return Descriptor(try call(.open, name) { unsafe csystem_open_untouched(number, name) })
     }
 
+    /// Opens what is at a path for reading, and does not wait for the other end of a pipe.
+    package func openForReading(path: String) throws(FileFault) -> Descriptor {
+        Descriptor(try call(.open, path) { unsafe csystem_open(path, O_RDONLY | O_NONBLOCK, 0) })
+    }
+
     /// Opens a new file without a name in the folder at a path, for writing and reading.
     /// - Throws: also when its name could not be taken away: another process could shorten a file that has one, while it
     ///   is mapped.

@@ -8,6 +8,8 @@ package struct FileStatus: Sendable {
     package let owner: UInt32
     package let isFolder: Bool
     package let isFile: Bool
+    /// Whether its group or everybody may read or write it.
+    package let isOpenToOthers: Bool
     package let accessTime: FileTime
     package let identity: FileIdentity
 
@@ -17,6 +19,7 @@ package struct FileStatus: Sendable {
         owner = status.st_uid
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         isFile = status.st_mode & S_IFMT == S_IFREG
+        isOpenToOthers = status.st_mode & 0o066 != 0
         accessTime = FileTime(status.st_atim)
         identity = FileIdentity(
             device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: size,

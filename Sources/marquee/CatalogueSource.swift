@@ -71,37 +71,44 @@ enum CatalogueSource: Sendable {
     /// The address of the embedded origin.
     static let sampleBase = URL(string: "http://\(sampleHost)/") ?? URL(filePath: "/")
 
-    /// The file's content, and its base URL.
-    /// - Parameter limit: bytes of a file at most.
+    /// Reads the catalogue: one page of a file, one or several from the network.
+    /// - Parameters:
+    ///   - top: so many of the best are enough, where a service tells them. Default: all films.
+    ///   - limit: bytes of a file at most.
     func read(
-        with session: Session, limit: Int = Input.limit
-    ) async throws -> (bytes: [UInt8], base: BaseURL) {
+        with session: Session, top: Int? = nil, limit: Int = Input.limit
+    ) async throws -> CataloguePages {
         switch self {
         case .missing:
             throw Failure(
                 "the sample catalogue is neither in the working folder nor beside the program; "
                     + "name a catalogue with --catalogue FILE or --catalogue URL")
-        case .sample: return (try await Input.file(name), BaseURL(Self.sampleBase))
+        case .sample: return CataloguePages(try await Input.file(name), BaseURL(Self.sampleBase))
         case .file(let path), .library(let path):
-            return (try await Input.file(path, limit: limit), BaseURL(URL(filePath: path)))
-        case .url(let text): return try await Self.read(url: text, with: session)
+            return CataloguePages(
+                try await Input.file(path, limit: limit), BaseURL(URL(filePath: path)))
+        case .url(let text): return try await Self.read(url: text, with: session, top: top)
         }
     }
 
     /// What the network has, or offline what is left of the last time.
-    static func read(url: String, with session: Session) async throws -> (bytes: [UInt8], base: BaseURL) {
-        var request = try session.request(for: url, relativeTo: nil)
-        if !session.settings.isOffline { request.cachePolicy = .reload }
-        let opened = session.makeLoader(keepsFiles: false, acceptsAnyContent: true)
-        let work = session.output.progress.begin {
-            [name = URL(filePath: request.url.path).lastPathComponent] in
-            JobProgress(label: name, bytes: opened.loader.downloader.activity.traffic)
+    static func read(url text: String, with session: Session, top: Int? = nil) async throws -> CataloguePages
+    {
+        let url = try URL(typed: text)
+        return try await session.withLoader(reading: URL(filePath: url.path).lastPathComponent) { opened in
+            if let address = FilmsAddress(catalogue: url), address.isWhole {
+                if let top, let best = try await CataloguePages.readIfThere(address.top(top), opened, session)
+                {
+                    return best
+                }
+                if address.isNamed,
+                    let all = try await CataloguePages.readIfThere(address.pages(), opened, session)
+                {
+                    return all
+                }
+            }
+            return try await CataloguePages.read(url, opened, session)
         }
-        defer { session.output.progress.end(work) }
-        let loaded = await opened.loader.timedFile(for: request).file
-        await opened.close()
-        let file = try loaded.get()
-        return (file.bytes.array, BaseURL(origin: try URL(typed: url), redirectedTo: file.url))
     }
 
     /// The folder `sample-data` in the working folder, or beside the program, or beside a folder that the program is in:

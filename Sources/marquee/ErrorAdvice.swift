@@ -11,7 +11,7 @@ extension ImageLoadingError {
         case .timedOut(_, .total, _): "try again, or allow more with --max-time"
         case .timedOut: "try again, or allow more with --timeout"
         case .tooLarge: "allow more with --max-bytes"
-        case .httpStatus(_, 401): "give credentials with MARQUEE_CREDENTIALS or --header"
+        case .httpStatus(_, 401): "give credentials with MARQUEE_CREDENTIALS, --credentials-file or --header"
         default: nil
         }
     }

@@ -63,11 +63,10 @@ struct FilmIntake {
         let id: String
         do throws(CatalogueError) {
             document = try film.get()
-            let written = document["id"].flatMap {
-                $0.string ?? $0.number.flatMap(Int.init(exactly:)).map(String.init)
-            }
-            let movie = try document.movie(id: written ?? "film", position: position)
-            id = try identifier(written?.trimmedID ?? "", movie)
+            // What has no id gets one; what has a wrong one is not right.
+            let hasID = document["id"].map { !$0.isNull } ?? false
+            let movie = try document.movie(id: hasID ? nil : "film", position: position)
+            id = try identifier(hasID ? movie.id : "", movie)
         } catch {
             leaveOut("\(error)")
             return
@@ -156,13 +155,6 @@ struct FilmIntake {
             report.warnings.append("the poster of \"\(id)\": \(error); its address is kept")
             return nil
         }
-    }
-}
-
-extension String {
-    /// Without white space at either end, as a catalogue reads ids.
-    fileprivate var trimmedID: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
 }
 

@@ -26,7 +26,11 @@ struct Session: Sendable {
     /// - Parameters:
     ///   - keepsFiles: whether memory keeps the files too. A caller that asks again needs them there.
     ///   - acceptsAnyContent: whether it takes what is no image too, whatever the settings say.
-    func makeLoader(keepsFiles: Bool = true, acceptsAnyContent: Bool = false) -> OpenLoader {
+    ///   - service: puts a service into the network.
+    func makeLoader(
+        keepsFiles: Bool = true, acceptsAnyContent: Bool = false,
+        with service: (any Transport) -> any Transport = { $0 }
+    ) -> OpenLoader {
         var configuration = settings.downloads
         if acceptsAnyContent { configuration.acceptsAnyContent = true }
         var origin: EmbeddedOrigin?
@@ -38,6 +42,7 @@ struct Session: Sendable {
         if case .library(let path) = source {
             network = LibraryTransport(path: path, network: network)
         }
+        network = service(network)
         let loader =
             if let disk {
                 FileLoader(
@@ -97,24 +102,26 @@ struct Session: Sendable {
     }
 
     /// The catalogue the settings name.
-    func catalogue() async throws -> OpenCatalogue {
+    /// - Parameter top: so many of the best are enough, where a service tells them. Default: all films.
+    func catalogue(top: Int? = nil) async throws -> OpenCatalogue {
         let name = "reading " + URL(filePath: source.name).lastPathComponent
         let work = output.progress.begin { JobProgress(label: name, total: 0) }
         defer { output.progress.end(work) }
         if case .library(let path) = source { return try await LibrarySource.all(path, output) }
-        let (bytes, base) = try await source.read(with: self)
-        let catalogue: Catalogue
+        let pages = try await source.read(with: self, top: top)
+        let open: OpenCatalogue
         do {
-            catalogue = try Catalogue(parsing: bytes)
+            open = try pages.catalogue()
         } catch {
             throw Failure("\(source.name): \(error)")
         }
+        let catalogue = open.catalogue
         for problem in catalogue.problems.prefix(Self.problemsNamed) {
             output.note("\(source.name): \(problem); it is left out")
         }
         let more = catalogue.problems.count - Self.problemsNamed
         if more > 0 { output.note("\(source.name): \(more) more films are left out") }
-        return OpenCatalogue(catalogue: catalogue, base: base)
+        return open
     }
 
     /// Of so many films that are left out the reason is said.

@@ -33,7 +33,8 @@ enum TransferLog {
         for (name, time) in phases where time > .zero { times.append("\(name) \(text(time))") }
         let connection = [metrics.protocolVersion, metrics.isReused ? "reused" : ""].filter { !$0.isEmpty }
         let details = [times, connection].map { $0.joined(separator: ", ") }.filter { !$0.isEmpty }
-        return "\(metrics.bytes) bytes in \(text(metrics.total)) ms"
+        let sent = metrics.sent > 0 ? "\(metrics.sent) bytes sent, " : ""
+        return "\(sent)\(metrics.bytes) bytes in \(text(metrics.total)) ms"
             + (details.isEmpty ? "" : " (\(details.joined(separator: "; ")))")
     }
 

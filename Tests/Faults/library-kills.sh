@@ -65,7 +65,7 @@ printf '%d kills at random moments: %d while it ran\n' "$kills" "$middle"
 
 for call in $calls; do
     runs=0
-    for ((n = 1; n <= 400; n++)); do
+    for ((n = 1; n <= 1000; n++)); do
         rm -f "$library"*
         { timeout 60 strace -f -o "$work/trace" -e "trace=$call" \
             -e "inject=$call:signal=SIGKILL:when=$n" "$probe" write "$library" film 9 \

@@ -169,6 +169,14 @@ struct OpeningTests {
         #expect(error(.reading) == nil)
     }
 
+    @Test("where there is no folder, that is said")
+    func noFolder() {
+        let error = libraryError {
+            _ = try FilmLibrary(path: folder.file("none/films.db"), access: .creating)
+        }
+        #expect(error?.description.contains("there is no folder") == true)
+    }
+
     @Test(
         "what is no library is refused and left alone",
         arguments: [FilmLibrary.Access.reading, .writing, .creating])

@@ -154,6 +154,43 @@ struct FilmLibraryTests {
     }
 }
 
+@Suite("FilmImport", .timeLimit(.minutes(30)))
+struct FilmImportTests {
+    private func imported(_ json: String) throws -> StoredFilm? {
+        let library = try FilmLibrary(inMemoryFor: "test")
+        return try library.importFilms { films in
+            _ = try films.add(film(json), id: "a", poster: nil, replaces: false)
+            return try films.film("a")
+        }
+    }
+
+    @Test("times are taken over to the millisecond, in UTC")
+    func times() throws {
+        for millisecond in 0..<1000 {
+            let digits = String(1000 + millisecond).dropFirst()
+            let time = "2026-11-22T12:43:17.\(digits)Z"
+            #expect(try imported(#"{"title":"A","created_at":"\#(time)"}"#)?.createdAt == time)
+        }
+        for (written, time) in [
+            ("2026-11-22T12:43:17Z", "2026-11-22T12:43:17.000Z"),
+            ("2026-11-22T13:43:17.250+01:00", "2026-11-22T12:43:17.250Z"),
+        ] {
+            #expect(try imported(#"{"title":"A","updated_at":"\#(written)"}"#)?.updatedAt == time)
+        }
+        #expect(try imported(#"{"title":"A","created_at":"yesterday"}"#)?.createdAt.hasPrefix("20") == true)
+    }
+
+    @Test("votes without raters count, and those with raters are among them")
+    func votes() throws {
+        let some = try imported(#"{"title":"A","rating":7,"votes":4,"ratings":{"ann":10}}"#)
+        #expect(some?.votes == 4 && some?.rating == 7)
+        let fewer = try imported(#"{"title":"A","rating":7,"votes":1,"ratings":{"ann":10,"ben":5}}"#)
+        #expect(fewer?.votes == 2 && fewer?.rating == 7.5)
+        #expect(try imported(#"{"title":"A","rating":"PG","votes":9}"#)?.votes == 0)
+        #expect(try imported(#"{"title":"A","ratings":{"ann":11,"ben":"x"}}"#)?.votes == 0)
+    }
+}
+
 @Suite("A catalogue as a library", .timeLimit(.minutes(30)))
 struct InMemoryTests {
     @Test("its films are there, and those that are not right are told")

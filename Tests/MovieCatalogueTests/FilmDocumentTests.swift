@@ -102,6 +102,15 @@ struct FilmDocumentTests {
         #expect(film.xml() == "<movie><title>A\u{FFFD}B\u{FFFD}</title></movie>")
     }
 
+    @Test("the documents of a catalogue are its films", arguments: [Fixtures.json, Fixtures.xml])
+    func documents(text: String) throws {
+        let documents = try CatalogueDocuments(parsing: Array(text.utf8))
+        #expect(documents.name == "Silents & Co" && documents.count == 2)
+        var movies: [Movie] = []
+        try documents.forEach { position, film in movies.append(try film.get().movie(position: position)) }
+        #expect(movies == Fixtures.movies)
+    }
+
     @Test("a written catalogue reads back", arguments: CatalogueWriter.Format.allCases)
     func writer(format: CatalogueWriter.Format) throws {
         var writer = CatalogueWriter(format: format, name: "A & \"B\"")

@@ -7,6 +7,7 @@ public final class RecordingReceiver: BodyReceiver {
         var heads: [ResponseHead] = []
         var bytes: [UInt8] = []
         var metrics: [TransferMetrics] = []
+        var sent: [Int] = []
     }
 
     private let wantsBody: Bool
@@ -31,6 +32,12 @@ public final class RecordingReceiver: BodyReceiver {
 
     /// What was measured; an honest transport hands it over once.
     public var metrics: [TransferMetrics] { state.withLock { $0.metrics } }
+
+    /// How much of the request's body had been sent, each time it was told.
+    public var sent: [Int] { state.withLock { $0.sent } }
+
+    /// Notes how much was sent.
+    public func sent(_ count: Int) { state.withLock { $0.sent.append(count) } }
 
     /// Notes what was measured.
     public func receive(_ metrics: TransferMetrics) { state.withLock { $0.metrics.append(metrics) } }

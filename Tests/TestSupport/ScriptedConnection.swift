@@ -24,6 +24,13 @@ struct ScriptedConnection: ~Copyable {
     private mutating func perform(_ step: ScriptedOrigin.Step) -> Bool {
         switch step {
         case .readHead: return readHead()
+        case .readBody: return readBody()
+        case .respond(let answer):
+            guard readHead(), readBody() else { return false }
+            let (head, body) = origin.record.withLock { ($0.heads.last ?? "", $0.bodies.last ?? []) }
+            let response = answer(head, body)
+            return !response.isEmpty && send(Array(response.utf8))
+        case .readSome(let count): return read(count) != nil
         case .send(let text): return send(Array(text.utf8))
         case .sendBytes(let bytes): return send(bytes)
         case .wait(let gate): return LoopbackSocket.wait(for: gate.descriptor, POLLIN, or: origin.stop)
@@ -51,6 +58,25 @@ struct ScriptedConnection: ~Copyable {
             }
             guard receive() else { return false }
         }
+    }
+
+    /// Reads as many bytes as the last head has promised.
+    private mutating func readBody() -> Bool {
+        let head = origin.record.withLock { $0.heads.last } ?? ""
+        let field = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
+        let count = field.flatMap { Int($0.dropFirst(15).drop { $0 == " " }) } ?? 0
+        guard let body = read(count) else { return false }
+        origin.record.withLock { $0.bodies.append(body) }
+        return true
+    }
+
+    /// Reads so many bytes; nil at the end of the stream.
+    private mutating func read(_ count: Int) -> [UInt8]? {
+        while unread.count < count {
+            guard receive() else { return nil }
+        }
+        defer { unread.removeFirst(count) }
+        return Array(unread[..<count])
     }
 
     /// Reads what has come; false at the end of the stream, which is noted.

@@ -11,6 +11,12 @@ public final class ScriptedOrigin: Sendable {
     public indirect enum Step: Sendable {
         /// Reads one request's head. At the end of the stream the script is over.
         case readHead
+        /// Reads the body that the last head promised by Content-Length.
+        case readBody
+        /// Reads so many bytes, and keeps them nowhere.
+        case readSome(Int)
+        /// Reads a request with its body and sends what is made of them; an empty answer ends the script.
+        case respond(@Sendable (_ head: String, _ body: [UInt8]) -> String)
         /// Sends a text, with its line ends as they are.
         case send(String)
         /// Sends bytes.
@@ -54,6 +60,8 @@ public final class ScriptedOrigin: Sendable {
 
     /// The head of every request, in the order they came.
     public var heads: [String] { state.record.withLock { $0.heads } }
+    /// The bodies that were read whole, in the order they came.
+    public var bodies: [[UInt8]] { state.record.withLock { $0.bodies } }
     /// How many requests have come.
     public var requests: Tally { state.requests }
     /// How many connections have come.
@@ -85,10 +93,21 @@ extension [ScriptedOrigin.Step] {
     }
 }
 
+extension [ScriptedOrigin.Step] {
+    /// Reads requests with their bodies and answers each of them so, as long as the connection lasts.
+    public static func taking(
+        status: String = "200 OK", fields: String = "", answer: String = ""
+    ) -> Self {
+        let head = "HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(answer.utf8.count)\r\n\r\n"
+        return [.forever([.readHead, .readBody, .send(head + answer)])]
+    }
+}
+
 /// What an origin's threads share.
 final class OriginState: Sendable {
     struct Record {
         var heads: [String] = []
+        var bodies: [[UInt8]] = []
         var connections = 0
     }
 

@@ -13,8 +13,11 @@ typedef struct ccurl_multi ccurl_multi;
 /// A list of header lines (struct curl_slist *).
 typedef struct ccurl_list ccurl_list;
 
-/// Receives bytes of a body or one header line; returns how many it took. Fewer than given stops the transfer.
+/// Receives bytes of a body or one header line; returns how many it took. Fewer than given stops the transfer. For a
+/// request's body it fills the bytes instead and returns how many it gave.
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
+/// Told from where on a request's body is wanted next (CCURL_SEEK_…). The origin is always SEEK_SET.
+typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
 /// Told which socket to watch, and for what (CCURL_POLL_…).
 typedef int (*ccurl_socket_callback)(ccurl_easy *easy, int socket, int what, void *context, void *socket_context);
 /// Told when to call ccurl_multi_timeout at the latest; -1: never.
@@ -23,6 +26,16 @@ typedef int (*ccurl_timer_callback)(ccurl_multi *multi, long milliseconds, void 
 /// Options of a transfer, by libcurl's own names and numbers.
 enum {
     CCURLOPT_WRITEDATA = 10001,
+    CCURLOPT_READDATA = 10009,
+    CCURLOPT_READFUNCTION = 20012,
+    CCURLOPT_CUSTOMREQUEST = 10036,
+    CCURLOPT_NOBODY = 44,
+    CCURLOPT_UPLOAD = 46,
+    CCURLOPT_FRESH_CONNECT = 74,
+    CCURLOPT_HTTPGET = 80,
+    CCURLOPT_SEEKFUNCTION = 20167,
+    CCURLOPT_SEEKDATA = 10168,
+    CCURLOPT_INFILESIZE_LARGE = 30115,
     CCURLOPT_URL = 10002,
     CCURLOPT_PROXY = 10004,
     CCURLOPT_WRITEFUNCTION = 20011,
@@ -62,6 +75,13 @@ enum {
     CCURL_READY_ERROR = 4,
 };
 
+/// What the callbacks for a request's body return to end the transfer.
+enum {
+    CCURL_READ_ABORT = 0x10000000,
+    CCURL_SEEK_OK = 0,
+    CCURL_SEEK_FAIL = 1,
+};
+
 /// Facts about a transfer.
 enum {
     CCURLINFO_PRIVATE = 0x100015,
@@ -85,10 +105,12 @@ enum {
     CCURLE_PARTIAL_FILE = 18,
     CCURLE_OUT_OF_MEMORY = 27,
     CCURLE_OPERATION_TIMEDOUT = 28,
+    CCURLE_ABORTED_BY_CALLBACK = 42,
     CCURLE_SSL_CONNECT_ERROR = 35,
     CCURLE_GOT_NOTHING = 52,
     CCURLE_SEND_ERROR = 55,
     CCURLE_RECV_ERROR = 56,
+    CCURLE_SEND_FAIL_REWIND = 65,
     CCURLE_SSL_CERTPROBLEM = 58,
     CCURLE_SSL_CIPHER = 59,
     CCURLE_PEER_FAILED_VERIFICATION = 60,
@@ -113,6 +135,8 @@ void ccurl_easy_cleanup(ccurl_easy *easy);
 int ccurl_easy_set_long(ccurl_easy *easy, int option, long value);
 int ccurl_easy_set_pointer(ccurl_easy *easy, int option, const void *value);
 int ccurl_easy_set_data_callback(ccurl_easy *easy, int option, ccurl_data_callback callback);
+int ccurl_easy_set_seek_callback(ccurl_easy *easy, int option, ccurl_seek_callback callback);
+int ccurl_easy_set_integer(ccurl_easy *easy, int option, int64_t value);
 int ccurl_easy_get_long(ccurl_easy *easy, int info, long *value);
 int ccurl_easy_get_integer(ccurl_easy *easy, int info, int64_t *value);
 int ccurl_easy_get_pointer(ccurl_easy *easy, int info, void **value);

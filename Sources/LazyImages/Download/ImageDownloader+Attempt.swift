@@ -4,9 +4,6 @@ import SystemSupport
 
 /// One attempt of a transfer, from its slot to its answer.
 extension ImageDownloader {
-    /// How often one request is answered 401 and tried again: a stale nonce, a wrong password, a right one.
-    private static let challengesAnswered = 3
-
     /// Where an attempt led.
     enum Arrival {
         /// In a box: it is handed on often, and large.
@@ -14,6 +11,12 @@ extension ImageDownloader {
         case redirect(RedirectStep)
         /// The earlier part of the body cannot be resumed.
         case uselessPart
+
+        /// The fields of an answer that asks for credentials.
+        var challenge: HTTPFields? {
+            guard case .answer(let answer) = self, answer.head.status == 401 else { return nil }
+            return answer.head.fields
+        }
     }
 
     /// Fetches and authenticates: first with the credential that the origin accepted last, then with the authenticator's.
@@ -23,20 +26,12 @@ extension ImageDownloader {
         if let data = attempt.request.data {
             return .answer(try await DownloadedImage(from: data, of: attempt.url, configuration))
         }
-        guard let broker, attempt.request.fields["authorization"] == nil else {
-            return try await fetch(attempt, nil, spent: spent, &metrics)
+        let broker = attempt.request.fields["authorization"] == nil ? broker : nil
+        return try await AuthenticationBroker.exchange(
+            by: broker, with: attempt.url, challenge: \.challenge
+        ) { authorization throws(ImageLoadingError) in
+            try await fetch(attempt, authorization, spent: spent, &metrics)
         }
-        var authorization = await broker.authorization(for: attempt.url)
-        var arrival = try await fetch(attempt, authorization, spent: spent, &metrics)
-        for _ in 0..<Self.challengesAnswered {
-            guard case .answer(let answer) = arrival, answer.head.status == 401 else { break }
-            let next = await broker.authorization(
-                for: attempt.url, asked: answer.head.fields, refused: authorization)
-            guard let next else { break }
-            authorization = next
-            arrival = try await fetch(attempt, authorization, spent: spent, &metrics)
-        }
-        return arrival
     }
 
     /// The part of the body that an earlier transfer left.

@@ -69,6 +69,9 @@ public final class LoadedFile: Sendable, CachedAddress {
             source: source, head: head, response: response)
     }
 
+    /// The header of the answer that brought it, as far as a cache keeps it; nil for `file:` and `data:`.
+    package var fields: HTTPFields? { response?.fields }
+
     /// Whether it is the picture itself, and not word that there is none.
     var isPresent: Bool { status == nil || status == 200 }
 }

@@ -15,6 +15,8 @@ public final class NetworkActivity: Sendable {
         public var reusedConnections = 0
         /// Bytes of bodies that arrived.
         public var bytes = 0
+        /// Bytes of requests' bodies that were sent.
+        public var sent = 0
 
         /// Nothing yet.
         public init() {}
@@ -37,7 +39,7 @@ public final class NetworkActivity: Sendable {
         var hosts: [String: HostCounters] = [:]
         var received = 0
         /// The transfers under way, by number, and how many bytes had come of each when its attempt began.
-        var transfers: [Int: (transfer: SharedTask<LoadedFile>, before: Int)] = [:]
+        var transfers: [Int: (transfer: any CountedTransfer, before: Int)] = [:]
         var lastListener = 0
         var listeners: [Int: AsyncStream<TransferEvent>.Continuation] = [:]
     }
@@ -90,7 +92,7 @@ public final class NetworkActivity: Sendable {
     }
 
     /// An attempt of a transfer has its slot. How far it is, the transfer knows, which is asked when somebody wants to know.
-    func begin(_ transfer: SharedTask<LoadedFile>, host: String) {
+    func begin(_ transfer: some CountedTransfer, host: String) {
         let before = transfer.traffic.arrived
         state.withLock { state in
             state.hosts[host, default: HostCounters()].running += 1
@@ -100,7 +102,7 @@ public final class NetworkActivity: Sendable {
 
     /// An attempt has left its slot.
     func end(
-        _ transfer: SharedTask<LoadedFile>, host: String, didSucceed: Bool, _ metrics: TransferMetrics?
+        _ transfer: some CountedTransfer, host: String, didSucceed: Bool, _ metrics: TransferMetrics?
     ) {
         state.withLock { state in
             if let (transfer, before) = state.transfers.removeValue(forKey: transfer.number) {
@@ -110,11 +112,22 @@ public final class NetworkActivity: Sendable {
             counters.running -= 1
             if didSucceed { counters.finished += 1 } else { counters.failed += 1 }
             counters.bytes += metrics?.bytes ?? 0
+            counters.sent += metrics?.sent ?? 0
             if metrics?.isReused == true { counters.reusedConnections += 1 }
             state.hosts[host] = counters
         }
     }
 }
+
+/// A transfer whose bytes are counted.
+protocol CountedTransfer: AnyObject, Sendable {
+    /// Like no other's of one downloader or uploader.
+    var number: Int { get }
+    /// How many bytes have come so far, and how far the body is.
+    var traffic: (arrived: Int, progress: TransferProgress?) { get }
+}
+
+extension SharedTask: CountedTransfer {}
 
 /// One thing that happened to a transfer.
 public struct TransferEvent: Sendable {
@@ -157,6 +170,8 @@ public struct TransferMetrics: Sendable, Hashable {
     public var total = Duration.zero
     /// Bytes of the body that arrived.
     public var bytes = 0
+    /// Bytes of the request's body that were sent.
+    public var sent = 0
     /// `HTTP/1.1`, `HTTP/2`; empty where no answer came.
     public var protocolVersion = ""
     /// Whether it went over a connection that was open already.

@@ -42,6 +42,7 @@ final class SharedTask<Value: Sendable>: Sendable {
         /// What a caller that comes later is told first.
         var queued: Duration?
         var progress: TransferProgress?
+        var sent: UploadProgress?
         /// The body that arrives. Not kept for longer than its transfer.
         weak var body: BodyBuffer?
         /// Bytes that have come of all bodies, without the parts that they began with.
@@ -250,13 +251,14 @@ final class SharedTask<Value: Sendable>: Sendable {
 
     /// Has a caller told what happens from now on, and at once how far things are.
     func listen(_ listener: TaskListener, for caller: Int) {
-        let (isOver, queued, progress, body) = state.withLock { state in
+        let (isOver, queued, progress, sent, body) = state.withLock { state in
             let index = state.outcome == nil ? state.index(of: caller) : nil
             if let index { state.callers[index].listeners.append(listener) }
-            return (index == nil, state.queued, state.progress, state.body)
+            return (index == nil, state.queued, state.progress, state.sent, state.body)
         }
         if let queued { listener.hear(.started(queued: queued)) }
         if let progress { listener.hear(.progress(progress, body)) }
+        if let sent { listener.hear(.sent(sent)) }
         if isOver { return listener.hear(.ended) }
         if listener.wantsPreviews, let progress, let body { tellOwners(.wantsPreviews(progress, body)) }
     }
@@ -283,6 +285,7 @@ final class SharedTask<Value: Sendable>: Sendable {
                 // A body's first report. A weak reference stored with every piece would cost more than the piece.
                 if let body, progress.received <= earlier { state.body = body }
                 state.progress = progress
+            case .sent(let sent): state.sent = sent
             case .preview, .file, .ended: break
             }
             return state.isOver ? [] : state.listeners
@@ -297,6 +300,8 @@ enum TaskEvent: Sendable {
     case started(queued: Duration)
     /// So much of a body has come. The body is only lent.
     case progress(TransferProgress, BodyBuffer?)
+    /// So much of a request's body has been sent.
+    case sent(UploadProgress)
     case preview(ImagePreview)
     /// The image's file is there and is decoded next. Only the load of an image tells it.
     case file(LoadedFile)

@@ -1,6 +1,6 @@
 /// The one seam to the network. `CurlTransport` is the real one; tests and other programs put their own behind it.
 public protocol Transport: Sendable {
-    /// Performs one GET and returns the head of its answer once the whole body has gone to `receiver`, or `receiver`
+    /// Performs one request and returns the head of its answer once the whole body has gone to `receiver`, or `receiver`
     /// has had enough. Never follows a redirect. Cancelling the calling task frees the connection at once and
     /// throws `.cancelled`.
     /// - Throws: what stands between the request and the last byte of its answer. A status is no error here.
@@ -16,11 +16,17 @@ public protocol BodyReceiver: AnyObject, Sendable {
     func receive(_ head: ResponseHead) -> Bool
     /// The next bytes of the body. False: no more are wanted, free the connection.
     func receive(_ bytes: Span<UInt8>) -> Bool
+    /// So many bytes of the request's body have been sent, 64 KiB more or fewer. Fewer than the last time where the
+    /// transport had to begin anew. One that does not care leaves it out.
+    func sent(_ count: Int)
     /// The transfer has ended, well or not; the last call. A transport that measures nothing leaves it out.
     func receive(_ metrics: TransferMetrics)
 }
 
 extension BodyReceiver {
+    /// Does nothing, for receivers to whom it is all one.
+    public func sent(_ count: Int) {}
+
     /// Does nothing, for receivers to whom it is all one.
     public func receive(_ metrics: TransferMetrics) {}
 }

@@ -1,11 +1,15 @@
 public import FoundationEssentials
 
-/// One GET.
+/// One request: a GET without a body, unless it says otherwise.
 public struct TransportRequest: Sendable {
+    /// What is asked for. Default GET.
+    public var method = HTTPMethod.get
     /// An absolute http or https URL.
     public var url: URL
     /// Every header field to send beside those HTTP itself needs.
     public var fields: HTTPFields
+    /// What is sent; nil, the default, for nothing.
+    public var body: OpenBody?
     /// How long each phase may take.
     public var timeouts: Timeouts
     /// What a connection with TLS has to fulfil; nil for plain http.

@@ -1,5 +1,5 @@
-import FoundationEssentials
-import HTTPSemantics
+public import FoundationEssentials
+public import HTTPSemantics
 import ImageCodecs
 import SystemSupport
 
@@ -111,6 +111,23 @@ public final class FileLoader: Sendable {
         downloader.forget(request)
         memory?.remove(request.key)
         await downloader.removePart(of: request)
+    }
+
+    /// Removes what memory and disk have of a URL that was written to (RFC 9111 section 4.4): from memory all that was asked
+    /// for there or came from there; from disk what anybody may see, and what was loaded with the `Authorization` of
+    /// `fields`. What is kept under an id or a variant stays on disk until it is revalidated.
+    ///
+    /// Loads under way go on, and their callers get what they asked for, but nothing of it is kept.
+    /// - Parameter fields: those of the request that wrote. Default: none.
+    public func invalidate(_ url: URL, fields: HTTPFields = HTTPFields()) async {
+        let requests = [ImageRequest(url: url), ImageRequest(url: url, fields: fields)]
+        let address = CacheKey(url: url).url
+        downloader.transfers.forget { $0.url == address }
+        for key in Set(requests.map(\.storageKey)) { await disk?.remove(key) }
+        // Once more for those that have found the file on disk meanwhile: see `remove`.
+        downloader.transfers.forget { $0.url == address }
+        memory?.removeAll(from: url)
+        for request in requests { await downloader.removePart(of: request) }
     }
 
     /// Keeps bytes of the caller's own in memory and on disk, in the place of what was there, so that later loads of the

@@ -1,5 +1,6 @@
 import CSystem
-import FoundationEssentials
+public import FoundationEssentials
+public import HTTPSemantics
 public import ImageCodecs
 import SystemSupport
 
@@ -131,6 +132,14 @@ public final class ImageLoader: Sendable {
     public func remove(_ request: ImageRequest) async {
         await files.remove(request)
         forgetImages(of: request)
+    }
+
+    /// Removes what memory and disk have of a URL that was written to: see `FileLoader.invalidate`.
+    public func invalidate(_ url: URL, fields: HTTPFields = HTTPFields()) async {
+        await files.invalidate(url, fields: fields)
+        let address = CacheKey(url: url).url
+        loads.forget { $0.file.url == address }
+        memory.removeAll(from: url)
     }
 
     /// Keeps bytes of the caller's own as the image's file, in the place of what was there, so that later loads of the

@@ -60,7 +60,7 @@ public final class ImageTask: Sendable {
                     switch event {
                     case .progress(let value, _): progress.yield(value)
                     case .ended: progress.finish()
-                    case .started, .preview, .file: break
+                    case .started, .sent, .preview, .file: break
                     }
                 }, for: caller)
         }
@@ -76,7 +76,7 @@ public final class ImageTask: Sendable {
                     switch event {
                     case .preview(let preview): previews.yield(preview)
                     case .ended: previews.finish()
-                    case .started, .progress, .file: break
+                    case .started, .progress, .sent, .file: break
                     }
                 }, for: caller)
         }

@@ -61,7 +61,7 @@ private final class LoadWatch: Sendable {
                 switch event {
                 case .started(let queued): state.queued = queued
                 case .file(let file): (state.file, state.total) = (file, .now - start)
-                case .progress, .preview, .ended: break
+                case .progress, .sent, .preview, .ended: break
                 }
             }
         }

@@ -11,7 +11,7 @@ extension ImageLoadingError {
             .malformedResponse, .tooManyRedirects, .redirectLoop, .redirectRefused, .encodedContent, .empty,
             .tooLarge,
             .notAnImage, .undecodable, .checksumMismatch, .notCached, .storageFailed, .transportUnavailable,
-            .unreadableFile, .dataFailed:
+            .unreadableFile, .fileChanged, .dataFailed:
             false
         }
     }

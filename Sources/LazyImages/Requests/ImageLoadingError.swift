@@ -57,6 +57,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case memoryShort(url: String)
     /// A local file that cannot be read.
     case unreadableFile(path: String, reason: String)
+    /// A local file changed while it was sent.
+    case fileChanged(path: String)
     /// The request's own closure failed to give the bytes; `reason` describes what it threw.
     case dataFailed(url: String, reason: String)
 
@@ -90,6 +92,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
         case .resourcesShort: "resources-short"
         case .memoryShort: "memory-short"
         case .unreadableFile: "unreadable-file"
+        case .fileChanged: "file-changed"
         case .dataFailed: "data-failed"
         }
     }
@@ -141,6 +144,7 @@ extension ImageLoadingError: CustomStringConvertible {
         case .resourcesShort(let url, let reason): "\(url): \(reason); try again later"
         case .memoryShort(let url): "\(url): memory is about to run out; try again later"
         case .unreadableFile(let path, let reason): "\(path): cannot be read: \(reason)"
+        case .fileChanged(let path): "\(path): changed while it was sent; try again"
         case .dataFailed(let url, let reason): "\(url): its bytes could not be had: \(reason)"
         }
     }

@@ -211,7 +211,7 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// Credentials in a URL would be logged and stored with it: they become an Authorization field (RFC 7617), unless
     /// the caller gives one.
-    private static func movingCredentials(of url: URL, into fields: inout HTTPFields) -> URL {
+    static func movingCredentials(of url: URL, into fields: inout HTTPFields) -> URL {
         // What has no `@` has neither name nor password, and is told sooner.
         guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), url.user() != nil || url.password() != nil,
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)

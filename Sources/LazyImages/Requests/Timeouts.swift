@@ -5,7 +5,7 @@ public struct Timeouts: Sendable, Hashable {
     public var connect: Duration
     /// From the request's last byte to the answer's first. Default 30 s.
     public var firstByte: Duration
-    /// Between two arrivals of bytes. Default 15 s.
+    /// Between two arrivals of bytes, and between two departures of a request's body. Default 15 s.
     public var stall: Duration
     /// From the transfer's start to its last byte. A downloader counts all tries and redirects of one download together,
     /// and does not try again when it has run out. Default 300 s.
@@ -47,7 +47,7 @@ public struct Timeouts: Sendable, Hashable {
             switch self {
             case .connect: "no connection came about"
             case .firstByte: "the server did not begin to answer"
-            case .stall: "the server sent nothing more"
+            case .stall: "the server sent and took nothing more"
             case .total: "the transfer did not end"
             }
         }

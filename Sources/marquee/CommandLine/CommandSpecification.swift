@@ -45,6 +45,9 @@ struct CommandSpecification: Sendable {
             help: "a header field to send, never to another origin after a redirect",
             isRepeatable: true),
         Option(
+            name: "credentials-file", value: "FILE",
+            help: "credentials by host, as in MARQUEE_CREDENTIALS; a file that only you can read"),
+        Option(
             name: "insecure-http", value: "HOST", help: "allow plain http to this host", isRepeatable: true),
         Option(
             name: "ignore-query", value: "NAME",

@@ -22,6 +22,15 @@ enum Input {
         }
     }
 
+    /// The first bytes of the file at `path`, for what it is to be told by.
+    static func beginning(of path: String) throws(Failure) -> ArraySlice<UInt8> {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Failure("\(path): \(reason(errno)); check the path") }
+        defer { close(descriptor) }
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        return try some(of: descriptor, name: path, &chunk)
+    }
+
     /// Runs `read` on a thread of its own, since a pipe may never end. Cancelling the task leaves that thread where it is:
     /// the program is about to end.
     static func reading(

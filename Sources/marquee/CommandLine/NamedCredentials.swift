@@ -1,27 +1,64 @@
 import FoundationEssentials
+import Glibc
 import LazyImages
+import SystemSupport
 
-/// The credentials of `MARQUEE_CREDENTIALS`, each for the host it names and no other, so that no server that asks gets what
+/// The credentials of `MARQUEE_CREDENTIALS`, or of the file that `--credentials-file` names, each for the host it names and no other, so that no server that asks gets what
 /// was meant for another:
 ///
 ///     nas.local anna:s3cret; films.example:8443 Bearer 2YotnFZFEjr1zCsicMWpAA
 ///
-/// One after the other, separated by semicolons or line ends. A password answers Basic and Digest.
+/// One after the other, separated by semicolons or line ends; a line that begins with `#` is a comment. A password answers
+/// Basic and Digest.
 struct NamedCredentials: Authenticator {
-    private let credentials: [String: Credential]
+    private var credentials: [String: Credential]
 
-    init(_ text: String) throws(UsageError) {
+    /// The credentials of a file that nobody else can read.
+    init(file path: String) throws(UsageError) {
+        let calls = FileCalls()
+        let bytes: [UInt8]
+        do throws(FileFault) {
+            let file = try calls.openForReading(path: path)
+            let status = try calls.status(of: file)
+            guard status.isFile else { throw FileFault(kind: .read, name: path, code: EISDIR) }
+            guard !status.isOpenToOthers else {
+                throw FileFault(
+                    kind: .read, name: path, code: EACCES,
+                    detail: "others can read it too; keep it to yourself with chmod 600")
+            }
+            var content = [UInt8](repeating: 0, count: min(status.size, Self.maximumBytes))
+            let count = try calls.read(file, into: &content)
+            bytes = Array(content[..<count])
+        } catch {
+            throw UsageError("--credentials-file: \(error.explanation)")
+        }
+        try self.init(String(decoding: bytes, as: UTF8.self), of: "--credentials-file \(path)")
+    }
+
+    /// Larger files hold something else.
+    private static let maximumBytes = 1 << 20
+
+    /// - Parameter source: where the text is from, for messages.
+    init(_ text: String, of source: String = "MARQUEE_CREDENTIALS") throws(UsageError) {
         var credentials: [String: Credential] = [:]
         for entry in text.split(whereSeparator: { $0 == ";" || $0.isNewline }) {
+            if entry.drop(while: { $0 == " " }).first == "#" { continue }
             let words = entry.split(separator: " ", maxSplits: 1)
             guard words.count == 2, let credential = Self.credential(words[1]) else {
                 // Without the entry itself: it holds a secret.
                 throw UsageError(
-                    "MARQUEE_CREDENTIALS wants entries like \"HOST USER:PASSWORD\" or \"HOST Bearer TOKEN\"")
+                    "\(source) wants entries like \"HOST USER:PASSWORD\" or \"HOST Bearer TOKEN\"")
             }
             credentials[words[0].lowercased()] = credential
         }
         self.credentials = credentials
+    }
+
+    /// These, and others for hosts that these do not name.
+    func adding(_ others: NamedCredentials) -> NamedCredentials {
+        var all = self
+        all.credentials.merge(others.credentials) { own, _ in own }
+        return all
     }
 
     func credential(for challenge: AuthenticationChallenge) async -> Credential? {

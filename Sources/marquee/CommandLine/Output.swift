@@ -40,6 +40,13 @@ struct Output: Sendable {
     /// A value for programs, on one line of JSON.
     func json(_ value: some Encodable) { buffer.append(Self.json(value) + "\n") }
 
+    /// A value that is JSON already, on one line.
+    func json(_ value: JSONText) {
+        buffer.append(
+            TerminalText.harmless(
+                json: value.text, onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO)) + "\n")
+    }
+
     /// An answer's status line and header as HTTP writes them, and its body, byte for byte; on a terminal only how long it is.
     func answer(_ head: ResponseHead, _ body: ImageBytes) {
         var text = "HTTP/1.1 \(head.status) \(HTTPStatus(rawValue: head.status).reason)\r\n"
@@ -91,6 +98,12 @@ struct Output: Sendable {
 
     /// What went wrong, and what to do about it, on one line.
     func failure(_ text: String) { error("marquee: " + text) }
+
+    /// A question, after which a person types on the same line.
+    func question(_ text: String) {
+        flush()
+        Self.write(TerminalText.visible(text), to: STDERR_FILENO)
+    }
 
     private func error(_ text: String) {
         flush()

@@ -18,6 +18,16 @@ extension Settings {
         return policy
     }
 
+    /// What servers that ask for credentials are answered with: those of the file go before those of the environment.
+    static func credentials(_ arguments: Arguments, _ variable: String?) throws(UsageError)
+        -> NamedCredentials?
+    {
+        let named = try variable.map { text throws(UsageError) in try NamedCredentials(text) }
+        guard let path = arguments.value("credentials-file") else { return named }
+        let own = try NamedCredentials(file: path)
+        return named.map { own.adding($0) } ?? own
+    }
+
     /// The proxy that `--proxy` asks for: none, the environment's, or a URL.
     static func proxy(_ text: String?) throws(UsageError) -> CurlTransport.Proxy {
         switch text {

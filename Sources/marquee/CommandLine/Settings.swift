@@ -54,9 +54,7 @@ struct Settings: Sendable {
         downloads.acceptsAnyStatus = arguments.has("include")
         downloads.security = try Self.security(arguments)
         transport.proxy = try Self.proxy(arguments.value("proxy"))
-        downloads.authenticator = try variable("MARQUEE_CREDENTIALS").map { text throws(UsageError) in
-            try NamedCredentials(text)
-        }
+        downloads.authenticator = try Self.credentials(arguments, variable("MARQUEE_CREDENTIALS"))
         if let seconds = try arguments.seconds("timeout") {
             // The limit for standing still in any phase; a transfer that moves may take as long as --max-time says.
             downloads.timeouts = Timeouts(

@@ -10,6 +10,6 @@ protocol Command: SendableMetatype {
 /// Every command, the default first.
 let commands: [any Command.Type] = [
     ListCommand.self, ShowCommand.self, FetchCommand.self, PrewarmCommand.self, CacheCommand.self,
-    BrowseCommand.self,
+    BrowseCommand.self, AddCommand.self, EditCommand.self, RateCommand.self, RemoveCommand.self,
     ImportCommand.self, ExportCommand.self, ServeCommand.self, HelpCommand.self,
 ]

@@ -102,7 +102,8 @@ private struct FilmSource: Sendable {
     private let films: Films
 
     private enum Films: Sendable {
-        case documents(CatalogueDocuments)
+        /// Page after page.
+        case documents([CatalogueDocuments])
         case library(FilmLibrary)
     }
 
@@ -115,15 +116,17 @@ private struct FilmSource: Sendable {
             return
         }
         let source = CatalogueSource(name)
-        let (bytes, base) = try await source.read(with: session, limit: CatalogueDocuments.maximumBytes)
-        let documents: CatalogueDocuments
+        let pages = try await source.read(with: session, limit: CatalogueDocuments.maximumBytes).pages
+        let documents: [CatalogueDocuments]
         do {
-            documents = try CatalogueDocuments(parsing: bytes)
+            documents = try pages.map { try CatalogueDocuments(parsing: $0.bytes) }
         } catch {
             throw Failure("\(source.name): \(error)")
         }
         label = source.name
-        (self.name, count, self.base) = (documents.name, documents.count, base)
+        // The pages of a service lie side by side, and differ in their queries.
+        (self.name, base) = (documents[0].name, pages[0].base)
+        count = documents.reduce(0) { $0 + $1.count }
         films = .documents(documents)
     }
 
@@ -132,7 +135,12 @@ private struct FilmSource: Sendable {
         _ body: (Int, Result<FilmDocument, CatalogueError>, StoredPoster?) throws -> Void
     ) throws {
         switch films {
-        case .documents(let documents): try documents.forEach { try body($0, $1, nil) }
+        case .documents(let pages):
+            var before = 0
+            for page in pages {
+                try page.forEach { try body(before + $0, $1, nil) }
+                before += page.count
+            }
         case .library(let library):
             var (position, failure) = (0, (any Error)?.none)
             try library.forEachExported { film, poster throws(FilmLibraryError) in

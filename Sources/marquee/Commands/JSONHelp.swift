@@ -30,7 +30,7 @@ enum JSONHelp {
           error.code    a short, stable name: the README lists them
           error.message one line for people
 
-        film: as list (an array) and show FILM (an object) print it
+        film: list (an array), show, add, edit, rate and remove (an object) print it
           id            the film's name in its catalogue
           title
           originalTitle where it differs
@@ -41,7 +41,7 @@ enum JSONHelp {
           genres        an array
           overview
           score         0 to 10
-          poster        the poster's address
+          poster        its address; after a change as the service gives it
           rating        the mean of the votes, where there are any
           votes         how many
           created_at    when it came into its library: RFC 3339, UTC

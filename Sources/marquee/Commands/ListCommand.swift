@@ -49,7 +49,7 @@ enum ListCommand: Command {
             let open = try await LibrarySource.first(top, by: order ?? .score, path, session.output)
             return (open, open.catalogue.movies)
         }
-        let open = try await session.catalogue()
+        let open = try await session.catalogue(top: order ?? .score == .score ? top : nil)
         if let top { return (open, open.catalogue.first(top, by: order ?? .score)) }
         return (open, order.map { open.catalogue.sorted(by: $0) } ?? open.catalogue.movies)
     }

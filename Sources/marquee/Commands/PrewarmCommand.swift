@@ -24,17 +24,17 @@ enum PrewarmCommand: Command {
         guard session.disk != nil else {
             throw UsageError("prewarm fills the disk cache: leave out --no-disk-cache")
         }
-        let (manifest, base) = try await manifest(session)
+        let manifests = try await manifests(session)
         var failures = FailureReport(session.output)
         var unreadable = 0
-        for problem in manifest.problems {
+        for problem in manifests.flatMap(\.manifest.problems) {
             let reason = problem.text + ": " + problem.reason
             failures.add(problem.line.map { "line \($0): " + reason } ?? reason)
             record(FetchRecord(Failure(reason, code: "invalid-entry"), of: problem.text), session)
             unreadable += 1
         }
         var requests: [ImageRequest] = []
-        for entry in manifest.entries {
+        for (entry, base) in manifests.flatMap({ page in page.manifest.entries.map { ($0, page.base) } }) {
             do throws(ImageLoadingError) {
                 requests.append(
                     try session.request(for: entry.address, relativeTo: base, checksum: entry.checksum))
@@ -72,7 +72,7 @@ enum PrewarmCommand: Command {
     /// The posters of a library that are not in it.
     private static func libraryManifest(
         _ path: String, _ output: Output
-    ) async throws -> (Manifest, BaseURL?) {
+    ) async throws -> (manifest: Manifest, base: BaseURL?) {
         let open = try await LibrarySource.all(path, output)
         let elsewhere = open.catalogue.movies.compactMap(\.poster).filter { address in
             URL(string: address).map { !LibraryTransport.serves($0) } ?? true
@@ -80,27 +80,28 @@ enum PrewarmCommand: Command {
         return (Manifest(entries: elsewhere.map { Manifest.Entry(address: $0) }), open.base)
     }
 
-    /// The manifest the command line names, and its base URL.
-    private static func manifest(_ session: Session) async throws -> (Manifest, BaseURL?) {
+    /// The manifest that the command line names, in its pages, and their base URLs.
+    private static func manifests(
+        _ session: Session
+    ) async throws -> [(manifest: Manifest, base: BaseURL?)] {
         let name = session.arguments.operands.first
-        let bytes: [UInt8]
-        let base: BaseURL?
+        let pages: [(bytes: [UInt8], base: BaseURL?)]
         switch name {
         case nil:
             if case .library(let path) = session.source {
-                return try await libraryManifest(path, session.output)
+                return [try await libraryManifest(path, session.output)]
             }
-            (bytes, base) = try await session.source.read(with: session)
-        case "-": (bytes, base) = (try await Input.standard(), nil)
+            pages = try await session.source.read(with: session).pages.map { ($0.bytes, $0.base) }
+        case "-": pages = [(try await Input.standard(), nil)]
         case .some(let name) where name.contains("://"):
-            (bytes, base) = try await CatalogueSource.read(url: name, with: session)
+            pages = try await CatalogueSource.read(url: name, with: session).pages.map { ($0.bytes, $0.base) }
         case .some(let name) where CatalogueSource(name).isLibrary:
-            return try await libraryManifest(name, session.output)
+            return [try await libraryManifest(name, session.output)]
         case .some(let name):
-            (bytes, base) = (try await Input.file(name), session.source.base(ofFile: name))
+            pages = [(try await Input.file(name), session.source.base(ofFile: name))]
         }
         do {
-            return (try Manifest(parsing: bytes), base)
+            return try pages.map { (try Manifest(parsing: $0.bytes), $0.base) }
         } catch {
             let source = name.map { $0 == "-" ? "standard input" : CatalogueSource($0).name }
             throw Failure("\(source ?? session.source.name): \(error)")

@@ -13,10 +13,7 @@ enum ServeCommand: Command {
         summary: "serve films and their posters over HTTP (default: the sample catalogue)",
         examples: [
             ("marquee serve films.db --writable --port 8080", "a library, for programs of this machine"),
-            (
-                "curl -d '{\"title\": \"Faust\", \"year\": 1926}' -H 'Content-Type: application/json' localhost:8080/films",
-                "add a film"
-            ),
+            ("curl -d title=Faust -d year=1926 localhost:8080/films", "add a film"),
             ("marquee --catalogue http://127.0.0.1:8080/", "the films it serves"),
             ("marquee serve films.db --writable --address 0.0.0.0 --token-file tokens", "for the household"),
             ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters come in"),
@@ -129,6 +126,11 @@ enum ServeCommand: Command {
             guard FileManager.default.fileExists(atPath: path) else {
                 throw Failure("there is no \(path); name a folder, a catalogue or a library")
             }
+            // All of it is read when the first client asks for films.
+            let start = try Input.beginning(of: path)
+            guard let first = start.first(where: { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }),
+                "{[<".utf8.contains(first)
+            else { throw Failure("\(path) is no catalogue; name JSON, XML, a library or a folder") }
             return .catalogue(path: path)
         case .url(let text):
             throw Failure("\(text) is on the network; import it: marquee import \(text) LIBRARY.db")

@@ -16,14 +16,13 @@ enum ShowCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let word = session.arguments.operands[0]
         if let target = FetchTarget(word) { return await show(target, session) }
-        let open = try await session.catalogue(for: word)
-        let movie: Movie
-        do throws(Failure) {
-            movie = try session.film(word, in: open.catalogue)
-        } catch {
+        let (movie, base): (Movie, BaseURL)
+        do {
+            (movie, base) = try await session.find(word)
+        } catch let error as Failure {
             throw error.naming(file: word)
         }
-        let (poster, picture) = await loadPoster(of: movie, open, session)
+        let (poster, picture) = await loadPoster(of: movie, base, session)
         if session.settings.wantsJSON {
             // A film's poster is its address, wherever a film is printed.
             let address = poster?.url ?? movie.poster
@@ -57,13 +56,13 @@ enum ShowCommand: Command {
     }
 
     private static func loadPoster(
-        of movie: Movie, _ open: OpenCatalogue, _ session: Session
+        of movie: Movie, _ base: BaseURL, _ session: Session
     ) async -> (FetchRecord?, Result<CellGrid, ImageLoadingError>?) {
         guard let address = movie.poster else {
             session.output.note("\(movie.title) has no poster in the catalogue; add the address of one there")
             return (nil, nil)
         }
-        return await load(FetchTarget(address: address, base: open.base, name: movie.id), session)
+        return await load(FetchTarget(address: address, base: base, name: movie.id), session)
     }
 
     /// Loads the file that a target names, and its picture if one is to be printed.

@@ -125,7 +125,7 @@ extension TaskListener {
             switch event {
             case .progress(let value, _): progress.yield(value)
             case .ended: progress.finish()
-            case .started, .preview, .file: break
+            case .started, .sent, .preview, .file: break
             }
         }
     }

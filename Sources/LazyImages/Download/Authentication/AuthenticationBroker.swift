@@ -63,6 +63,32 @@ actor AuthenticationBroker {
         return nil
     }
 
+    /// How often one request is answered 401 and tried again: a stale nonce, a wrong password, a right one.
+    private static let challengesAnswered = 3
+
+    /// Makes a request, first with the credential that the origin accepted last, then with the authenticator's, until its
+    /// answer asks for none.
+    /// - Parameters:
+    ///   - broker: nil for a request that says itself who it is.
+    ///   - challenge: the fields of an answer that asks for a credential; nil for any other.
+    ///   - request: makes the request.
+    static func exchange<Answer>(
+        by broker: AuthenticationBroker?, with url: URL, challenge: (Answer) -> HTTPFields?,
+        _ request: (Authorization?) async throws(ImageLoadingError) -> Answer
+    ) async throws(ImageLoadingError) -> Answer {
+        guard let broker else { return try await request(nil) }
+        var authorization = await broker.authorization(for: url)
+        var answer = try await request(authorization)
+        for _ in 0..<challengesAnswered {
+            guard let asked = challenge(answer) else { break }
+            let next = await broker.authorization(for: url, asked: asked, refused: authorization)
+            guard let next else { break }
+            authorization = next
+            answer = try await request(authorization)
+        }
+        return answer
+    }
+
     private func ask(_ challenge: AuthenticationChallenge) async -> Credential? {
         if let question = questions[challenge] { return await question.value }
         let question = Task { [authenticator] in await authenticator.credential(for: challenge) }

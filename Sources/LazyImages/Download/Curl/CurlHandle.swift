@@ -81,8 +81,9 @@ private func bodyCallback(
     }
 
     /// Header fields; one without a value is written in a way of libcurl's own.
-    convenience init(_ fields: HTTPFields) {
-        self.init(fields.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
+    /// - Parameter last: lines behind them, as libcurl takes them.
+    convenience init(_ fields: HTTPFields, _ last: String...) {
+        self.init(fields.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" } + last)
     }
 
     deinit { unsafe ccurl_list_free(first) }

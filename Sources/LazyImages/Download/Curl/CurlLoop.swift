@@ -111,12 +111,11 @@ import SystemSupport
             order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
             return
         }
-        if order.request.fields != lastFields.fields {
-            lastFields = (order.request.fields, CurlList(order.request.fields))
-        }
+        let upload = CurlUpload.of(order, clock: clock)
         let transfer = unsafe CurlTransfer(
-            order: order, handle: handle, started: Self.now(), requestFields: lastFields.list,
-            connectTo: connectTo, clock: clock)
+            order: order, handle: handle, started: Self.now(),
+            requestFields: requestFields(order.request, upload),
+            connectTo: connectTo, clock: clock, upload: upload)
         if let refusal = transfer.refusal {
             retire(transfer)
             order.end(with: .failure(refusal))
@@ -125,6 +124,14 @@ import SystemSupport
         transfers[order.number] = transfer
         transferDeadline = min(transferDeadline, transfer.nextLook(now: Self.now()))
         _ = unsafe ccurl_multi_add(multi, handle)
+    }
+
+    private func requestFields(_ request: TransportRequest, _ upload: CurlUpload?) -> CurlList {
+        if let upload { return CurlList(request.fields, upload.expectation) }
+        if request.fields != lastFields.fields {
+            lastFields = (request.fields, CurlList(request.fields))
+        }
+        return lastFields.list
     }
 
     private func endWhatLibcurlEnded() {

@@ -17,6 +17,8 @@ import SystemSupport
     private let requestFields: CurlList
     private let connectTo: CurlList
     private let clock: CurlLoop.Clock
+    /// The request's body; nil for none.
+    private let upload: CurlUpload?
 
     private var head: ResponseHead?
     private var headIsComplete = false
@@ -24,8 +26,10 @@ import SystemSupport
     private var received = 0
     private var receiverHasEnough = false
     private var fault: ImageLoadingError?
-    /// Whether its handle can serve others when it has ended: not one that has been told its own authorities.
+    /// Whether its handle can serve others when it has ended: not one that has been told its own authorities, or another
+    /// method than GET.
     var leavesHandleReusable: Bool {
+        guard isPlain else { return false }
         guard case .authorities(.some)? = order.request.security?.trust else { return true }
         return false
     }
@@ -34,16 +38,20 @@ import SystemSupport
 
     var number: Int { order.number }
 
+    /// Whether it is a GET without a body, as nearly all are.
+    private var isPlain: Bool { order.request.method == .get && upload == nil }
+
     /// The URL for messages. Made when it is needed: most transfers need none.
     var urlText: String { order.request.url.displayText }
 
     /// A transfer on a handle that `CurlHandle.make` has made and that may have served others before.
     init(
         order: CurlOrder, handle: OpaquePointer, started: Int64, requestFields: CurlList,
-        connectTo: CurlList, clock: CurlLoop.Clock
+        connectTo: CurlList, clock: CurlLoop.Clock, upload: CurlUpload?
     ) {
         self.order = order
         self.clock = clock
+        self.upload = upload
         unsafe self.handle = handle
         self.started = started
         self.requestFields = requestFields
@@ -65,6 +73,7 @@ import SystemSupport
             Int(clamping: max(1, order.request.timeouts.connect.nanoseconds / 1_000_000)))
         unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields.first))
         unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo.first))
+        if !isPlain { unsafe CurlUpload.apply(order.request, upload, to: handle) }
         if let security = order.request.security, let reason = unsafe CurlSecurity.apply(security, to: handle)
         {
             refusal = .secureConnectionFailed(url: urlText, reason: reason)
@@ -109,7 +118,7 @@ import SystemSupport
         if order.receiver.receive(head) { return true }
         receiverHasEnough = true
         // With no body to refuse, libcurl ends by itself and can keep the connection.
-        return head.contentLength == 0
+        return head.contentLength == 0 || order.request.method == .head
     }
 
     /// The next bytes of the body. False stops the transfer.
@@ -132,7 +141,7 @@ import SystemSupport
 
     /// What libcurl's result means for the caller.
     func outcome(ofResult result: Int32) -> CurlOrder.Outcome {
-        if let fault { return .failure(fault) }
+        if let fault = fault ?? upload?.fault { return .failure(fault) }
         // A connection that closes inside the header is no error to libcurl: only the empty line ends a header.
         if let head, headIsComplete, receiverHasEnough || result == Int32(CCURLE_OK) { return .success(head) }
         return .failure(failure(ofResult: result))
@@ -156,8 +165,8 @@ import SystemSupport
         case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CIPHER,
             CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE, CCURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return .secureConnectionFailed(url: urlText, reason: words)
-        case CCURLE_SEND_ERROR, CCURLE_RECV_ERROR, CCURLE_HTTP2,
-            CCURLE_HTTP2_STREAM:
+        case CCURLE_SEND_ERROR, CCURLE_RECV_ERROR, CCURLE_HTTP2, CCURLE_HTTP2_STREAM,
+            CCURLE_SEND_FAIL_REWIND:
             return .connectionLost(url: urlText, received: received, reason: systemReason() ?? words)
         case CCURLE_URL_MALFORMAT:
             return .invalidURL(text: urlText, reason: words)
@@ -192,6 +201,7 @@ import SystemSupport
         metrics.firstByte = time(CCURLINFO_STARTTRANSFER_TIME_T)
         metrics.total = .nanoseconds(CurlLoop.now() - started)
         metrics.bytes = received
+        metrics.sent = upload?.sent ?? 0
         metrics.protocolVersion =
             switch number(CCURLINFO_HTTP_VERSION) {
             case 1: "HTTP/1.0"
@@ -222,7 +232,13 @@ import SystemSupport
         let timeouts = order.request.timeouts
         let total = started.adding(timeouts.total)
         let next: (time: Int64, phase: Timeouts.Phase)
-        if headerBytes > 0 {
+        if let upload, !headIsComplete, let sent = requestSent() {
+            // An interim answer is no sign that the server is done with the body.
+            let last = max(sent, lastArrival, upload.lastTaken)
+            next =
+                upload.isComplete
+                ? (last.adding(timeouts.firstByte), .firstByte) : (last.adding(timeouts.stall), .stall)
+        } else if headerBytes > 0 {
             next = (lastArrival.adding(timeouts.stall), .stall)
         } else if let sent = requestSent() {
             next = (sent.adding(timeouts.firstByte), .firstByte)

@@ -58,7 +58,7 @@ public final class CurlTransport: Transport {
 
     deinit { inbox.withLock { $0 }?.close() }
 
-    /// Performs one GET: see `Transport`.
+    /// Performs one request: see `Transport`.
     public func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {

@@ -34,6 +34,7 @@ struct EveryTask {
         try await control()
         try await privately()
         try await bring()
+        try await upload()
     }
 
     private func load() async throws {
@@ -159,6 +160,14 @@ struct EveryTask {
             print("own loader: \(image.size) \(image.header.format)")
             break
         }
+    }
+
+    /// Sends what the server does not take.
+    private func upload() async throws {
+        let body = UploadBody.form([.field("title", "Nosferatu")])
+        let task = Uploader(loader("upload")).task(for: try UploadRequest(server + "films", .post, body))
+        for await progress in task.progress where progress.sent > progress.total { print("too much") }
+        print("upload: \(try await task.value.status)")
     }
 
     /// The code of the error that a call throws.

@@ -15,3 +15,8 @@ await loader.remove(asset)  // from memory and disk, at every size
 
 let prewarmer = Prewarmer(loader, destination: .memory)  // pause(), resume(), stop([poster])
 await prewarmer.run([poster])
+
+let film = UploadBody.form([.field("title", "Nosferatu"), .file("poster", path: "nosferatu.jpg")])
+let upload = Uploader(loader).task(for: try UploadRequest("http://localhost:8080/films", .post, film))
+for await progress in upload.progress { print(progress.sent, progress.total) }
+print(try await upload.value.status)  // what the loader has cached of the address is gone

@@ -1,0 +1,33 @@
+/// The method of a request (RFC 9110 section 9), case as written.
+public struct HTTPMethod: RawRepresentable, Sendable, Hashable {
+    /// Such as `GET`.
+    public let rawValue: String
+
+    /// The method of this name. It should be a token: a transport sends nothing else.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// RFC 9110 section 9.3.1.
+    public static let get = HTTPMethod(rawValue: "GET")
+    /// RFC 9110 section 9.3.2.
+    public static let head = HTTPMethod(rawValue: "HEAD")
+    /// RFC 9110 section 9.3.3.
+    public static let post = HTTPMethod(rawValue: "POST")
+    /// RFC 9110 section 9.3.4.
+    public static let put = HTTPMethod(rawValue: "PUT")
+    /// RFC 5789.
+    public static let patch = HTTPMethod(rawValue: "PATCH")
+    /// RFC 9110 section 9.3.5.
+    public static let delete = HTTPMethod(rawValue: "DELETE")
+
+    /// Whether it changes nothing at the server (RFC 9110 section 9.2.1).
+    public var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(rawValue) }
+
+    /// Whether sending the request twice does what sending it once does (RFC 9110 section 9.2.2).
+    public var isIdempotent: Bool { isSafe || rawValue == "PUT" || rawValue == "DELETE" }
+
+    /// Whether a request without a body says so with `Content-Length: 0` (RFC 9110 section 8.6).
+    package var expectsBody: Bool { ["POST", "PUT", "PATCH"].contains(rawValue) }
+
+    /// Whether it is a token (RFC 9110 section 9.1), and so can be sent.
+    package var isToken: Bool { !rawValue.isEmpty && rawValue.utf8.allSatisfy(\.isTokenCharacter) }
+}

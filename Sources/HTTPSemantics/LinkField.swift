@@ -1,0 +1,77 @@
+/// The links of an answer's header (RFC 8288):
+///
+///     Link: <?limit=20&after=bmVtbw>; rel="next", </films>; rel="first up"; title="All, of them"
+///
+/// What is malformed ends the reading of its field; links before it count.
+package enum LinkField {
+    /// The target of the first link with this relation, as it is written: relative to the answer's own address.
+    package static func target(_ relation: String, in fields: HTTPFields) -> String? {
+        for value in fields.values(of: "link") {
+            for (target, relations) in links(in: value) where relations.contains(relation) { return target }
+        }
+        return nil
+    }
+
+    /// The targets and relations of one field. Relations compare without case (RFC 8288 section 2.1.1).
+    private static func links(in value: String) -> [(target: String, relations: [String])] {
+        var links: [(target: String, relations: [String])] = []
+        for piece in split(value, at: ",") {
+            let trimmed = piece.drop { $0 == " " || $0 == "\t" }
+            guard trimmed.first == "<", let end = trimmed.firstIndex(of: ">") else { break }
+            let target = String(trimmed[trimmed.index(after: trimmed.startIndex)..<end])
+            // Of several `rel` the first counts (section 3.3).
+            let relation = split(String(trimmed[trimmed.index(after: end)...]), at: ";").lazy
+                .compactMap { parameter("rel", in: $0) }.first
+            links.append(
+                (target, (relation ?? "").lowercased().split(separator: " ").map(String.init)))
+        }
+        return links
+    }
+
+    /// The value of a parameter, if it has this name.
+    private static func parameter(_ name: String, in text: Substring) -> String? {
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, String(parts[0]).trimmed.equalsIgnoringCase(name) else { return nil }
+        let value = String(parts[1]).trimmed
+        guard value.hasPrefix("\""), value.hasSuffix("\""), value.count > 1 else { return value }
+        return String(value.dropFirst().dropLast())
+    }
+
+    /// The pieces between separators that stand neither in `<…>` nor in quotes.
+    private static func split(_ text: String, at separator: Character) -> [Substring] {
+        var pieces: [Substring] = []
+        var start = text.startIndex
+        var isQuoted = false
+        var isTarget = false
+        var isEscaped = false
+        for index in text.indices {
+            let character = text[index]
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted {
+                isEscaped = character == "\\"
+                isQuoted = character != "\""
+            } else if isTarget {
+                isTarget = character != ">"
+            } else if character == "\"" {
+                isQuoted = true
+            } else if character == "<" {
+                isTarget = true
+            } else if character == separator {
+                pieces.append(text[start..<index])
+                start = text.index(after: index)
+            }
+        }
+        pieces.append(text[start...])
+        return pieces
+    }
+}
+
+extension String {
+    /// Without white space around it.
+    fileprivate var trimmed: String {
+        let start = drop { $0 == " " || $0 == "\t" }
+        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+        return String(start[...last])
+    }
+}

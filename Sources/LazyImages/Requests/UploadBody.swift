@@ -1,0 +1,119 @@
+import FoundationEssentials
+
+/// What a request sends: bytes, a file, or the parts of a form. Files are read while they are sent, 64 KiB at a time, and
+/// never as a whole.
+///
+///     .bytes(Array(json.utf8), mediaType: "application/json")
+///     .file("poster.jpg", mediaType: "image/jpeg")
+///     .form([.field("title", "Metropolis"), .file("poster", path: "poster.jpg", mediaType: "image/jpeg")])
+public struct UploadBody: Sendable {
+    /// A piece of a body, in the order in which it is sent.
+    enum Piece: Sendable {
+        case bytes([UInt8])
+        case file(path: String)
+    }
+
+    let pieces: [Piece]
+    /// What is sent as `Content-Type`, unless the request's fields have one; nil for none.
+    public let mediaType: String?
+
+    /// Bytes in memory.
+    public static func bytes(_ bytes: [UInt8], mediaType: String? = nil) -> UploadBody {
+        UploadBody(pieces: [.bytes(bytes)], mediaType: mediaType)
+    }
+
+    /// The file at a path. It is opened when the upload begins; one that changes until its last byte is sent is an error.
+    public static func file(_ path: String, mediaType: String? = nil) -> UploadBody {
+        UploadBody(pieces: [.file(path: path)], mediaType: mediaType)
+    }
+
+    /// The parts of a form, as `multipart/form-data` (RFC 7578). The boundary between them is 128 random bits, which no
+    /// content holds by chance.
+    public static func form(_ parts: [FormPart]) -> UploadBody {
+        let random = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }
+        return form(parts, boundary: "marquee-" + random.joined())
+    }
+
+    /// As above, with a boundary from elsewhere.
+    ///
+    ///     --marquee-5f3a
+    ///     Content-Disposition: form-data; name="title"
+    ///
+    ///     Metropolis
+    ///     --marquee-5f3a
+    ///     Content-Disposition: form-data; name="poster"; filename="poster.jpg"
+    ///     Content-Type: image/jpeg
+    ///
+    ///     (the file's bytes)
+    ///     --marquee-5f3a--
+    static func form(_ parts: [FormPart], boundary: String) -> UploadBody {
+        var pieces: [Piece] = []
+        for part in parts {
+            pieces.append(.bytes(Array("--\(boundary)\r\n\(part.header)\r\n\r\n".utf8)))
+            pieces.append(part.content)
+            pieces.append(.bytes(Array("\r\n".utf8)))
+        }
+        pieces.append(.bytes(Array("--\(boundary)--\r\n".utf8)))
+        return UploadBody(pieces: pieces, mediaType: "multipart/form-data; boundary=\(boundary)")
+    }
+
+    /// Opens the files of the body, which stay open as long as the result lives. Blocks: not for the cooperative pool.
+    /// - Throws: `.unreadableFile`, `.resourcesShort`.
+    public func open() throws(ImageLoadingError) -> OpenBody { try OpenBody(self) }
+}
+
+/// One part of a form: a name and a value, or a name and a file.
+public struct FormPart: Sendable {
+    let name: String
+    let fileName: String?
+    let mediaType: String?
+    let content: UploadBody.Piece
+
+    /// A field with text.
+    public static func field(_ name: String, _ value: String) -> FormPart {
+        FormPart(name: name, fileName: nil, mediaType: nil, content: .bytes(Array(value.utf8)))
+    }
+
+    /// The file at a path.
+    /// - Parameter fileName: the name that the server is told. Default: the last part of the path.
+    public static func file(
+        _ name: String, path: String, fileName: String? = nil, mediaType: String = "application/octet-stream"
+    ) -> FormPart {
+        FormPart(
+            name: name, fileName: fileName ?? URL(filePath: path).lastPathComponent, mediaType: mediaType,
+            content: .file(path: path))
+    }
+
+    /// A file that is in memory.
+    public static func file(
+        _ name: String, bytes: [UInt8], fileName: String, mediaType: String = "application/octet-stream"
+    ) -> FormPart {
+        FormPart(name: name, fileName: fileName, mediaType: mediaType, content: .bytes(bytes))
+    }
+
+    /// The lines above the content.
+    var header: String {
+        var header = "Content-Disposition: form-data; name=\"\(Self.quoted(name))\""
+        if let fileName { header += "; filename=\"\(Self.quoted(fileName))\"" }
+        if let mediaType { header += "\r\nContent-Type: \(Self.oneLine(mediaType))" }
+        return header
+    }
+
+    /// Percent-encodes what would end the quoted text or the line, as browsers do (RFC 7578 section 5.1).
+    private static func quoted(_ text: String) -> String {
+        String(
+            text.unicodeScalars.reduce(into: String.UnicodeScalarView()) { result, scalar in
+                switch scalar {
+                case "\"": result.append(contentsOf: "%22".unicodeScalars)
+                case "\r": result.append(contentsOf: "%0D".unicodeScalars)
+                case "\n": result.append(contentsOf: "%0A".unicodeScalars)
+                default: result.append(scalar)
+                }
+            })
+    }
+
+    /// Drops control characters: a media type could otherwise bring header lines of its own.
+    private static func oneLine(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
+    }
+}

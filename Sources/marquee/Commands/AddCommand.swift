@@ -1,0 +1,125 @@
+import LazyImages
+import MovieCatalogue
+
+/// `marquee add --title T`: adds a film to a library or a service.
+enum AddCommand: Command {
+    static let specification = CommandSpecification(
+        name: "add", summary: "add a film to a library or a service",
+        examples: [
+            ("marquee add --title Nosferatu --year 1922", "to the catalogue that --catalogue names"),
+            ("marquee add --title Faust --poster faust.jpg", "with its poster"),
+        ],
+        options: FilmMembers.options + [
+            Option(name: "id", value: "ID", help: "what it is called (default: made from title and year)"),
+            Option(
+                name: "wire", value: "FORMAT",
+                help: "how it is sent: json, xml, form or multipart (default: json; with a file, multipart)"),
+        ])
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let arguments = session.arguments
+        let members = try FilmMembers.members(arguments).filter { !$0.value.isNull }
+        guard let title = members.first(where: { $0.name == "title" })?.value.string else {
+            throw UsageError("add wants --title; see marquee add --help")
+        }
+        let year = try arguments.number("year", in: 0...Int.max)
+        let id = arguments.value("id") ?? FilmID.make(title: title, year: year)
+        if let fault = FilmID.fault(id) { throw UsageError("--id must be \(fault)") }
+        var poster: PosterFile?
+        var film = FilmDocument()
+        film["id"] = JSONText(id)
+        for member in members { film[member.name] = member.value }
+        if let text = arguments.value("poster") {
+            switch try PosterArgument(text) {
+            case .address(let address): film["poster"] = JSONText(address)
+            case .file(let file): poster = file
+            case .none: break
+            }
+        }
+        let wire = try wire(arguments) ?? (poster == nil ? .json : .multipart)
+        return try await session.withFilms { client in
+            let added = try await add(film, id: id, poster, wire, client)
+            if session.settings.wantsJSON {
+                session.output.json(JSONText(members: added.document.members))
+            } else {
+                session.output.line("added \(added.name) as \(added.id)")
+            }
+            return .done
+        }
+    }
+
+    private static func wire(_ arguments: Arguments) throws(UsageError) -> FilmWire? {
+        guard let text = arguments.value("wire") else { return nil }
+        if let wire = FilmWire(rawValue: text) { return wire }
+        let names = FilmWire.allCases.map(\.rawValue).joined(separator: ", ")
+        throw UsageError("--wire wants one of \(names), not \"\(text)\"")
+    }
+
+    /// Adds the film, and its poster where that did not go along with it. A film that is there already and is the same is
+    /// taken for this one: its answer was lost, now or in an earlier run.
+    private static func add(
+        _ film: FilmDocument, id: String, _ poster: PosterFile?, _ wire: FilmWire, _ client: FilmClient
+    ) async throws -> FilmClient.Film {
+        let goesAlong = wire == .multipart
+        if let added = try await client.create(wire.body(of: film, poster: goesAlong ? poster : nil)) {
+            guard let poster, !goesAlong else { return added }
+            return try await withPoster(poster, of: added, client)
+        }
+        guard let existing = try await client.film(id) else {
+            throw Failure("the id \(id) was taken and is free again; run it again")
+        }
+        guard existing.document.isSame(as: film) else {
+            throw Failure(
+                "there is a film \(id) already: \(existing.name); change it with marquee edit, "
+                    + "or give this one another --id", code: "id-taken")
+        }
+        guard let poster else { return existing }
+        return try await withPoster(poster, of: existing, client)
+    }
+
+    private static func withPoster(
+        _ poster: PosterFile, of film: FilmClient.Film, _ client: FilmClient
+    ) async throws -> FilmClient.Film {
+        try await client.setPoster(of: film, poster)
+        return try await client.film(film.id) ?? film
+    }
+}
+
+extension FilmDocument {
+    /// What a library says of a film that nobody has sent it.
+    private static let added: Set<String> = ["rating", "votes", "created_at", "updated_at"]
+
+    /// Whether a film of a library is the one that was sent there.
+    fileprivate func isSame(as sent: FilmDocument) -> Bool {
+        func facts(_ document: FilmDocument) -> [String: FilmValue] {
+            var facts: [String: FilmValue] = [:]
+            for member in document.members where !Self.added.contains(member.name) {
+                // A poster that was sent as a file has an address of the library's own.
+                if member.name == "poster", sent["poster"] == nil { continue }
+                facts[member.name] = FilmValue(member.value)
+            }
+            return facts
+        }
+        return facts(self) == facts(sent)
+    }
+}
+
+/// A value to compare: 8 and 8.0 are the same number, and escapes in a text make no difference.
+private indirect enum FilmValue: Equatable {
+    case text(String)
+    case number(Double)
+    case list([FilmValue])
+    case other(String)
+
+    init(_ value: JSONText) {
+        if let text = value.string {
+            self = .text(text)
+        } else if let number = value.number {
+            self = .number(number)
+        } else if let elements = value.elements {
+            self = .list(elements.map { FilmValue($0) })
+        } else {
+            self = .other(value.text)
+        }
+    }
+}

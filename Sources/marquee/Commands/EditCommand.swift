@@ -1,0 +1,69 @@
+import LazyImages
+import MovieCatalogue
+
+/// `marquee edit FILM`: changes what a library or a service says of a film.
+enum EditCommand: Command {
+    static let specification = CommandSpecification(
+        name: "edit", operands: "FILM", operandCount: 1...1,
+        summary: "change a film of a library or a service",
+        examples: [
+            ("marquee edit nosferatu --year 1922", "by id, or by a part of the title"),
+            ("marquee edit faust --country ''", "an empty value removes what there is"),
+            ("marquee edit faust --poster faust.jpg", "another poster"),
+        ],
+        options: FilmMembers.options)
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let arguments = session.arguments
+        var members = try FilmMembers.members(arguments)
+        if members.contains(where: { $0.name == "title" && $0.value.isNull }) {
+            throw UsageError("a film needs a title; leave out --title to keep it")
+        }
+        var poster: PosterArgument?
+        if let text = arguments.value("poster") {
+            let argument = try PosterArgument(text)
+            poster = argument
+            switch argument {
+            case .address(let address):
+                members.append(JSONText.Member(name: "poster", value: JSONText(address)))
+            case .none: members.append(JSONText.Member(name: "poster", value: .null))
+            case .file: break
+            }
+        }
+        guard !members.isEmpty || poster != nil else {
+            throw UsageError("edit wants something to change, such as --year 1922; see marquee edit --help")
+        }
+        let patch = members.isEmpty ? nil : JSONText(members: members)
+        return try await session.withFilms { client in
+            var film = try await session.film(arguments.operands[0], of: client)
+            if let patch { film = try await change(film, patch, client) }
+            switch poster {
+            case .file(let file)?:
+                try await client.setPoster(of: film, file)
+                film = try await client.film(film.id) ?? film
+            case .address?, PosterArgument.none?:
+                await client.opened.loader.invalidate(client.address.poster(of: film.id))
+            case nil: break
+            }
+            if session.settings.wantsJSON {
+                session.output.json(JSONText(members: film.document.members))
+            } else {
+                session.output.line("changed \(film.name)")
+            }
+            return .done
+        }
+    }
+
+    private static func change(
+        _ film: FilmClient.Film, _ patch: JSONText, _ client: FilmClient
+    ) async throws -> FilmClient.Film {
+        if let changed = try await client.change(film, patch) { return changed }
+        // Where the answer to the first try was lost, it is our own change that stands there.
+        if let now = try await client.film(film.id) {
+            var wanted = now.document
+            try wanted.merge(patch)
+            if wanted == now.document { return now }
+        }
+        throw Failure("\(film.name) was changed meanwhile; run it again", code: "changed-meanwhile")
+    }
+}

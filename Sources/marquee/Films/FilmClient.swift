@@ -1,0 +1,154 @@
+import FoundationEssentials
+import HTTPSemantics
+import LazyImages
+import MovieCatalogue
+
+/// A film service and what a user can ask of it. All changes go this way, whether the service is on the network or is the
+/// program's own over a library file.
+struct FilmClient: Sendable {
+    /// A film as the service answered it.
+    struct Film: Sendable {
+        let document: FilmDocument
+        /// Its entity tag; nil where the service gives none.
+        let tag: String?
+
+        /// What the service calls it.
+        var id: String {
+            document["id"].map { $0.string ?? $0.text } ?? ""
+        }
+
+        /// `Nosferatu (1922)`.
+        var name: String {
+            let title = document["title"]?.string ?? id
+            return document["year"]?.number == nil ? title : "\(title) (\(document["year"]?.text ?? ""))"
+        }
+    }
+
+    let address: FilmsAddress
+    let opened: OpenLoader
+    /// The library's file, for messages; nil for a service on the network, which is named by its addresses.
+    private let library: String?
+    private let uploader: Uploader
+    private let fields: HTTPFields
+    private let log: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - opened: what leads to the service. `close` closes it.
+    ///   - fields: the user's own header fields.
+    ///   - library: the path of the library, if the service is that of a file.
+    init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HTTPFields, library: String?) {
+        self.address = address
+        self.opened = opened
+        self.library = library
+        uploader = Uploader(opened.loader)
+        var fields = fields
+        if fields["accept"] == nil { fields["Accept"] = "application/json, application/problem+json" }
+        self.fields = fields
+        log = opened.output.isVerbose ? TransferLog.follow(uploader.activity, opened.output) : nil
+    }
+
+    /// Ends what was opened.
+    func close() async {
+        log?.cancel()
+        await log?.value
+        await opened.close()
+    }
+
+    // MARK: Requests
+
+    /// The film of an id; nil where there is none.
+    func film(_ id: String) async throws -> Film? {
+        let response = try await send(address.film(id), .get)
+        if response.status == 404, isService(response) { return nil }
+        return try film(in: response)
+    }
+
+    /// Adds a film that has an id. Sent again when its answer is lost: the id keeps it from being added twice.
+    /// - Returns: the film, or nil where the id is taken.
+    func create(_ body: UploadBody) async throws -> Film? {
+        let response = try await send(address.films, .post, body, mayBeRepeated: true)
+        if response.status == 409 { return nil }
+        return try film(in: response)
+    }
+
+    /// Merges a patch into a film, if it is still the one that is known.
+    /// - Returns: nil where it has changed meanwhile.
+    func change(_ film: Film, _ patch: JSONText) async throws -> Film? {
+        let body = UploadBody.bytes(Array(patch.text.utf8), mediaType: "application/merge-patch+json")
+        let response = try await send(
+            address.film(film.id), .patch, body, condition(film), mayBeRepeated: film.tag != nil)
+        if response.status == 412 { return nil }
+        return try self.film(in: response)
+    }
+
+    /// Removes a film, if it is still the one that is known. One that is gone already is removed.
+    /// - Returns: false where it has changed meanwhile.
+    func remove(_ film: Film) async throws -> Bool {
+        let response = try await send(address.film(film.id), .delete, nil, condition(film))
+        if response.status == 412 { return false }
+        if response.status != 404 { try check(response) }
+        await opened.loader.invalidate(address.poster(of: film.id), fields: fields)
+        return true
+    }
+
+    /// Gives a film its poster, or takes it away.
+    func setPoster(of film: Film, _ poster: PosterFile?) async throws {
+        let body = poster.map { UploadBody.file($0.path, mediaType: $0.mediaType) }
+        let response = try await send(address.poster(of: film.id), body == nil ? .delete : .put, body)
+        if body == nil, response.status == 404 { return }
+        try check(response)
+    }
+
+    /// Sets a vote, or takes it back where there is no value; a vote that is not there is taken back already.
+    func rate(_ film: Film, by rater: String, _ value: Double?) async throws {
+        let url = address.rating(of: film.id, by: rater)
+        guard let value else {
+            let response = try await send(url, .delete)
+            if response.status != 404 { try check(response) }
+            return
+        }
+        let vote = JSONText(members: [JSONText.Member(name: "value", value: JSONText(value))])
+        try check(
+            try await send(url, .put, .bytes(Array(vote.text.utf8), mediaType: "application/json")))
+    }
+
+    private func condition(_ film: Film) -> HTTPFields {
+        film.tag.map { ["If-Match": $0] } ?? HTTPFields()
+    }
+
+    private func send(
+        _ url: URL, _ method: HTTPMethod, _ body: UploadBody? = nil, _ more: HTTPFields = HTTPFields(),
+        mayBeRepeated: Bool = false
+    ) async throws(ImageLoadingError) -> UploadResponse {
+        var fields = fields
+        for field in more.fields { fields[field.name] = field.value }
+        var request = UploadRequest(url: url, method, body, fields: fields)
+        if mayBeRepeated { request.mayBeRepeated = true }
+        return try await uploader.upload(request)
+    }
+
+    // MARK: Answers
+
+    private func film(in response: UploadResponse) throws -> Film {
+        try check(response)
+        do throws(CatalogueError) {
+            let document = try FilmDocument(json: try JSONText(parsing: response.body), takesRepeated: true)
+            return Film(document: document, tag: response.fields["etag"])
+        } catch {
+            throw Failure(
+                "\(response.url.displayText): what it answered is no film: \(error); "
+                    + "name a film service with --catalogue http://HOST:PORT/films")
+        }
+    }
+
+    /// Whether an answer is that of a film service, and not of a server that has no films.
+    private func isService(_ response: UploadResponse) -> Bool {
+        response.fields["content-type"]?.lowercased().hasPrefix("application/") == true
+    }
+
+    private func check(_ response: UploadResponse) throws(Failure) {
+        guard (200..<300).contains(response.status) else {
+            throw ServiceProblem(response, from: library ?? response.url.displayText).failure
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import HTTPSemantics
+import LazyImages
+import MovieCatalogue
+
+/// How a film is written in a request.
+enum FilmWire: String, CaseIterable, Sendable {
+    case json, xml, form, multipart
+
+    /// A film as the body of a request.
+    /// - Parameter poster: goes along in a form with files, and in no other.
+    func body(of film: FilmDocument, poster: PosterFile?) -> UploadBody {
+        switch self {
+        case .json: return .bytes(Array(film.json().utf8), mediaType: "application/json")
+        case .xml:
+            let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + film.xml()
+            return .bytes(Array(text.utf8), mediaType: "application/xml")
+        case .form:
+            let text = Self.fields(of: film)
+                .map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }
+                .joined(separator: "&")
+            return .bytes(Array(text.utf8), mediaType: "application/x-www-form-urlencoded")
+        case .multipart:
+            var parts = Self.fields(of: film).map { FormPart.field($0.name, $0.value) }
+            if let poster {
+                parts.append(.file("poster", path: poster.path, mediaType: poster.mediaType))
+            }
+            return .form(parts)
+        }
+    }
+
+    /// `film[title]=…&film[genres][]=…`
+    private static func fields(of film: FilmDocument) -> [(name: String, value: String)] {
+        film.members.flatMap { member in
+            if let elements = member.value.elements {
+                return elements.map { ("film[\(member.name)][]", $0.string ?? $0.text) }
+            }
+            return [("film[\(member.name)]", member.value.string ?? member.value.text)]
+        }
+    }
+}

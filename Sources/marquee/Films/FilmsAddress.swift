@@ -1,0 +1,79 @@
+import FoundationEssentials
+import HTTPSemantics
+import LazyImages
+
+/// Where a film service has its films, told from the address of a catalogue that it serves:
+///
+///     http://nas:8080/                     http://nas:8080/films
+///     http://nas:8080/films?sort=year      http://nas:8080/films
+///     http://nas:8080/library/films/top3   http://nas:8080/library/films
+struct FilmsAddress: Sendable {
+    /// The list of all films, without a slash at its end.
+    let films: URL
+    /// Whether the catalogue's address is the list itself, or the root of the service, and asks for nothing in particular.
+    let isWhole: Bool
+    /// Whether the address names the list, and not only the server, which may be one of plain files.
+    let isNamed: Bool
+
+    /// Nil for an address that names another file: `https://example.org/movies.json`.
+    init?(catalogue url: URL) {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+        let path = components.percentEncodedPath
+        var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        if let index = segments.firstIndex(where: Self.isList) {
+            isNamed = true
+            isWhole =
+                components.percentEncodedQuery == nil
+                && segments[(index + 1)...].allSatisfy(\.isEmpty) && segments[index] == "films"
+            segments = Array(segments[..<index])
+        } else if path.isEmpty || path.hasSuffix("/") {
+            isNamed = false
+            isWhole = components.percentEncodedQuery == nil
+            if segments.last?.isEmpty == true { segments.removeLast() }
+        } else {
+            return nil
+        }
+        components.percentEncodedPath = (segments + ["films"]).joined(separator: "/")
+        if !components.percentEncodedPath.hasPrefix("/") {
+            components.percentEncodedPath = "/" + components.percentEncodedPath
+        }
+        components.percentEncodedQuery = nil
+        components.fragment = nil
+        guard let films = components.url else { return nil }
+        self.films = films
+    }
+
+    private static func isList(_ segment: String) -> Bool {
+        ["films", "films.json", "films.xml", "films.html"].contains(segment)
+    }
+
+    /// One film.
+    func film(_ id: String) -> URL { below(PercentEncoding.encoded(id)) }
+
+    /// A film's poster.
+    func poster(of id: String) -> URL { below(PercentEncoding.encoded(id) + "/poster") }
+
+    /// One person's vote on a film.
+    func rating(of id: String, by rater: String) -> URL {
+        below(PercentEncoding.encoded(id) + "/ratings/" + PercentEncoding.encoded(rater))
+    }
+
+    /// The best films.
+    func top(_ count: Int) -> URL { below("top/\(count)") }
+
+    /// The list, in pages as large as the service gives them.
+    func pages(searching text: String? = nil) -> URL {
+        let search = text.map { "&q=" + PercentEncoding.encoded($0) } ?? ""
+        return url(films.absoluteString + "?limit=\(Self.pageLimit)" + search)
+    }
+
+    /// Films of a page. A service that gives fewer links to the next page.
+    private static let pageLimit = 1000
+
+    private func below(_ path: String) -> URL { url(films.absoluteString + "/" + path) }
+
+    private func url(_ text: String) -> URL {
+        // A URL with a path of unreserved characters behind it is one.
+        URL(string: text) ?? films
+    }
+}

@@ -1,0 +1,47 @@
+import FoundationEssentials
+import ImageCodecs
+import SystemSupport
+
+/// A poster on this machine that is to be sent.
+struct PosterFile: Sendable {
+    let path: String
+    let mediaType: String
+
+    /// Looks at the beginning of the file: a service takes pictures only, and says so later.
+    init(_ path: String) throws(Failure) {
+        var beginning = [UInt8](repeating: 0, count: 32)
+        do {
+            let calls = FileCalls()
+            let file = try calls.openForReading(path: path)
+            let count = try calls.read(file, into: &beginning)
+            beginning.removeLast(beginning.count - count)
+        } catch {
+            throw Failure("\(path): \(SystemError.text(error.code)); check the path")
+        }
+        switch ImageFormat(detecting: beginning.span) {
+        case .jpeg: mediaType = "image/jpeg"
+        case .png: mediaType = "image/png"
+        default: throw Failure("\(path): it is neither a JPEG nor a PNG; name another poster")
+        }
+        self.path = path
+    }
+}
+
+/// What `--poster` names.
+enum PosterArgument: Sendable {
+    /// An address that the film gets as it is.
+    case address(String)
+    case file(PosterFile)
+    /// The film has none.
+    case none
+
+    init(_ text: String) throws(Failure) {
+        if text.isEmpty {
+            self = .none
+        } else if text.contains("://") {
+            self = .address(text)
+        } else {
+            self = .file(try PosterFile(text))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import HTTPSemantics
+import LazyImages
+import MovieCatalogue
+
+/// Why a film service did not do what it was asked to, in one line: what problem details say (RFC 9457), and what the user
+/// can do about it.
+///
+///     http://nas:8080/films: 422 Unprocessable Content: 2 members are wrong (/year must be a number; /score must be …)
+struct ServiceProblem {
+    private let response: UploadResponse
+    private let name: String
+    private let members: FilmDocument?
+
+    /// - Parameter name: how the user calls what answered.
+    init(_ response: UploadResponse, from name: String) {
+        self.response = response
+        self.name = name
+        // Losing the error is right: an answer that is no JSON has its status only.
+        members =
+            (try? JSONText(parsing: response.body)).flatMap {
+                try? FilmDocument(json: $0, takesRepeated: true)
+            }
+    }
+
+    /// The failure for the user.
+    var failure: Failure {
+        let status = HTTPStatus(rawValue: response.status)
+        let reason = members?["title"]?.string ?? status.reason
+        var text = "\(name): \(response.status)"
+        if !reason.isEmpty { text += " " + reason }
+        if let detail = members?["detail"]?.string, !detail.isEmpty { text += ": " + detail }
+        let errors = errors
+        // One alone is the detail once more.
+        if errors.count > 1 || members?["detail"] == nil, !errors.isEmpty {
+            text += " (" + errors.joined(separator: "; ") + ")"
+        }
+        if let advice { text += "; " + advice }
+        return Failure(text, code: "http-status")
+    }
+
+    /// Each with its pointer: `/year must be a number`.
+    private var errors: [String] {
+        (members?["errors"]?.elements ?? []).compactMap { element in
+            guard let error = try? FilmDocument(json: element, takesRepeated: true) else { return nil }
+            let parts = [error["pointer"]?.string, error["detail"]?.string].compactMap(\.self)
+            return parts.isEmpty ? nil : parts.joined(separator: " ")
+        }
+    }
+
+    private var advice: String? {
+        switch response.status {
+        case 401: "give a token with --credentials-file or MARQUEE_CREDENTIALS"
+        case 404 where members == nil, 501: "name a film service with --catalogue http://HOST:PORT/films"
+        case 405: "start the service with --writable, or name one that is writable"
+        case 413, 507: nil
+        case 429, 500...: "try again later"
+        default: nil
+        }
+    }
+}

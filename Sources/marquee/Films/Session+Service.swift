@@ -1,0 +1,73 @@
+import FoundationEssentials
+import LazyImages
+import MovieCatalogue
+
+extension Session {
+    /// The film that `text` names, to be shown, and the base URL of its poster. A service is asked for the one film first.
+    func find(_ text: String) async throws -> (movie: Movie, base: BaseURL) {
+        if case .url(let name) = source, let address = FilmsAddress(catalogue: try URL(typed: name)),
+            address.isWhole
+        {
+            let found = try await withLoader(reading: text) { opened -> (movie: Movie, base: BaseURL)? in
+                if FilmID.fault(text) == nil, let film = try await one(address.film(text), opened) {
+                    return film
+                }
+                return try await search(text, address, opened)
+            }
+            if let found { return found }
+        }
+        let open = try await catalogue(for: text)
+        return (try film(text, in: open.catalogue), open.base)
+    }
+
+    /// The film at an address; nil where there is none.
+    private func one(_ url: URL, _ opened: OpenLoader) async throws -> (movie: Movie, base: BaseURL)? {
+        guard let page = try await CataloguePages.readIfThere(url, opened, self)?.pages.first else {
+            return nil
+        }
+        do throws(CatalogueError) {
+            return (try FilmDocument(json: try JSONText(parsing: page.bytes)).movie(), page.base)
+        } catch {
+            throw Failure("\(url.displayText): what it answered is no film: \(error)")
+        }
+    }
+
+    /// The film that a title names, among those that the service finds for it; nil where there is no service. All films are
+    /// asked for where it finds none, to name those that are spelt alike.
+    func search(
+        _ text: String, _ address: FilmsAddress, _ opened: OpenLoader
+    ) async throws -> (movie: Movie, base: BaseURL)? {
+        let searching = address.pages(searching: text)
+        guard let found = try await CataloguePages.readIfThere(searching, opened, self) else { return nil }
+        var pages = found
+        do {
+            var open = try pages.catalogue()
+            if case .none = open.catalogue.match(text) {
+                pages = try await CataloguePages.read(address.pages(), opened, self)
+                open = try pages.catalogue()
+            }
+            return (try film(text, in: open.catalogue), open.base)
+        } catch let error as CatalogueError {
+            throw Failure("\(address.films.displayText): \(error)")
+        }
+    }
+
+    /// Does something with a loader of catalogues, and closes it.
+    func withLoader<Value: Sendable>(
+        reading name: String, _ body: (OpenLoader) async throws -> Value
+    ) async throws -> Value {
+        let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true)
+        let work = output.progress.begin {
+            JobProgress(label: name, bytes: opened.loader.downloader.activity.traffic)
+        }
+        defer { output.progress.end(work) }
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(opened))
+        } catch {
+            result = .failure(error)
+        }
+        await opened.close()
+        return try result.get()
+    }
+}

@@ -1,0 +1,86 @@
+import FoundationEssentials
+import Glibc
+import SystemSupport
+import TestSupport
+
+/// A server that we did not write: nginx, which takes PUT and DELETE (RFC 4918) into a folder of its own, on a loopback port.
+/// It stops when the object goes.
+///
+/// Proof for `@unchecked`: nothing changes after the initialiser but `stream`, which only `deinit` uses.
+@safe final class NginxDAV: @unchecked Sendable {
+    /// Whether the machine has it, with its DAV module.
+    static let isInstalled = output(of: "nginx -V 2>&1").contains("http_dav_module")
+
+    let port: UInt16
+    private let folder: TemporaryFolder
+    private let stream: UnsafeMutablePointer<FILE>
+    private let process: pid_t
+
+    private struct Failure: Error {
+        let text: String
+    }
+
+    /// Starts a server that takes at most one gigabyte.
+    init() async throws {
+        folder = try TemporaryFolder()
+        // Free until the object goes, which is just before nginx takes it.
+        var free: ClosedPort? = try ClosedPort()
+        port = free?.port ?? 0
+        let configuration = """
+            daemon off; worker_processes 1; pid nginx.pid; error_log error.log;
+            events { }
+            http {
+                access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+                uwsgi_temp_path uwsgi; scgi_temp_path scgi; client_max_body_size 1g;
+                server {
+                    listen 127.0.0.1:\(port);
+                    location / { root files; dav_methods PUT DELETE; create_full_put_path on; }
+                    location /moved/ { return 307 /kept/; }
+                }
+            }
+            """
+        try Data(configuration.utf8).write(to: URL(filePath: folder.file("nginx.conf")))
+        try FileManager.default.createDirectory(
+            atPath: folder.file("files"), withIntermediateDirectories: true)
+        free = nil
+        let script = """
+            cd '\(folder.path)' && echo $$ &&
+            exec nginx -p '\(folder.path)' -c nginx.conf -g 'user root;' >start.log 2>&1 </dev/null
+            """
+        guard let stream = unsafe popen(script, "r") else { throw Failure(text: "no shell") }
+        unsafe self.stream = stream
+        var line = [CChar](repeating: 0, count: 100)
+        _ = unsafe fgets(&line, Int32(line.count), stream)
+        let digits = line.prefix { $0 >= 48 && $0 <= 57 }.map { UInt8(bitPattern: $0) }
+        process = pid_t(String(decoding: digits, as: UTF8.self)) ?? 0
+        try await eventually { FileManager.default.fileExists(atPath: folder.file("nginx.pid")) }
+    }
+
+    deinit {
+        if process > 0 { kill(process, SIGTERM) }
+        unsafe pclose(stream)
+    }
+
+    func url(_ path: String) -> URL {
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
+            preconditionFailure("\(path) is no path")
+        }
+        return url
+    }
+
+    /// What the server has at a path.
+    func contents(_ path: String) -> Data? {
+        FileManager.default.contents(atPath: folder.file("files" + path))
+    }
+
+    private static func output(of command: String) -> String {
+        guard let stream = unsafe popen(command, "r") else { return "" }
+        defer { unsafe pclose(stream) }
+        var text: [UInt8] = []
+        var line = [CChar](repeating: 0, count: 1000)
+        while unsafe fgets(&line, Int32(line.count), stream) != nil {
+            text += line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

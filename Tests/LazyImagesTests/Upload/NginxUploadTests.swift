@@ -1,0 +1,66 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite(
+    "Uploads to nginx", .timeLimit(.minutes(30)),
+    .enabled(if: NginxDAV.isInstalled, "nginx with its DAV module is not installed"))
+struct NginxUploadTests {
+    private let folder: TemporaryFolder
+    private let loader: FileLoader
+    private let uploader: Uploader
+
+    init() throws {
+        folder = try TemporaryFolder()
+        var configuration = ImageDownloader.Configuration()
+        configuration.timeouts = .patient
+        loader = FileLoader(disk: DiskCache(folder: folder.file("cache")), configuration: configuration)
+        uploader = Uploader(loader)
+    }
+
+    @Test("a file is put, read, replaced and deleted, and the cache never lies about it")
+    func life() async throws {
+        let server = try await NginxDAV()
+        let url = server.url("/posters/a.png")
+        let path = folder.file("a.png")
+        for (bytes, status) in [(SampleImages.png, 201), (SampleImages.jpeg, 204)] {
+            try Data(bytes).write(to: URL(filePath: path))
+            #expect(try await uploader.upload(UploadRequest(url: url, .put, .file(path))).status == status)
+            let cached = ImageRequest(url: url, cachePolicy: .returnCacheElseLoad)
+            for _ in 0..<2 { #expect(try await loader.file(for: cached).bytes.array == bytes) }
+        }
+        #expect(try await uploader.upload(UploadRequest(url: url, .delete)).status == 204)
+        await #expect(throws: ImageLoadingError.httpStatus(url: url.absoluteString, status: 404)) {
+            _ = try await loader.file(for: ImageRequest(url: url, cachePolicy: .returnCacheElseLoad))
+        }
+    }
+
+    @Test("bodies of every awkward length arrive as they are, from memory and from a file")
+    func lengths() async throws {
+        let server = try await NginxDAV()
+        for count in [0, 1, 65_535, 65_536, 65_537, 1 << 20, 1 << 20 + 1, 5_000_000] {
+            let body = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+            let path = folder.file("\(count)")
+            try body.write(to: URL(filePath: path))
+            for (name, sent) in [("bytes", UploadBody.bytes([UInt8](body))), ("file", .file(path))] {
+                let target = "/\(name)-\(count)"
+                let response = try await uploader.upload(
+                    UploadRequest(url: server.url(target), .put, sent))
+                #expect(response.status == 201)
+                #expect(server.contents(target) == body)
+            }
+        }
+    }
+
+    @Test("a body that is sent on by 307 arrives whole")
+    func sentOn() async throws {
+        let server = try await NginxDAV()
+        let body = [UInt8](repeating: 9, count: 3 << 20)
+        let response = try await uploader.upload(
+            UploadRequest(url: server.url("/moved/x"), .put, .bytes(body)))
+        // To a folder nginx puts nothing.
+        #expect(response.url == server.url("/kept/") && response.status == 409)
+    }
+}

@@ -1,0 +1,96 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+/// What caches have of what was written to (RFC 9111 section 4.4).
+@Suite("Writes and caches", .timeLimit(.minutes(30)))
+struct UploadInvalidationTests {
+    private let folder: TemporaryFolder
+    private let loader: ImageLoader
+    private let transport: HeldTransport
+    private let names = ["written", "location", "content", "other"]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        transport = HeldTransport { request in
+            switch request.method {
+            case .get: .fresh(SampleImages.png)
+            case .put:
+                HeldTransport.Answer(
+                    [], status: 201, fields: ["Location": "location", "Content-Location": "/content"])
+            case .post:
+                HeldTransport.Answer(
+                    [], status: 204, fields: ["Location": "http://other.localhost/location"])
+            default: HeldTransport.Answer([], status: 412)
+            }
+        }
+        loader = ImageLoader(
+            disk: DiskCache(folder: folder.file("cache")), transport: transport, pressure: nil)
+    }
+
+    private func request(_ name: String, host: String = "localhost", fields: HTTPFields = .init())
+        throws -> ImageRequest
+    {
+        try ImageRequest("http://\(host)/\(name)", fields: fields)
+    }
+
+    /// Which of the names a tier has.
+    private func cached() throws -> [String] {
+        try names.filter {
+            let request = try request($0)
+            let isInMemory = loader.cachedImage(for: request) != nil
+            #expect((loader.disk?.contains(request.storageKey) == true) == isInMemory)
+            return isInMemory
+        }
+    }
+
+    @Test("a write that succeeded takes its URL, Location and Content-Location out of both tiers")
+    func succeeded() async throws {
+        for name in names { _ = try await loader.image(for: try request(name)) }
+        await loader.flush()
+        #expect(try cached() == names)
+        _ = try await Uploader(loader).upload(UploadRequest("http://LOCALHOST:80/written#x", .put))
+        #expect(try cached() == ["other"])
+    }
+
+    @Test("what was loaded with the same credentials goes too")
+    func credentials() async throws {
+        let fields: HTTPFields = ["Authorization": "Bearer t"]
+        let mine = try request("written", fields: fields)
+        _ = try await loader.image(for: mine)
+        await loader.flush()
+        _ = try await Uploader(loader).upload(
+            UploadRequest(url: mine.url, .put, fields: ["Authorization": "Bearer t", "If-Match": "*"]))
+        #expect(loader.cachedImage(for: mine) == nil && loader.disk?.contains(mine.storageKey) == false)
+    }
+
+    @Test("a write that failed takes nothing out, nor does one whose Location is elsewhere")
+    func kept() async throws {
+        let elsewhere = try request("location", host: "other.localhost")
+        for name in names { _ = try await loader.image(for: try request(name)) }
+        _ = try await loader.image(for: elsewhere)
+        await loader.flush()
+        _ = try await Uploader(loader).upload(UploadRequest("http://localhost/written", .delete))
+        #expect(try cached() == names)
+        _ = try await Uploader(loader).upload(UploadRequest("http://localhost/written", .post))
+        #expect(loader.cachedImage(for: elsewhere) != nil)
+        #expect(try cached() == ["location", "content", "other"])
+    }
+
+    @Test("a load under way when the write ends reaches its callers and is not kept")
+    func underWay() async throws {
+        let held = HeldTransport { $0.method == .get ? nil : HeldTransport.Answer([], status: 204) }
+        let files = FileLoader(disk: DiskCache(folder: folder.file("cache")), transport: held)
+        let request = try request("written")
+        async let file = files.file(for: request)
+        let transfer = try await held.transfer(0)
+        _ = try await Uploader(files).upload(UploadRequest(url: request.url, .put))
+        transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        #expect(try await file.source == .network)
+        await files.flush()
+        #expect(files.cachedFile(for: request) == nil)
+        #expect(files.disk?.contains(request.storageKey) == false)
+    }
+}

@@ -1,0 +1,276 @@
+import FoundationEssentials
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+/// Uploads over real sockets, from the request to its answer.
+@Suite("Uploader", .timeLimit(.minutes(30)))
+struct UploaderTests {
+    private func uploader(
+        _ change: (inout ImageDownloader.Configuration) -> Void = { _ in }
+    ) -> Uploader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.timeouts = .patient
+        configuration.retry = RetryPolicy(firstPause: .zero)
+        change(&configuration)
+        return Uploader(configuration: configuration)
+    }
+
+    private func post(_ origin: ScriptedOrigin, _ method: HTTPMethod = .post) -> UploadRequest {
+        UploadRequest(
+            url: origin.url("/films"), method, .bytes(Array("{}".utf8), mediaType: "application/json"),
+            fields: ["X-Own": "1"])
+    }
+
+    private func requestLines(_ origin: ScriptedOrigin) -> [Substring] {
+        origin.heads.map { $0.prefix { $0 != "\r\n" } }
+    }
+
+    @Test("an upload brings status, header and body, whatever the status")
+    func plain() async throws {
+        for status in ["201 Created", "422 Unprocessable Content", "500 Internal Server Error"] {
+            let origin = try ScriptedOrigin(
+                .taking(status: status, fields: "Location: films/a\r\n", answer: "{\"id\":1}"))
+            let response = try await uploader().upload(post(origin))
+            #expect("\(response.status)" == status.prefix(3) && response.fields["location"] == "films/a")
+            #expect(response.body == Array("{\"id\":1}".utf8) && response.isWhole)
+            #expect(response.url == origin.url("/films"))
+            let lines = origin.heads[0].split(separator: "\r\n")
+            #expect(lines.contains("Content-Type: application/json") && lines.contains("X-Own: 1"))
+            #expect(lines.contains("User-Agent: Marquee") && lines.contains("Accept: */*"))
+            #expect(origin.bodies == [Array("{}".utf8)] && origin.requests.count == 1)
+        }
+    }
+
+    @Test("twenty equal uploads are twenty requests, no more of them at once than the limit for a host")
+    func neverShared() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin([
+            .readHead, .readBody, .wait(gate), .send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"),
+        ])
+        let uploader = uploader { $0.transfersPerHost = 4 }
+        let tasks = (0..<20).map { _ in uploader.task(for: post(origin)) }
+        try await origin.requests.reaches(4)
+        #expect(uploader.activity.hosts.values.map(\.running) == [4])
+        gate.open()
+        for task in tasks { #expect(try await task.value.status == 204) }
+        #expect(origin.requests.count == 20)
+    }
+
+    @Test("an upload tells how much it has sent, and its counts what it sent in all")
+    func progress() async throws {
+        let origin = try ScriptedOrigin(.taking())
+        let uploader = uploader()
+        let body = [UInt8](repeating: 7, count: 700_000)
+        let task = uploader.task(for: UploadRequest(url: origin.url(), .put, .bytes(body)))
+        var last: UploadProgress?
+        for await progress in task.progress { last = progress }
+        #expect(try await task.value.status == 200)
+        // Read behind the end, a sequence is told the last value first.
+        let known = await task.progress.reduce(nil) { $1 }
+        #expect((last ?? known) == UploadProgress(sent: 700_000, total: 700_000))
+        #expect(uploader.activity.hosts.values.map(\.sent) == [700_000])
+    }
+
+    @Test("an answer longer than the limit is cut, and says so")
+    func answerLimit() async throws {
+        let origin = try ScriptedOrigin(.taking(answer: "0123456789"))
+        var request = post(origin)
+        for (limit, isWhole) in [(4, false), (10, true)] {
+            request.answerLimit = limit
+            let response = try await uploader().upload(request)
+            #expect(response.body == Array("0123456789".utf8.prefix(limit)) && response.isWhole == isWhole)
+        }
+    }
+
+    @Test("an answer that breaks off behind its header is an answer: the server has done it")
+    func brokenAnswer() async throws {
+        let origin = try ScriptedOrigin([
+            .readHead, .readBody, .send("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{"),
+        ])
+        let response = try await uploader().upload(post(origin, .put))
+        #expect(response.status == 201 && !response.isWhole && origin.requests.count == 1)
+    }
+
+    @Test("a PUT whose answer was lost is sent again from its beginning, a POST is not")
+    func lostAnswer() async throws {
+        for (method, requests) in [(HTTPMethod.put, 2), (.delete, 2), (.post, 1), (.patch, 1)] {
+            let origin = try ScriptedOrigin { connection in
+                connection == 0 ? [.readHead, .readBody, .reset] : .taking(status: "204 No Content")
+            }
+            do throws(ImageLoadingError) {
+                #expect(try await uploader().upload(post(origin, method)).status == 204)
+                #expect(requests == 2)
+            } catch {
+                #expect(error.code == "connection-lost" && requests == 1)
+            }
+            #expect(origin.bodies == Array(repeating: Array("{}".utf8), count: requests))
+        }
+    }
+
+    @Test("a POST that may be repeated is sent again when its answer is lost")
+    func repeatable() async throws {
+        let origin = try ScriptedOrigin { connection in
+            connection == 0 ? [.readHead, .readBody, .reset] : .taking(status: "409 Conflict")
+        }
+        var request = post(origin)
+        request.mayBeRepeated = true
+        #expect(try await uploader().upload(request).status == 409)
+        #expect(origin.bodies == [Array("{}".utf8), Array("{}".utf8)])
+    }
+
+    @Test("where nobody listens a POST is tried three times")
+    func refused() async throws {
+        let port = try ClosedPort()
+        let uploader = uploader()
+        let events = uploader.activity.events
+        await #expect(throws: ImageLoadingError.self) {
+            _ = try await uploader.upload(UploadRequest("http://127.0.0.1:\(port.port)/", .post))
+        }
+        var retries = 0
+        for await event in events {
+            if case .retrying = event.kind { retries += 1 }
+            if case .failed = event.kind, retries == 2 { break }
+        }
+        #expect(retries == 2)
+    }
+
+    @Test("a busy server is asked again after the time that it names; what must not happen twice is not")
+    func retryAfter() async throws {
+        for (method, requests) in [(HTTPMethod.put, 2), (.post, 1)] {
+            let origin = try ScriptedOrigin([
+                .readHead, .readBody,
+                .send("HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"),
+                .readHead, .readBody, .send("HTTP/1.1 204 No Content\r\n\r\n"),
+            ])
+            let pauses = Lock<[Duration]>([])
+            let uploader = uploader { configuration in
+                configuration.timing = RetryTiming(
+                    now: { .zero }, sleep: { pause in pauses.withLock { $0.append(pause) } }, random: { 0 })
+            }
+            let response = try await uploader.upload(post(origin, method))
+            #expect(response.status == (requests == 2 ? 204 : 503))
+            #expect(pauses.withLock { $0 } == (requests == 2 ? [.seconds(7)] : []))
+        }
+    }
+
+    @Test("307 and 308 send the body again, from its beginning", arguments: [307, 308])
+    func sentAgain(status: Int) async throws {
+        let origin = try ScriptedOrigin([
+            .readHead, .readBody,
+            .send("HTTP/1.1 \(status) Moved\r\nLocation: /moved\r\nContent-Length: 0\r\n\r\n"),
+            .readHead, .readBody, .send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"),
+        ])
+        let response = try await uploader().upload(post(origin))
+        #expect(response.status == 201 && response.url == origin.url("/moved"))
+        #expect(requestLines(origin) == ["POST /films HTTP/1.1", "POST /moved HTTP/1.1"])
+        #expect(origin.bodies == [Array("{}".utf8), Array("{}".utf8)])
+        #expect(origin.heads[1].contains("X-Own: 1"))
+    }
+
+    @Test("a body goes to no other origin")
+    func otherOrigin() async throws {
+        let other = try ScriptedOrigin(.taking())
+        let origin = try ScriptedOrigin(
+            .taking(status: "307 Moved", fields: "Location: \(other.url("/x").absoluteString)\r\n"))
+        do throws(ImageLoadingError) {
+            _ = try await uploader().upload(post(origin))
+            Issue.record("the body was sent on")
+        } catch {
+            #expect(error.code == "redirect-refused")
+        }
+        #expect(other.requests.count == 0)
+    }
+
+    @Test("a 303 is followed by a GET without body, conditions and, elsewhere, the caller's fields")
+    func seeOther() async throws {
+        let other = try ScriptedOrigin(.taking(answer: "there"))
+        let origin = try ScriptedOrigin(
+            .taking(status: "303 See Other", fields: "Location: \(other.url("/x").absoluteString)\r\n"))
+        var request = post(origin)
+        request.fields["If-Match"] = "\"1\""
+        let response = try await uploader().upload(request)
+        #expect(response.body == Array("there".utf8))
+        let head = try #require(other.heads.first)
+        #expect(head.hasPrefix("GET /x HTTP/1.1"))
+        for name in ["Content-", "If-Match", "X-Own"] { #expect(!head.contains(name)) }
+    }
+
+    @Test("redirects that lead in a circle are named")
+    func loop() async throws {
+        let origin = try ScriptedOrigin(.taking(status: "307 Moved", fields: "Location: /films\r\n"))
+        do throws(ImageLoadingError) {
+            _ = try await uploader().upload(post(origin))
+            Issue.record("the loop has an end")
+        } catch {
+            #expect(error.code == "redirect-loop" && origin.requests.count == 1)
+        }
+    }
+
+    @Test("a 401 is answered by the authenticator, and the body sent again from its beginning")
+    func challenged() async throws {
+        struct Knowing: Authenticator {
+            func credential(for challenge: AuthenticationChallenge) async -> Credential? {
+                challenge.isRepeated ? nil : .token("t0ken")
+            }
+        }
+        let origin = try ScriptedOrigin([
+            .readHead, .readBody,
+            .send("HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer realm=films\r\nContent-Length: 0\r\n\r\n"),
+            .readHead, .readBody, .send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"),
+            .readHead, .readBody, .send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"),
+        ])
+        let uploader = uploader { $0.authenticator = Knowing() }
+        for _ in 0..<2 { #expect(try await uploader.upload(post(origin)).status == 201) }
+        #expect(origin.bodies == Array(repeating: Array("{}".utf8), count: 3))
+        #expect(origin.heads.map { $0.contains("Authorization: Bearer t0ken") } == [false, true, true])
+        #expect(try await self.uploader().upload(post(origin)).status != 201 || origin.heads.count == 4)
+    }
+
+    @Test("plain http to another machine is refused, and no request made")
+    func insecure() async throws {
+        do throws(ImageLoadingError) {
+            _ = try await uploader().upload(UploadRequest("http://films.example/", .post))
+            Issue.record("sent in the clear")
+        } catch {
+            #expect(error.code == "insecure-connection")
+        }
+    }
+
+    @Test("cancelling ends the transfer, and frees its slot")
+    func cancelled() async throws {
+        let origin = try ScriptedOrigin([.readHead, .awaitClose])
+        let uploader = uploader { $0.transfersPerHost = 1 }
+        let first = uploader.task(for: post(origin))
+        try await origin.requests.reaches(1)
+        let second = uploader.task(for: post(origin))
+        second.cancel()
+        first.cancel()
+        for task in [first, second] {
+            await #expect(throws: ImageLoadingError.cancelled(url: origin.url("/films").absoluteString)) {
+                _ = try await task.value
+            }
+        }
+        try await origin.closed.reaches(1)
+        let third = uploader.task(for: post(origin))
+        try await origin.requests.reaches(2)
+        third.cancel()
+    }
+
+    @Test("a method that is none is an error, and a caller cannot say how long the body is")
+    func header() async throws {
+        let origin = try ScriptedOrigin(.taking())
+        await #expect(throws: ImageLoadingError.self) {
+            _ = try await uploader().upload(
+                UploadRequest(url: origin.url(), HTTPMethod(rawValue: "GET / HTTP/1.1\r\nX:")))
+        }
+        var request = post(origin)
+        request.fields["Content-Length"] = "100"
+        request.fields["Transfer-Encoding"] = "chunked"
+        _ = try await uploader().upload(request)
+        #expect(origin.heads[0].contains("Content-Length: 2"))
+        #expect(!origin.heads[0].contains("Transfer-Encoding"))
+    }
+}

@@ -1,0 +1,117 @@
+import FoundationEssentials
+import SystemSupport
+import TestSupport
+
+/// A film service as far as the commands need one: films in memory, with versions for tags. A test says what it does wrong.
+final class FilmServer: Sendable {
+    /// What happens in place of an answer to a request, which is done all the same.
+    enum Fault: Sendable {
+        /// The connection is reset once the request was obeyed.
+        case loseAnswer
+        /// This is answered, and nothing done.
+        case refuse(String)
+    }
+
+    private struct State {
+        var films: [String: (json: String, version: Int)] = [:]
+        var faults: [(method: String, fault: Fault)] = []
+    }
+
+    private let state = Lock(State())
+    private let origins = Lock<[ScriptedOrigin]>([])
+
+    var origin: ScriptedOrigin {
+        origins.withLock { $0[0] }
+    }
+    var catalogue: String { origin.url("/films").absoluteString }
+
+    init(_ films: [String: String] = [:]) throws {
+        for (id, json) in films { state.withLock { $0.films[id] = (json, 1) } }
+        let origin = try ScriptedOrigin([
+            .forever([.respond { [weak self] head, body in self?.answer(head, body) ?? "" }])
+        ])
+        origins.withLock { $0 = [origin] }
+    }
+
+    /// The next request with this method is treated so.
+    func fail(_ method: String, _ fault: Fault) { state.withLock { $0.faults.append((method, fault)) } }
+
+    /// Somebody else changes a film.
+    func set(_ id: String, _ json: String) {
+        state.withLock { $0.films[id] = (json, ($0.films[id]?.version ?? 0) + 1) }
+    }
+
+    func film(_ id: String) -> String? { state.withLock { $0.films[id]?.json } }
+
+    /// `GET /films/a` of every request.
+    var requests: [String] {
+        origin.heads.map {
+            $0.split(separator: "\r\n")[0].split(separator: " ").prefix(2).joined(separator: " ")
+        }
+    }
+
+    static func response(_ status: String, _ body: String = "", fields: String = "") -> String {
+        "HTTP/1.1 \(status)\r\nContent-Type: application/json\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n"
+            + body
+    }
+
+    private func answer(_ head: String, _ body: [UInt8]) -> String {
+        let words = head.split(separator: " ")
+        let (method, path) = (String(words[0]), String(words[1]))
+        let fault = state.withLock { state -> Fault? in
+            guard let index = state.faults.firstIndex(where: { $0.method == method }) else { return nil }
+            return state.faults.remove(at: index).fault
+        }
+        if case .refuse(let response)? = fault { return response }
+        let answer = obey(method, path, head, String(decoding: body, as: UTF8.self))
+        if case .loseAnswer? = fault { return "" }
+        return answer
+    }
+
+    private func obey(_ method: String, _ path: String, _ head: String, _ body: String) -> String {
+        let segments = path.prefix { $0 != "?" }.split(separator: "/").map(String.init)
+        guard segments.first == "films" else { return Self.response("404 Not Found") }
+        return state.withLock { state in
+            let id = segments.count > 1 ? segments[1] : Self.id(in: body)
+            let film = state.films[id]
+            func shown(_ status: String) -> String {
+                guard let film = state.films[id] else { return Self.response("404 Not Found", "{}") }
+                return Self.response(status, film.json, fields: "ETag: \"\(film.version)\"\r\n")
+            }
+            if segments.count == 1, method == "GET" {
+                let films = state.films.sorted { $0.key < $1.key }.map(\.value.json)
+                return Self.response("200 OK", "{\"movies\":[\(films.joined(separator: ","))]}")
+            }
+            if segments.count > 2 { return Self.response("200 OK", "{}") }
+            if let film, let tag = Self.field("If-Match", head), tag != "\"\(film.version)\"" {
+                return Self.response("412 Precondition Failed", "{}")
+            }
+            switch method {
+            case "POST":
+                if film != nil { return Self.response("409 Conflict", "{}") }
+                state.films[id] = (body, 1)
+                return shown("201 Created")
+            case "PATCH":
+                guard let film else { return shown("") }
+                // As far as a test needs it: the members come last.
+                state.films[id] = (film.json.dropLast() + "," + body.dropFirst(), film.version + 1)
+                return shown("200 OK")
+            case "DELETE":
+                guard film != nil else { return shown("") }
+                state.films[id] = nil
+                return Self.response("204 No Content")
+            default: return shown("200 OK")
+            }
+        }
+    }
+
+    private static func id(in body: String) -> String {
+        guard let start = body.firstRange(of: "\"id\":\"") else { return "" }
+        return String(body[start.upperBound...].prefix { $0 != "\"" })
+    }
+
+    private static func field(_ name: String, _ head: String) -> String? {
+        head.split(separator: "\r\n").first { $0.hasPrefix(name + ": ") }
+            .map { String($0.dropFirst(name.count + 2)) }
+    }
+}

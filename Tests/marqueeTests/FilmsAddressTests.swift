@@ -1,0 +1,43 @@
+import FoundationEssentials
+import Testing
+
+@testable import marquee
+
+@Suite("Addresses of film services")
+struct FilmsAddressTests {
+    @Test(
+        "the films are found from the address of a catalogue",
+        arguments: [
+            ("http://nas:8080", "http://nas:8080/films", true, false),
+            ("http://nas:8080/", "http://nas:8080/films", true, false),
+            ("http://nas/films", "http://nas/films", true, true),
+            ("http://nas/films/", "http://nas/films", true, true),
+            ("http://u:p@nas/films?sort=year#x", "http://u:p@nas/films", false, true),
+            ("http://nas/films.json", "http://nas/films", false, true),
+            ("http://nas/library/films/top3", "http://nas/library/films", false, true),
+            ("http://nas/library/films/top/3?x=y", "http://nas/library/films", false, true),
+            ("https://nas/library/", "https://nas/library/films", true, false),
+        ])
+    func found(text: String, films: String, isWhole: Bool, isNamed: Bool) throws {
+        let url = try #require(URL(string: text))
+        let address = try #require(FilmsAddress(catalogue: url))
+        #expect(address.films.absoluteString == films)
+        #expect(address.isWhole == isWhole && address.isNamed == isNamed)
+    }
+
+    @Test(
+        "another file is no service",
+        arguments: ["http://nas/movies.json", "http://nas/a/b.xml", "http://nas/x"])
+    func none(text: String) throws {
+        let url = try #require(URL(string: text))
+        #expect(FilmsAddress(catalogue: url) == nil)
+    }
+
+    @Test("ids and names stand in paths percent-encoded")
+    func encoding() throws {
+        let url = try #require(URL(string: "http://nas/"))
+        let address = try #require(FilmsAddress(catalogue: url))
+        #expect(address.film("El Camión?").absoluteString == "http://nas/films/El%20Cami%C3%B3n%3F")
+        #expect(address.rating(of: "a", by: "b/c").absoluteString == "http://nas/films/a/ratings/b%2Fc")
+    }
+}
