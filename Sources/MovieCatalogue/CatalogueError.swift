@@ -13,8 +13,8 @@ public enum CatalogueError: Error, Sendable, Hashable {
     case unrecognised
     /// The JSON breaks the grammar, at about this line and column if they can be told.
     case malformedJSON(reason: String, line: Int?, column: Int? = nil)
-    /// The XML breaks the grammar here.
-    case malformedXML(reason: String, line: Int)
+    /// The XML breaks the grammar here, or shortly before this column.
+    case malformedXML(reason: String, line: Int, column: Int? = nil)
     /// A document type declaration, whose entities can make any size out of a few bytes.
     case doctypeRefused(line: Int)
     /// Well formed, but not the shape of a catalogue or a manifest.
@@ -40,7 +40,8 @@ extension CatalogueError: CustomStringConvertible {
         case .unrecognised: "it is neither JSON nor XML; a catalogue begins with {, [ or <"
         case .malformedJSON(let reason, let line, let column):
             at(line, column: column) + "not JSON: \(reason)"
-        case .malformedXML(let reason, let line): at(line) + "not well-formed XML: \(reason)"
+        case .malformedXML(let reason, let line, let column):
+            at(line, column: column) + "not well-formed XML: \(reason)"
         case .doctypeRefused(let line): at(line) + "a DOCTYPE is not accepted; remove it"
         case .wrongShape(let expected, let line): at(line) + "expected \(expected)"
         case .missingField(let movie, let field, let line):

@@ -87,7 +87,10 @@ final class XMLReader: XMLParserDelegate {
     }
 
     private func fail(_ parser: XMLParser, _ reason: String) {
-        fail(parser, .malformedXML(reason: reason, line: parser.lineNumber))
+        let column = parser.columnNumber
+        fail(
+            parser,
+            .malformedXML(reason: reason, line: parser.lineNumber, column: column > 0 ? column : nil))
     }
 
     /// Keeps the first error, which is the one with the place; what follows it is its echo.

@@ -40,7 +40,7 @@ struct XMLReaderTests {
     @Test("tags that do not match are refused with the open one")
     func mismatch() {
         let error = thrown { () throws(CatalogueError) in _ = try read("<a>\n<b>\n</a></b>") }
-        #expect(error == .malformedXML(reason: "<b> of line 2 is not closed", line: 3))
+        #expect(error == .malformedXML(reason: "<b> of line 2 is not closed", line: 3, column: 5))
     }
 
     @Test(
@@ -59,7 +59,7 @@ struct XMLReaderTests {
         ])
     func malformed(text: String, line: Int) {
         let error = thrown { () throws(CatalogueError) in _ = try read(text) }
-        guard case .malformedXML(_, line) = error else {
+        guard case .malformedXML(_, line, _) = error else {
             Issue.record("\(text) gave \(String(describing: error))")
             return
         }

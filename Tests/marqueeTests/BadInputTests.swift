@@ -30,7 +30,8 @@ struct BadInputTests {
             words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 2: a DOCTYPE is not accepted",
             file: "<?xml version=\"1.0\"?>\n<!DOCTYPE c [<!ENTITY e \"x\">]>\n<catalogue/>"),
         Case(
-            words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 3: not well-formed XML",
+            words: ["list", "--catalogue", "FILE"], status: 2,
+            answer: "line 3, column 8: not well-formed XML",
             file: "<catalogue>\n<movie>\n</film></catalogue>"),
         Case(
             words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 2: not JSON",

@@ -5,12 +5,12 @@ extension FilmRefusal {
     /// What is wrong with a body: 400 where it breaks its format's grammar, 422 where it is no film.
     init(_ error: CatalogueError) {
         switch error {
-        case .malformedJSON(_, let line, let column):
+        case .malformedJSON(_, let line, let column), .malformedXML(_, let line as Int?, let column):
             var members: [(name: String, value: ProblemDetails.Value)] = []
             if let line { members.append(("line", .number(line))) }
             if let column { members.append(("column", .number(column))) }
             self.init(.badRequest, error.description, members: members)
-        case .malformedXML(_, let line), .doctypeRefused(let line), .unsupportedEncoding(_, let line):
+        case .doctypeRefused(let line), .unsupportedEncoding(_, let line):
             self.init(.badRequest, error.description, members: [("line", .number(line))])
         case .empty: self.init(.badRequest, "the body is empty")
         case .unrecognised: self.init(.badRequest, "the body has a NUL in it, which no text has")

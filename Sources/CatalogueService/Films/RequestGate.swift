@@ -7,11 +7,22 @@ import HTTPServer
 /// this machine's address (DNS rebinding); Origin and Sec-Fetch-Site tell that a page elsewhere writes.
 struct RequestGate: Sendable {
     let configuration: FilmServiceConfiguration
+    /// Hosts that are accepted, in the spelling that nearly all clients have: it is looked for before anything is read.
+    private let usualHosts: [String]
+
+    init(configuration: FilmServiceConfiguration) {
+        self.configuration = configuration
+        let names =
+            ["127.0.0.1", "localhost", "::1"] + configuration.publicOrigins.map(\.host)
+            + configuration.listeningHosts.filter { HostName(FilmServiceConfiguration.bracketed($0)) != nil }
+        usualHosts = names.map(FilmServiceConfiguration.bracketed)
+    }
 
     /// Throws for a host that is not this service's.
     /// - Parameter authority: of a target in absolute form, which counts like Host.
     func checkHost(_ fields: HTTPFields, authority: String?) throws(FilmRefusal) {
         for text in fields.values(of: "host") + (authority.map { [$0] } ?? []) {
+            if isUsual(text) { continue }
             guard let name = HostName(text) else { throw FilmRefusal(.badRequest, "bad Host") }
             guard isAccepted(name) else {
                 throw FilmRefusal(
@@ -19,6 +30,16 @@ struct RequestGate: Sendable {
                     "the host \(name.host) is not served here; start with --public-url http://\(text) to serve it"
                 )
             }
+        }
+    }
+
+    private func isUsual(_ text: String) -> Bool {
+        usualHosts.contains { host in
+            guard text.utf8.starts(with: host.utf8) else { return false }
+            let port = text.utf8.dropFirst(host.utf8.count)
+            return port.isEmpty
+                || port.first == UInt8(ascii: ":") && port.count <= 6
+                    && port.dropFirst().allSatisfy(\.isDigit)
         }
     }
 
