@@ -1,4 +1,4 @@
-import CatalogueService
+import FilmLibrary
 import FoundationEssentials
 import Glibc
 import LazyImages
@@ -22,14 +22,13 @@ struct Session: Sendable {
         source = CatalogueSource(settings.catalogue)
     }
 
-    /// A loader over the disk tier, and the network with the embedded origin in it.
+    /// A loader over the disk tier, and the network with the embedded origin or the library in it.
     /// - Parameters:
     ///   - keepsFiles: whether memory keeps the files too. A caller that asks again needs them there.
     ///   - acceptsAnyContent: whether it takes what is no image too, whatever the settings say.
-    ///   - service: puts a service into the network.
+    ///   - library: the library of the settings, opened for writing, if requests may write.
     func makeLoader(
-        keepsFiles: Bool = true, acceptsAnyContent: Bool = false,
-        with service: (any Transport) -> any Transport = { $0 }
+        keepsFiles: Bool = true, acceptsAnyContent: Bool = false, writing library: FilmLibrary? = nil
     ) -> OpenLoader {
         var configuration = settings.downloads
         if acceptsAnyContent { configuration.acceptsAnyContent = true }
@@ -40,9 +39,8 @@ struct Session: Sendable {
             (origin, network) = (embedded, embedded)
         }
         if case .library(let path) = source {
-            network = LibraryTransport(path: path, network: network)
+            network = LibraryTransport(path: path, library: library, network: network)
         }
-        network = service(network)
         let loader =
             if let disk {
                 FileLoader(

@@ -26,9 +26,7 @@ extension Session {
                     + "name a service with --catalogue http://HOST:PORT/films, or a library with --catalogue films.db"
             )
         }
-        let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true) { network in
-            library.map { LibraryService($0, base: url, network: network) } ?? network
-        }
+        let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true, writing: library)
         return FilmClient(
             address, opened, fields: library == nil ? settings.fields : HTTPFields(),
             library: library == nil ? nil : source.name)
