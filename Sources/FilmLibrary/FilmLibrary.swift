@@ -18,7 +18,7 @@ package final class FilmLibrary: Sendable {
     package static let ownMembers = ["id", "rating", "votes", "created_at", "updated_at", "ratings"]
 
     /// Connections that are kept for readers.
-    private static let idleReaders = 8
+    private static let idleReaders = 16
 
     /// The database's path, or what stands for it in messages.
     package let path: String

@@ -40,7 +40,7 @@ enum Schema {
         """
 
     /// 16 MiB of pages for each connection, and 256 for one that writes many films: what has no room is written twice.
-    static let cache = "PRAGMA cache_size = -16384;"
+    static let cache = "PRAGMA cache_size = -8192;"
     static let bulkCache = "PRAGMA cache_size = -262144;"
 
     /// Films of no score and of no year come after all others.

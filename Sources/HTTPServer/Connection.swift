@@ -49,6 +49,8 @@ final class Connection {
     /// The head of the request that is being handled, and when its last byte came.
     private var handled: RequestHead?
     private var requestEnd = ContinuousClock.now
+    /// The answer that somebody else gives to that request; nil while a thread of the server handles it.
+    private var pending: PendingAnswer?
     private var outgoing: OutgoingAnswer?
     /// Edges that epoll has told of and that no call has used up.
     private var isReadable = true
@@ -99,9 +101,13 @@ final class Connection {
     func becameReady(_ events: UInt32, _ loop: EventLoop) -> Outcome {
         // The other side is gone for both directions: nobody reads an answer.
         if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
-            return phase == .handling ? .waits : .isOver
+            return .isOver
         }
-        if events & EPOLLRDHUP.rawValue != 0 { hasClientEnded = true }
+        if events & EPOLLRDHUP.rawValue != 0 {
+            hasClientEnded = true
+            // It could still read, but hardly any client does; and work for one that has gone is in vain.
+            if pending != nil { return .isOver }
+        }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
         if events & EPOLLOUT.rawValue != 0 { isWritable = true }
         return advance(loop)
@@ -123,6 +129,7 @@ final class Connection {
     /// Takes the handler's answer.
     func answer(_ response: HTTPResponse, _ loop: EventLoop) -> Outcome {
         guard phase == .handling else { return .waits }
+        pending = nil
         _ = send(response, to: handled, loop)
         return advance(loop)
     }
@@ -134,7 +141,10 @@ final class Connection {
         return advance(loop)
     }
 
-    func close() { Glibc.close(socket) }
+    func close() {
+        pending?.abandon()
+        Glibc.close(socket)
+    }
 
     // MARK: Going on
 
@@ -200,6 +210,7 @@ final class Connection {
                 return send(response, to: head, loop)
             }
             return beginBody(of: head, for: .discarding(response), limit: Self.unwantedBody, loop)
+        case .later(let start): return wait(for: start, head, loop)
         case .handle(let bodyLimit):
             guard head.framing != .none else { return handle(head, .none, loop) }
             let spool = BodySpool(
@@ -258,6 +269,26 @@ final class Connection {
         } catch {
             return send(.plain(.serviceUnavailable), to: head, loop)
         }
+    }
+
+    /// Has somebody else answer, in their own time.
+    private func wait(
+        for start: @Sendable (PendingAnswer) -> Void, _ head: RequestHead, _ loop: EventLoop
+    ) -> Step {
+        phase = .handling
+        deadline = nil
+        handled = head
+        requestEnd = loop.now
+        let hasBody = head.framing != .none
+        let pending = PendingAnswer { [mailbox = loop.mailbox, key] response in
+            var response = response
+            // Where the next request begins is not known.
+            if hasBody { response.closes = true }
+            mailbox.post(response, for: key)
+        }
+        self.pending = pending
+        start(pending)
+        return .end(hasClientEnded ? .isOver : .waits)
     }
 
     // MARK: Receiving

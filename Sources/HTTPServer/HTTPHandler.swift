@@ -16,6 +16,10 @@ package enum Admission: Sendable {
     case answer(HTTPResponse)
     /// Reads the body and has the request handled. More bytes of body than the limit are answered 413.
     case handle(bodyLimit: Int)
+    /// Has the request answered later, without a thread that waits. The closure runs on the epoll thread and must not block.
+    /// A body that the request has is not read, and ends the connection after the answer. A client that closes its side
+    /// counts as gone.
+    case later(@Sendable (PendingAnswer) -> Void)
 }
 
 /// A request with its whole body.

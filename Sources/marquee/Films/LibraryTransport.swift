@@ -123,6 +123,8 @@ final class LibraryTransport: Transport {
         let peer = Peer(address: nil, isLocal: true)
         switch service.admit(head, from: peer) {
         case .answer(let answer): return answer
+        // Films are answered at once or by a thread that waits.
+        case .later: return .plain(.notImplemented)
         case .handle(let limit) where content?.count ?? 0 > limit:
             return .plain(.contentTooLarge, "a body has at most \(limit) bytes here")
         case .handle:

@@ -32,6 +32,7 @@ final class FilmClient: Sendable {
         let head = try Self.head(method, target, fields, body)
         switch service.admit(head, from: peer) {
         case .answer(let response): return Answer(response: response, isEarly: true)
+        case .later: preconditionFailure("films are never answered later")
         case .handle(let limit):
             precondition((body?.count ?? 0) <= limit)
             let request = HTTPRequest(head: head, body: body.map { .bytes($0) } ?? .none, peer: peer)

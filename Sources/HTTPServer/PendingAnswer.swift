@@ -1,0 +1,51 @@
+import SystemSupport
+
+/// An answer that somebody owes to a request and gives later, from any thread.
+package final class PendingAnswer: Sendable {
+    private enum State {
+        /// The closure is called when the client goes.
+        case waiting(whenAbandoned: (@Sendable () -> Void)?)
+        case answered
+        case abandoned
+    }
+
+    private let state = Lock(State.waiting(whenAbandoned: nil))
+    private let deliver: @Sendable (HTTPResponse) -> Void
+
+    /// - Parameter deliver: takes the answer, once.
+    init(deliver: @escaping @Sendable (HTTPResponse) -> Void) { self.deliver = deliver }
+
+    /// Answers the request. Only the first answer counts, and none after the client has gone.
+    package func send(_ response: HTTPResponse) {
+        let isFirst = state.withLock { state in
+            guard case .waiting = state else { return false }
+            state = .answered
+            return true
+        }
+        if isFirst { deliver(response) }
+    }
+
+    /// Has `body` called once when the client goes before it is answered: at once if it has gone already. Runs on an epoll
+    /// thread or the caller's, and must not block.
+    package func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
+        let isGone = state.withLock { state in
+            switch state {
+            case .waiting: state = .waiting(whenAbandoned: body)
+            case .answered: break
+            case .abandoned: return true
+            }
+            return false
+        }
+        if isGone { body() }
+    }
+
+    /// The client has gone: nobody reads an answer.
+    func abandon() {
+        let body = state.withLock { state -> (@Sendable () -> Void)? in
+            guard case .waiting(let body) = state else { return nil }
+            state = .abandoned
+            return body
+        }
+        body?()
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPSemantics
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+/// Keeps what it owes an answer to.
+private final class LateHandler: HTTPHandler {
+    let owed = Lock<[PendingAnswer]>([])
+    let asked = Tally()
+    let abandoned = Tally()
+
+    func admit(_ head: RequestHead, from peer: Peer) -> Admission {
+        .later { [self] pending in
+            pending.whenAbandoned { [abandoned] in abandoned.add() }
+            owed.withLock { $0.append(pending) }
+            asked.add()
+        }
+    }
+
+    func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
+
+    func answerAll(_ response: HTTPResponse) {
+        for pending in owed.withLock({ $0 }) { pending.send(response) }
+    }
+}
+
+extension OverSockets {
+    @Suite("PendingAnswer")
+    struct PendingAnswerTests {
+        private let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+
+        @Test("an answer may come later, from any thread, while no thread waits for it")
+        func later() async throws {
+            let handler = LateHandler()
+            let running = try RunningServer(handler) { $0.blockingThreads = 1 }
+            let clients = try (0..<20).map { _ in try running.client() }
+            for client in clients { client.send(request) }
+            try await handler.asked.reaches(20)
+            handler.answerAll(HTTPResponse(status: .ok, body: .bytes([7])))
+            for client in clients { #expect(try client.answer().body == [7]) }
+            // Only the first answer counts, and the connection goes on.
+            handler.answerAll(.plain(.forbidden))
+            clients[0].send(request)
+            try await handler.asked.reaches(21)
+            handler.answerAll(HTTPResponse(status: .ok, body: .bytes([8])))
+            #expect(try clients[0].answer().body == [8])
+            #expect(handler.abandoned.count == 0)
+        }
+
+        @Test("a client that goes is told of once, and its answer goes nowhere")
+        func abandoned() async throws {
+            let handler = LateHandler()
+            let running = try RunningServer(handler)
+            do {
+                let client = try running.client()
+                client.send(request)
+                try await handler.asked.reaches(1)
+            }
+            try await handler.abandoned.reaches(1)
+            handler.answerAll(.plain(.ok))
+            let late = try #require(handler.owed.withLock { $0.first })
+            let told = Tally()
+            late.whenAbandoned { told.add() }
+            #expect(told.count == 1)
+            #expect(handler.abandoned.count == 1)
+        }
+
+        @Test("a stop does not wait for an answer longer than its grace")
+        func stop() async throws {
+            let handler = LateHandler()
+            let running = try RunningServer(handler) { $0.stopGrace = .milliseconds(20) }
+            let client = try running.client()
+            client.send(request)
+            try await handler.asked.reaches(1)
+            running.server.stop()
+            #expect(client.isEnded())
+            #expect(handler.abandoned.count == 1)
+        }
+    }
+}
