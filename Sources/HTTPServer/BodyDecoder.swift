@@ -92,10 +92,15 @@ struct BodyDecoder {
         }
     }
 
+    /// The next line without its end. Only CR LF ends one: a line feed alone is an end to some servers and none to others,
+    /// which then see different requests.
     private static func line(from input: inout InputBuffer) throws(Failure) -> ArraySlice<UInt8>? {
         if let line = input.takeLine() {
             guard line.count <= lineLimit else { throw .malformed("a line of a chunk is too long") }
-            return line
+            guard line.last == UInt8(ascii: "\r") else {
+                throw .malformed("a line of a chunk ends without CR")
+            }
+            return line.dropLast()
         }
         guard input.count <= lineLimit else { throw .malformed("a line of a chunk is too long") }
         return nil

@@ -359,6 +359,7 @@ final class Connection {
     private func write(_ loop: EventLoop) -> Step {
         guard isWritable else { return .end(.waits) }
         let configuration = loop.context.configuration
+        deadline = loop.now + configuration.writeTimeout
         let bandwidth = loop.context.stopTime == nil ? configuration.bandwidth : nil
         let piece = bandwidth.map { max(1, $0 / Self.piecesPerSecond) } ?? Self.turnBytes
         if outgoing?.departure == nil { outgoing?.departure = .now }
@@ -369,7 +370,6 @@ final class Connection {
         case .done: return endAnswer(loop)
         case .blocked:
             isWritable = false
-            deadline = loop.now + configuration.writeTimeout
             return .end(.waits)
         case .partial:
             guard let bandwidth, let outgoing else { return .end(.yields) }
@@ -398,7 +398,8 @@ final class Connection {
         }
         phase = .idle
         deadline = loop.now + loop.context.configuration.idleTimeout
-        return .again
+        // A client with many requests in a row lets others go first.
+        return input.isEmpty ? .again : .end(.yields)
     }
 
     private func linger(_ loop: EventLoop) -> Step {

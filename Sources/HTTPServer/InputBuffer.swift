@@ -43,12 +43,12 @@ struct InputBuffer {
         return nil
     }
 
-    /// Takes a line without its end, which is CR LF or LF alone; nil until there is one.
+    /// Takes a line with its carriage return, but without the line feed; nil until there is one.
     mutating func takeLine() -> ArraySlice<UInt8>? {
         guard let feed = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let line = bytes[start..<feed]
         use(feed + 1 - start)
-        return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        return line
     }
 
     /// Takes at most so many bytes.
