@@ -66,7 +66,7 @@ compare() {
     paste "$folder/ours" "$folder/theirs" | awk '{ print $1 / $2 }' >"$folder/ratios"
     echo "$name: $(median <"$folder/ours") requests/s, nginx $(median <"$folder/theirs"), ratio $(median <"$folder/ratios")"
 }
-compare "a poster of 42 KB" "http://127.0.0.1:$port/poster.jpg" "http://127.0.0.1:$nginx_port/poster.jpg"
+compare "a poster of 78 KB" "http://127.0.0.1:$port/poster.jpg" "http://127.0.0.1:$nginx_port/poster.jpg"
 compare "/films/{id}" "http://127.0.0.1:$((port + 2))/films/film-77" "http://127.0.0.1:$nginx_port/films/film-77"
 compare "/films?limit=20 of $films films" "http://127.0.0.1:$((port + 2))/films?limit=20" \
     "http://127.0.0.1:$nginx_port/page"
