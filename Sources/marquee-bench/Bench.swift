@@ -32,6 +32,9 @@ struct Bench {
         marquee-bench decode FILE... [--fit WxH] [--scale 1/8] [--ppm OUT]
                                        milliseconds to pixels, beside tjbench or libpng; megapixels/s, bytes a pixel in
                                        use at once; the pixels as PPM or PAM
+        marquee-bench encode FILE... [--quality Q]
+                                       milliseconds to a JPEG of quality Q (80), beside tjbench; bytes and PSNR, beside
+                                       cjpeg -optimize
         marquee-bench soak [--seconds S] [--concurrency N]
                                        loads without a pause: loads/s, memory, descriptors
         marquee-bench draw FILE... [--size COLSxROWS]
@@ -73,6 +76,7 @@ struct Bench {
                 try await PressureWorker.run()
                 results = []
             case "decode": results = try await decodeBenchmark(options)
+            case "encode": results = try await encodeBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
             case "soak": results = try await soakBenchmark(options)
             case "scroll": results = try await scrollBenchmark(options)
@@ -103,7 +107,7 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "films", "connections", "kills",
+        "memory-size", "films", "connections", "kills", "quality",
     ]
     static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

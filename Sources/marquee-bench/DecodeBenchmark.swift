@@ -31,9 +31,9 @@ func decodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         let bitmap = try ImageDecoders.standard.decode(bytes, fitting: target)
         if let output = options.values["ppm"] { try bitmap.netpbm.write(to: URL(fileURLWithPath: output)) }
 
-        var reference: DecodingReference?
+        var reference: CodecReference?
         if options.wantsReference, box == nil {
-            reference = try DecodingReference(
+            reference = try CodecReference(
                 for: path, format: ImageFormat(detecting: bytes.span), denominator)
         }
         let times = try await rounds(
@@ -52,36 +52,6 @@ func decodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         ]
     }
     return results
-}
-
-/// The medians of the milliseconds that rounds of both took; the first round warms up and does not count.
-private func rounds(
-    _ runs: Int, ours: () throws -> Void, _ reference: DecodingReference?
-) async throws -> (ours: Double, reference: Double?) {
-    var own: [Double] = []
-    var other: [Double] = []
-    for round in 0...runs {
-        let mean = try meanMilliseconds(ours)
-        if round > 0 { own.append(mean) }
-        if let reference {
-            let mean = try reference.meanMilliseconds()
-            if round > 0 { other.append(mean) }
-        }
-    }
-    return (median(own), reference == nil ? nil : median(other))
-}
-
-/// How long `work` takes when it is done again and again, as the references do theirs.
-private func meanMilliseconds(_ work: () throws -> Void) throws -> Double {
-    let begin = ContinuousClock.now
-    var count = 0
-    var elapsed = Duration.zero
-    while elapsed < DecodingReference.roundTime {
-        try work()
-        count += 1
-        elapsed = begin.duration(to: .now)
-    }
-    return elapsed / .milliseconds(1) / Double(count)
 }
 
 extension Options {
@@ -110,73 +80,5 @@ extension ImageSize {
 extension DefaultStringInterpolation {
     fileprivate mutating func appendInterpolation(_ size: ImageSize) {
         appendLiteral("\(size.width) x \(size.height)")
-    }
-}
-
-extension Bitmap {
-    /// The pixels as a file of the Netpbm family.
-    fileprivate var netpbm: Data {
-        if isOpaque {
-            var data = Data("P6\n\(width) \(height)\n255\n".utf8)
-            for index in stride(from: 0, to: pixels.count, by: 4) {
-                data.append(contentsOf: pixels[index..<index + 3])
-            }
-            return data
-        }
-        let header = "P7\nWIDTH \(width)\nHEIGHT \(height)\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n"
-        return Data(header.utf8) + Data(pixels)
-    }
-}
-
-/// The C library that decodes a format, in a program that decodes one file again and again.
-struct DecodingReference {
-    /// How long each side decodes in a round.
-    static let roundTime = Duration.milliseconds(200)
-
-    let name: String
-    private let program: String
-    private let arguments: [String]
-    /// Kept for as long as the program may want its file.
-    private let folder: ScratchFolder?
-
-    /// Nil where a format has none here, and with a message where the program is not there.
-    init?(for path: String, format: ImageFormat?, _ denominator: Int) throws {
-        let seconds = String(Self.roundTime / .seconds(1))
-        switch format {
-        case .jpeg:
-            // tjbench takes a file for a JPEG by the end of its name, and writes beside it unless told not to.
-            let folder = try ScratchFolder()
-            let copy = folder.path + "/file.jpg"
-            try FileManager.default.copyItem(atPath: path, toPath: copy)
-            name = "libjpeg-turbo (tjbench)"
-            program = "tjbench"
-            arguments =
-                [copy, "-rgbx", "-nowrite", "-warmup", "0.05", "-benchtime", seconds]
-                + (denominator > 1 ? ["-scale", "1/\(denominator)"] : [])
-            self.folder = folder
-        case .png where denominator == 1:
-            name = "libpng with zlib"
-            program = FileManager.default.temporaryDirectory.path + "/marquee-libpng/decode"
-            guard FileManager.default.isExecutableFile(atPath: program) else {
-                FileHandle.standardError.write(
-                    Data("no libpng beside it: run Tests/Benchmarks/libpng-reference.sh first\n".utf8))
-                return nil
-            }
-            arguments = [path, seconds]
-            folder = nil
-        default: return nil
-        }
-    }
-
-    /// What the program says one decoding took, in the mean.
-    func meanMilliseconds() throws -> Double {
-        let output = String(decoding: try Subprocess.output(program, arguments), as: UTF8.self)
-        // tjbench: "Decompress    --> Frame rate:         219.724378 fps"; ours over libpng: "4.551 ms".
-        let words = output.split(whereSeparator: \.isWhitespace)
-        for (word, unit) in zip(words, words.dropFirst()) {
-            if unit == "fps", let rate = Double(word) { return 1000 / rate }
-            if unit == "ms", let time = Double(word) { return time }
-        }
-        throw BenchmarkFailure(description: "\(program) printed no time")
     }
 }

@@ -6,8 +6,7 @@
 /// two such products and their sum are one instruction on most machines, and the sums are the same to the bit.
 enum InverseDCT {
     /// A line of the block: eight values next to each other.
-    typealias Line = SIMD8<Int16>
-    private typealias WideLine = SIMD8<Int32>
+    typealias Line = BlockLines.Line
 
     /// Fraction bits of the constants, and those kept between the passes.
     private static let constantBits: Int32 = 13
@@ -63,7 +62,7 @@ enum InverseDCT {
         _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
         stride: Int
     ) {
-        var lines = Lines(
+        var lines = BlockLines(
             load(block, 0), load(block, 8), load(block, 16), load(block, 24), load(block, 32),
             load(block, 40),
             load(block, 48), load(block, 56))
@@ -80,11 +79,11 @@ enum InverseDCT {
         stride: Int
     ) {
         let zero = Line()
-        var lines = Lines(
+        var lines = BlockLines(
             load(block, 0), load(block, 8), load(block, 16), load(block, 24), zero, zero, zero, zero)
         lines.transform(droppingBits: constantBits &- passBits)
         lines.transpose()
-        lines = Lines(lines.l0, lines.l1, lines.l2, lines.l3, zero, zero, zero, zero)
+        lines = BlockLines(lines.l0, lines.l1, lines.l2, lines.l3, zero, zero, zero, zero)
         lines.transform(droppingBits: constantBits &+ passBits &+ 3)
         lines.transpose()
         store(lines, into: &samples, at: origin, stride: stride)
@@ -99,7 +98,7 @@ enum InverseDCT {
 
     @inline(__always)
     private static func store(
-        _ lines: Lines, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
+        _ lines: BlockLines, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
         samples.store(sample(lines.l0), at: origin)
         samples.store(sample(lines.l1), at: origin &+ stride)
@@ -119,73 +118,43 @@ enum InverseDCT {
             &+ Line(repeating: 128)
         return lanes { UInt8(truncatingIfNeeded: shifted[$0]) }
     }
+}
 
-    /// Eight lines: of a block, or of its columns.
-    private struct Lines {
-        var l0, l1, l2, l3, l4, l5, l6, l7: Line
+extension BlockLines {
+    /// One pass: across the lines, each lane by itself.
+    @inline(__always)
+    fileprivate mutating func transform(droppingBits bits: Int32) {
+        let half: Int32 = 1 &<< (bits &- 1)
+        let even0 = Self.sum(l0, 8192, l4, 8192, half)
+        let even1 = Self.sum(l0, 8192, l4, -8192, half)
+        let even2 = Self.sum(l2, 4433, l6, -10704)
+        let even3 = Self.sum(l2, 10703, l6, 4433)
+        let a0 = even0 &+ even3
+        let a1 = even1 &+ even2
+        let a2 = even1 &- even2
+        let a3 = even0 &- even3
+        let b0 = Self.sum(l1, 11363, l3, 9633) &+ Self.sum(l5, 6437, l7, 2260)
+        let b1 = Self.sum(l1, 9633, l3, -2259) &+ Self.sum(l5, -11362, l7, -6436)
+        let b2 = Self.sum(l1, 6437, l3, -11362) &+ Self.sum(l5, 2261, l7, 9633)
+        let b3 = Self.sum(l1, 2260, l3, -6436) &+ Self.sum(l5, 9633, l7, -11363)
+        (l0, l7) = (Self.narrow(a0 &+ b0, bits), Self.narrow(a0 &- b0, bits))
+        (l1, l6) = (Self.narrow(a1 &+ b1, bits), Self.narrow(a1 &- b1, bits))
+        (l2, l5) = (Self.narrow(a2 &+ b2, bits), Self.narrow(a2 &- b2, bits))
+        (l3, l4) = (Self.narrow(a3 &+ b3, bits), Self.narrow(a3 &- b3, bits))
+    }
 
-        @inline(__always)
-        init(_ l0: Line, _ l1: Line, _ l2: Line, _ l3: Line, _ l4: Line, _ l5: Line, _ l6: Line, _ l7: Line) {
-            (self.l0, self.l1, self.l2, self.l3) = (l0, l1, l2, l3)
-            (self.l4, self.l5, self.l6, self.l7) = (l4, l5, l6, l7)
-        }
+    @inline(__always)
+    private static func sum(
+        _ first: Line, _ firstFactor: Int32, _ second: Line, _ secondFactor: Int32, _ addend: Int32 = 0
+    ) -> WideLine {
+        lanes { Int32(truncatingIfNeeded: first[$0]) } &* WideLine(repeating: firstFactor)
+            &+ lanes { Int32(truncatingIfNeeded: second[$0]) } &* WideLine(repeating: secondFactor)
+            &+ WideLine(repeating: addend)
+    }
 
-        /// One pass: across the lines, each lane by itself.
-        @inline(__always)
-        mutating func transform(droppingBits bits: Int32) {
-            let half: Int32 = 1 &<< (bits &- 1)
-            let even0 = Self.sum(l0, 8192, l4, 8192, half)
-            let even1 = Self.sum(l0, 8192, l4, -8192, half)
-            let even2 = Self.sum(l2, 4433, l6, -10704)
-            let even3 = Self.sum(l2, 10703, l6, 4433)
-            let a0 = even0 &+ even3
-            let a1 = even1 &+ even2
-            let a2 = even1 &- even2
-            let a3 = even0 &- even3
-            let b0 = Self.sum(l1, 11363, l3, 9633) &+ Self.sum(l5, 6437, l7, 2260)
-            let b1 = Self.sum(l1, 9633, l3, -2259) &+ Self.sum(l5, -11362, l7, -6436)
-            let b2 = Self.sum(l1, 6437, l3, -11362) &+ Self.sum(l5, 2261, l7, 9633)
-            let b3 = Self.sum(l1, 2260, l3, -6436) &+ Self.sum(l5, 9633, l7, -11363)
-            (l0, l7) = (Self.narrow(a0 &+ b0, bits), Self.narrow(a0 &- b0, bits))
-            (l1, l6) = (Self.narrow(a1 &+ b1, bits), Self.narrow(a1 &- b1, bits))
-            (l2, l5) = (Self.narrow(a2 &+ b2, bits), Self.narrow(a2 &- b2, bits))
-            (l3, l4) = (Self.narrow(a3 &+ b3, bits), Self.narrow(a3 &- b3, bits))
-        }
-
-        @inline(__always)
-        private static func sum(
-            _ first: Line, _ firstFactor: Int32, _ second: Line, _ secondFactor: Int32, _ addend: Int32 = 0
-        ) -> WideLine {
-            lanes { Int32(truncatingIfNeeded: first[$0]) } &* WideLine(repeating: firstFactor)
-                &+ lanes { Int32(truncatingIfNeeded: second[$0]) } &* WideLine(repeating: secondFactor)
-                &+ WideLine(repeating: addend)
-        }
-
-        /// Back to 16 bits, which the values of sound files fit.
-        @inline(__always)
-        private static func narrow(_ line: WideLine, _ bits: Int32) -> Line {
-            lanes { Int16(truncatingIfNeeded: line[$0] &>> bits) }
-        }
-
-        /// Rows become columns: three rounds of interleaving.
-        @inline(__always)
-        mutating func transpose() {
-            let (a0, a1, a2, a3) = (Self.low(l0, l4), Self.high(l0, l4), Self.low(l1, l5), Self.high(l1, l5))
-            let (a4, a5, a6, a7) = (Self.low(l2, l6), Self.high(l2, l6), Self.low(l3, l7), Self.high(l3, l7))
-            let (b0, b1, b2, b3) = (Self.low(a0, a4), Self.high(a0, a4), Self.low(a1, a5), Self.high(a1, a5))
-            let (b4, b5, b6, b7) = (Self.low(a2, a6), Self.high(a2, a6), Self.low(a3, a7), Self.high(a3, a7))
-            (l0, l1, l2, l3) = (Self.low(b0, b4), Self.high(b0, b4), Self.low(b1, b5), Self.high(b1, b5))
-            (l4, l5, l6, l7) = (Self.low(b2, b6), Self.high(b2, b6), Self.low(b3, b7), Self.high(b3, b7))
-        }
-
-        @inline(__always)
-        private static func low(_ a: Line, _ b: Line) -> Line {
-            Line(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
-        }
-
-        @inline(__always)
-        private static func high(_ a: Line, _ b: Line) -> Line {
-            Line(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
-        }
+    /// Back to 16 bits, which the values of sound files fit.
+    @inline(__always)
+    private static func narrow(_ line: WideLine, _ bits: Int32) -> Line {
+        lanes { Int16(truncatingIfNeeded: line[$0] &>> bits) }
     }
 }

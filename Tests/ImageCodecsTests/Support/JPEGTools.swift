@@ -39,8 +39,12 @@ enum JPEGTools {
     static func file(
         of picture: TestPicture, options: String, in folder: TemporaryFolder
     ) throws -> [UInt8]? {
+        try file(ofPPM: picture.ppm, options: options, in: folder)
+    }
+
+    static func file(ofPPM ppm: [UInt8], options: String, in folder: TemporaryFolder) throws -> [UInt8]? {
         let (source, file) = (folder.file("source.ppm"), folder.file("file.jpg"))
-        try Data(picture.ppm).write(to: URL(filePath: source))
+        try Data(ppm).write(to: URL(filePath: source))
         guard run("cjpeg \(options) -outfile \(file) \(source)") else { return nil }
         return [UInt8](try Data(contentsOf: URL(filePath: file)))
     }

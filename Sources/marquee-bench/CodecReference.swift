@@ -1,0 +1,95 @@
+import Foundation
+import ImageCodecs
+
+/// The C library of a format, in a program that decodes or encodes one file again and again.
+struct CodecReference {
+    /// How long each side works in a round.
+    static let roundTime = Duration.milliseconds(200)
+
+    let name: String
+    private let program: String
+    private let arguments: [String]
+    /// Kept for as long as the program may want its file.
+    private let folder: ScratchFolder?
+
+    /// Decodes a file. Nil where a format has none here, and with a message where the program is not there.
+    init?(for path: String, format: ImageFormat?, _ denominator: Int) throws {
+        let seconds = String(Self.roundTime / .seconds(1))
+        switch format {
+        case .jpeg:
+            // tjbench takes a file for a JPEG by the end of its name, and writes beside it unless told not to.
+            let folder = try ScratchFolder()
+            let copy = folder.path + "/file.jpg"
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            name = "libjpeg-turbo (tjbench)"
+            program = "tjbench"
+            arguments =
+                [copy, "-rgbx", "-nowrite", "-warmup", "0.05", "-benchtime", seconds]
+                + (denominator > 1 ? ["-scale", "1/\(denominator)"] : [])
+            self.folder = folder
+        case .png where denominator == 1:
+            name = "libpng with zlib"
+            program = FileManager.default.temporaryDirectory.path + "/marquee-libpng/decode"
+            guard FileManager.default.isExecutableFile(atPath: program) else {
+                FileHandle.standardError.write(
+                    Data("no libpng beside it: run Tests/Benchmarks/libpng-reference.sh first\n".utf8))
+                return nil
+            }
+            arguments = [path, seconds]
+            folder = nil
+        default: return nil
+        }
+    }
+
+    /// Encodes the pixels of a PPM or PGM file as a JPEG.
+    init(encoding path: String, quality: Int, subsampling: String) {
+        name = "libjpeg-turbo (tjbench)"
+        program = "tjbench"
+        arguments =
+            [path, String(quality), "-rgbx", "-subsamp", subsampling, "-componly", "-nowrite"]
+            + ["-warmup", "0.05", "-benchtime", String(Self.roundTime / .seconds(1))]
+        folder = nil
+    }
+
+    /// What the program says one round of it took, in the mean.
+    func meanMilliseconds() throws -> Double {
+        let output = String(decoding: try Subprocess.output(program, arguments), as: UTF8.self)
+        // tjbench: "Decompress    --> Frame rate:         219.724378 fps", or "Compress"; ours over libpng: "4.551 ms".
+        let words = output.split(whereSeparator: \.isWhitespace)
+        for (word, unit) in zip(words, words.dropFirst()) {
+            if unit == "fps", let rate = Double(word) { return 1000 / rate }
+            if unit == "ms", let time = Double(word) { return time }
+        }
+        throw BenchmarkFailure(description: "\(program) printed no time")
+    }
+}
+
+/// The medians of the milliseconds that rounds of both took; the first round warms up and does not count.
+func rounds(
+    _ runs: Int, ours: () throws -> Void, _ reference: CodecReference?
+) async throws -> (ours: Double, reference: Double?) {
+    var own: [Double] = []
+    var other: [Double] = []
+    for round in 0...runs {
+        let mean = try meanMilliseconds(ours)
+        if round > 0 { own.append(mean) }
+        if let reference {
+            let mean = try reference.meanMilliseconds()
+            if round > 0 { other.append(mean) }
+        }
+    }
+    return (median(own), reference == nil ? nil : median(other))
+}
+
+/// How long `work` takes when it is done again and again, as the references do theirs.
+private func meanMilliseconds(_ work: () throws -> Void) throws -> Double {
+    let begin = ContinuousClock.now
+    var count = 0
+    var elapsed = Duration.zero
+    while elapsed < CodecReference.roundTime {
+        try work()
+        count += 1
+        elapsed = begin.duration(to: .now)
+    }
+    return elapsed / .milliseconds(1) / Double(count)
+}

@@ -1,0 +1,146 @@
+import ImageCodecs
+import TestSupport
+import TestTraits
+import Testing
+
+/// What is written, against our own decoder and the format's rules.
+@Suite("JPEG written", .timeLimit(.minutes(30)))
+struct JPEGEncoderTests {
+    private static let sizes = [
+        (1, 1), (1, 2), (2, 1), (1, 40), (40, 1), (7, 9), (8, 8), (9, 8), (8, 9), (16, 16), (17, 16),
+        (16, 17),
+        (24, 25), (33, 47),
+    ]
+
+    private func picture(_ width: Int, _ height: Int) throws -> Bitmap {
+        try #require(TestPicture.bitmap(ppm: TestPicture(width: width, height: height).ppm))
+    }
+
+    private func flat(_ pixel: [UInt8], width: Int, height: Int) -> Bitmap {
+        Bitmap(
+            width: width, height: height,
+            pixels: Array(repeating: pixel, count: width * height).flatMap(\.self))
+    }
+
+    private func noise(_ width: Int, _ height: Int) -> Bitmap {
+        var random = SeededRandom(seed: 17)
+        let pixels = (0..<width * height * 4).map { index in
+            // The extremes alone: the largest coefficients that there are.
+            index % 4 == 3 ? 255 : UInt8(random.next() & 1) &* 255
+        }
+        return Bitmap(width: width, height: height, pixels: pixels)
+    }
+
+    @Test("what is written is read back at every size, about the same", arguments: sizes)
+    func everySize(width: Int, height: Int) throws {
+        let bitmap = try picture(width, height)
+        for subsampling in JPEGEncoder.Subsampling.allCases {
+            let file = try JPEGEncoder(quality: 95, subsampling: subsampling).encode(bitmap)
+            let read = try ImageDecoders.standard.decode(file)
+            #expect(read.isComplete && read.size == bitmap.size)
+            // The picture is noisy, and with a colour for four pixels its edges blur.
+            let least = subsampling == .none ? 30.0 : 14
+            #expect(try #require(read.signalToNoise(to: bitmap)) > least)
+        }
+    }
+
+    @Test(
+        "one colour comes back as it was, but for rounding",
+        arguments: [
+            [0, 0, 0, 255], [255, 255, 255, 255], [255, 0, 0, 255], [0, 0, 255, 255], [18, 200, 77, 255],
+        ])
+    func oneColour(pixel: [UInt8]) throws {
+        let bitmap = flat(pixel, width: 37, height: 21)
+        for quality in [50, 100] {
+            let file = try JPEGEncoder(quality: quality).encode(bitmap)
+            let (largest, _) = try #require(try ImageDecoders.standard.decode(file).difference(to: bitmap))
+            #expect(largest <= (quality == 100 ? 2 : 8))
+            // Every block but the first is two codes.
+            #expect(file.count < 700)
+        }
+    }
+
+    @Test("a better quality is nearer to the picture, and larger")
+    func qualities() throws {
+        let bitmap = try picture(64, 48)
+        var last = (count: 0, likeness: 0.0)
+        for quality in [1, 10, 30, 50, 75, 90, 100] {
+            let file = try JPEGEncoder(quality: quality, subsampling: .none).encode(bitmap)
+            let likeness = try #require(
+                try ImageDecoders.standard.decode(file).signalToNoise(to: bitmap))
+            #expect(file.count > last.count && likeness > last.likeness)
+            last = (file.count, likeness)
+        }
+        #expect(last.likeness > 40)
+    }
+
+    @Test("a quality beyond the scale counts as its end")
+    func clampedQuality() throws {
+        let bitmap = try picture(20, 20)
+        #expect(
+            try JPEGEncoder(quality: -3).encode(bitmap) == JPEGEncoder(quality: 1).encode(bitmap))
+        #expect(
+            try JPEGEncoder(quality: 101).encode(bitmap) == JPEGEncoder(quality: 100).encode(bitmap))
+    }
+
+    @Test("black and white noise is read back at every quality", arguments: [1, 2, 50, 99, 100])
+    func extremes(quality: Int) throws {
+        let bitmap = noise(72, 56)
+        for subsampling in JPEGEncoder.Subsampling.allCases {
+            let file = try JPEGEncoder(quality: quality, subsampling: subsampling).encode(bitmap)
+            let read = try ImageDecoders.standard.decode(file)
+            #expect(read.isComplete)
+            if quality == 100, subsampling == .none {
+                #expect(try #require(read.signalToNoise(to: bitmap)) > 35)
+            }
+        }
+    }
+
+    @Test("the same picture always becomes the same bytes, on any thread")
+    func deterministic() async throws {
+        let bitmap = try picture(50, 70)
+        let file = try JPEGEncoder().encode(bitmap)
+        let others = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<8 { group.addTask { try JPEGEncoder().encode(bitmap) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(others.count == 8 && others.allSatisfy { $0 == file })
+    }
+
+    @Test("a picture that is not opaque is refused, wherever it is not", arguments: [0, 7, 8, 250, 499])
+    func translucent(pixel: Int) throws {
+        var pixels = flat([9, 99, 199, 255], width: 25, height: 20).pixels
+        pixels[pixel * 4 + 3] = 254
+        for colour in [199, 9] as [UInt8] {
+            for index in stride(from: 0, to: pixels.count, by: 4) {
+                pixels.replaceSubrange(index..<index + 3, with: [9, colour == 9 ? 9 : 99, colour])
+            }
+            let bitmap = Bitmap(width: 25, height: 20, pixels: pixels)
+            for subsampling in JPEGEncoder.Subsampling.allCases {
+                #expect(throws: ImageEncodingError.transparent) {
+                    try JPEGEncoder(subsampling: subsampling).encode(bitmap)
+                }
+            }
+        }
+    }
+
+    @Test("the longest side that the format has is written, a longer one refused")
+    func longest() throws {
+        for (width, height) in [(65_535, 1), (1, 65_535)] {
+            let bitmap = flat([3, 3, 3, 255], width: width, height: height)
+            let file = try JPEGEncoder().encode(bitmap)
+            #expect(try ImageHeader(parsing: file).size == bitmap.size)
+        }
+        for (width, height) in [(65_536, 1), (1, 65_536)] {
+            #expect(throws: ImageEncodingError.tooLarge(side: 65_536, maximum: 65_535)) {
+                try JPEGEncoder().encode(flat([1, 2, 3, 255], width: width, height: height))
+            }
+        }
+    }
+
+    @Test("errors say what to do")
+    func messages() {
+        #expect(ImageEncodingError.transparent.description.contains("PNG"))
+        #expect(ImageEncodingError.tooLarge(side: 70_000, maximum: 65_535).description.contains("65535"))
+    }
+}
