@@ -57,14 +57,6 @@ extension MutableSpan<UInt8> {
     }
 }
 
-extension MutableSpan<Int16> {
-    @inline(__always)
-    mutating func store(_ vector: SIMD8<Int16>, at index: Int) {
-        precondition(index >= 0 && index <= count - 8)
-        for lane in 0..<8 { self[index + lane] = vector[lane] }
-    }
-}
-
 // Vectors made lane by lane. In a debug build the standard library's operators on vectors are generic code that is
 // not specialised: one takes 200 to 2,400 ns, and a decoder made of them is 600 times as slow as in a release build.
 // Lanes made by these functions take a tenth of that. In a release build the compiler makes the same vector

@@ -7,50 +7,66 @@ enum ForwardDCT {
     typealias Line = SIMD8<Int16>
     private typealias WideLine = SIMD8<Int32>
 
-    /// Transforms the block of samples whose first is at `origin`, quantises it into `coefficients`, row by row, and
+    /// Transforms the block whose first row of samples is at `origin`, quantises it into `coefficients`, row by row, and
     /// answers which of them are not zero: bit `z` for the zigzag position `z`.
     ///
     /// Samples are signed: a level of 128 is 0.
     @inline(never)
     static func transform(
-        _ samples: Span<UInt8>, at origin: Int, stride: Int, _ quantiser: borrowing JPEGQuantiser,
-        into coefficients: inout MutableSpan<Int16>
+        _ samples: Span<Line>, at origin: Int, stride: Int, _ quantiser: borrowing JPEGQuantiser,
+        into coefficients: inout CoefficientBlock
     ) -> UInt64 {
-        var lines = columns(samples, at: origin, stride: stride)
+        var lines = Lines(
+            samples[origin], samples[origin &+ stride],
+            samples[origin &+ 2 &* stride], samples[origin &+ 3 &* stride],
+            samples[origin &+ 4 &* stride], samples[origin &+ 5 &* stride],
+            samples[origin &+ 6 &* stride], samples[origin &+ 7 &* stride])
+        let (level, raise) = (quantiser.level, quantiser.raise)
+        lines.interleave()
+        lines = lines.each { $0 &- level }
+        lines.interleave()
+        lines = lines.each { $0 &* raise }
+        lines.interleave()
         lines.transform(isFirstPass: true)
-        lines.transpose()
+        lines = lines.each { $0 &- level }
+        lines.interleave()
+        lines = lines.each { $0 &- level }
+        lines.interleave()
+        lines = lines.each { $0 &+ level &+ level }
+        lines.interleave()
         lines.transform(isFirstPass: false)
 
-        let factors = quantiser.factors.span
         // Of each column, a bit for each row that has a coefficient.
-        var rows = SIMD8<UInt16>()
-        quantise(lines.l0, 0, factors, &rows, &coefficients)
-        quantise(lines.l1, 1, factors, &rows, &coefficients)
-        quantise(lines.l2, 2, factors, &rows, &coefficients)
-        quantise(lines.l3, 3, factors, &rows, &coefficients)
-        quantise(lines.l4, 4, factors, &rows, &coefficients)
-        quantise(lines.l5, 5, factors, &rows, &coefficients)
-        quantise(lines.l6, 6, factors, &rows, &coefficients)
-        quantise(lines.l7, 7, factors, &rows, &coefficients)
-        let positions = quantiser.positions.span.extracting(0..<2048)
+        var rows = Line()
+        quantise(lines.l0, 0, quantiser.factors[0], &rows, &coefficients)
+        quantise(lines.l1, 1, quantiser.factors[1], &rows, &coefficients)
+        quantise(lines.l2, 2, quantiser.factors[2], &rows, &coefficients)
+        quantise(lines.l3, 3, quantiser.factors[3], &rows, &coefficients)
+        quantise(lines.l4, 4, quantiser.factors[4], &rows, &coefficients)
+        quantise(lines.l5, 5, quantiser.factors[5], &rows, &coefficients)
+        quantise(lines.l6, 6, quantiser.factors[6], &rows, &coefficients)
+        quantise(lines.l7, 7, quantiser.factors[7], &rows, &coefficients)
+        let positions = quantiser.positions.span
+        precondition(positions.count == 2048)
         var found: UInt64 = 0
-        for column in 0..<8 { found |= positions[column &<< 8 | Int(rows[column] & 255)] }
+        for column in 0..<8 { found |= positions[column &<< 8 | Int(truncatingIfNeeded: rows[column] & 255)] }
         return found
     }
 
     @inline(__always)
     private static func quantise(
-        _ line: Line, _ row: Int, _ factors: Span<JPEGQuantiser.Factors>, _ rows: inout SIMD8<UInt16>,
-        _ coefficients: inout MutableSpan<Int16>
+        _ line: Line, _ row: Int, _ factors: JPEGQuantiser.Factors, _ rows: inout Line,
+        _ coefficients: inout CoefficientBlock
     ) {
-        let factors = factors[row]
-        let sign = lanes { line[$0] &>> 15 }
-        let magnitude = lanes { UInt16(truncatingIfNeeded: (line[$0] ^ sign[$0]) &- sign[$0]) }
-        let sum = magnitude &+ factors.correction
-        let quotient = upperHalves(upperHalves(sum, factors.reciprocal), factors.scale)
-        rows |= lanes { min(quotient[$0], 1) &<< UInt16(truncatingIfNeeded: row) }
-        coefficients.store(
-            lanes { (Int16(truncatingIfNeeded: quotient[$0]) ^ sign[$0]) &- sign[$0] }, at: row &* 8)
+        let sign = line &>> Line(repeating: 15)
+        let magnitude = (line ^ sign) &- sign
+        let sum = lanes { UInt16(truncatingIfNeeded: magnitude[$0]) } &+ factors.correction
+        let quotients = upperHalves(upperHalves(sum, factors.reciprocal), factors.scale)
+        let quotient = lanes { Int16(truncatingIfNeeded: quotients[$0]) }
+        // The sign of what a quotient leaves to nought says that it is not nought.
+        rows |= (Line() &- quotient) &>> Line(repeating: 15) & Line(repeating: 1 &<< Int16(row))
+        let result = (quotient ^ sign) &- sign
+        for column in 0..<8 { coefficients[row &* 8 &+ column] = result[column] }
     }
 
     @inline(__always)
@@ -62,35 +78,8 @@ enum ForwardDCT {
         }
     }
 
-    /// The block's columns, each sample four bits up. As bytes they are turned in half the steps.
     @inline(__always)
-    private static func columns(_ samples: Span<UInt8>, at origin: Int, stride: Int) -> Lines {
-        let block = samples.extracting(origin..<origin &+ 7 &* stride &+ 8)
-        let a0 = interleaved(block.vector8(at: 0), block.vector8(at: 4 &* stride))
-        let a1 = interleaved(block.vector8(at: stride), block.vector8(at: 5 &* stride))
-        let a2 = interleaved(block.vector8(at: 2 &* stride), block.vector8(at: 6 &* stride))
-        let a3 = interleaved(block.vector8(at: 3 &* stride), block.vector8(at: 7 &* stride))
-        let b0 = interleaved(a0.lowHalf, a2.lowHalf)
-        let b1 = interleaved(a0.highHalf, a2.highHalf)
-        let b2 = interleaved(a1.lowHalf, a3.lowHalf)
-        let b3 = interleaved(a1.highHalf, a3.highHalf)
-        let (c0, c1) = (interleaved(b0.lowHalf, b2.lowHalf), interleaved(b0.highHalf, b2.highHalf))
-        let (c2, c3) = (interleaved(b1.lowHalf, b3.lowHalf), interleaved(b1.highHalf, b3.highHalf))
-        return Lines(
-            raised(c0.lowHalf), raised(c0.highHalf), raised(c1.lowHalf), raised(c1.highHalf),
-            raised(c2.lowHalf), raised(c2.highHalf), raised(c3.lowHalf), raised(c3.highHalf))
-    }
-
-    @inline(__always)
-    private static func interleaved(_ a: SIMD8<UInt8>, _ b: SIMD8<UInt8>) -> SIMD16<UInt8> {
-        SIMD16(
-            a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3], a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
-    }
-
-    @inline(__always)
-    private static func raised(_ samples: SIMD8<UInt8>) -> Line {
-        lanes { Int16(bitPattern: UInt16(truncatingIfNeeded: samples[$0]) &<< 8) &>> 4 }
-    }
+    private static func centred(_ line: Line) -> Line { line &- Line(repeating: 128) }
 
     private struct Lines {
         var l0, l1, l2, l3, l4, l5, l6, l7: Line
@@ -109,9 +98,7 @@ enum ForwardDCT {
             let (e0, e3, e1, e2) = (s0 &+ s3, s0 &- s3, s1 &+ s2, s1 &- s2)
             let (sum, difference) = (e0 &+ e1, e0 &- e1)
             // The first pass keeps two more bits than samples have; the second drops them.
-            let half: Int16 = isFirstPass ? 0 : 2
-            l0 = lanes { (sum[$0] &+ half) &>> 2 }
-            l4 = lanes { (difference[$0] &+ half) &>> 2 }
+            (l0, l4) = (Self.first(sum, isFirstPass), Self.first(difference, isFirstPass))
             l2 = Self.narrow(Self.sum(e2, 4433, e3, 10703))
             l6 = Self.narrow(Self.sum(e2, -10704, e3, 4433))
             l1 = Self.narrow(Self.sum(d3, 2260, d2, 6437) &+ Self.sum(d1, 9633, d0, 11363))
@@ -130,19 +117,31 @@ enum ForwardDCT {
         }
 
         @inline(__always)
-        private static func narrow(_ line: WideLine) -> Line {
-            lanes { Int16(truncatingIfNeeded: (line[$0] &+ 32768) &>> 16) }
+        private static func first(_ line: Line, _ isFirstPass: Bool) -> Line {
+            (isFirstPass ? line : line &+ Line(repeating: 2)) &>> Line(repeating: 2)
         }
 
-        /// Rows become columns: three rounds of interleaving.
+        /// The upper halves.
         @inline(__always)
-        mutating func transpose() {
+        private static func narrow(_ line: WideLine) -> Line {
+            let rounded = line &+ WideLine(repeating: 32768)
+            return lanes { Int16(truncatingIfNeeded: rounded[$0] &>> 16) }
+        }
+
+        /// A third of a transposition.
+        @inline(__always)
+        mutating func interleave() {
             let (a0, a1, a2, a3) = (Self.low(l0, l4), Self.high(l0, l4), Self.low(l1, l5), Self.high(l1, l5))
             let (a4, a5, a6, a7) = (Self.low(l2, l6), Self.high(l2, l6), Self.low(l3, l7), Self.high(l3, l7))
-            let (b0, b1, b2, b3) = (Self.low(a0, a4), Self.high(a0, a4), Self.low(a1, a5), Self.high(a1, a5))
-            let (b4, b5, b6, b7) = (Self.low(a2, a6), Self.high(a2, a6), Self.low(a3, a7), Self.high(a3, a7))
-            (l0, l1, l2, l3) = (Self.low(b0, b4), Self.high(b0, b4), Self.low(b1, b5), Self.high(b1, b5))
-            (l4, l5, l6, l7) = (Self.low(b2, b6), Self.high(b2, b6), Self.low(b3, b7), Self.high(b3, b7))
+            (l0, l1, l2, l3) = (a0, a1, a2, a3)
+            (l4, l5, l6, l7) = (a4, a5, a6, a7)
+        }
+
+        @inline(__always)
+        func each(_ change: (Line) -> Line) -> Lines {
+            Lines(
+                change(l0), change(l1), change(l2), change(l3), change(l4), change(l5), change(l6), change(l7)
+            )
         }
 
         @inline(__always)

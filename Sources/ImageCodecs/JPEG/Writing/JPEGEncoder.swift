@@ -40,11 +40,13 @@ public struct JPEGEncoder: Sendable {
         ]
         let symbols = try Self.symbols(of: bitmap, as: layout, quantisers)
         let tables = layout == .grey ? 1 : 2
-        let codes = (0..<tables * 2).map { table in
-            JPEGHuffmanCode(frequencies: symbols.frequencies.span.extracting(table * 256..<table * 256 + 256))
+        let frequencies = symbols.frequencies
+        let codes = (0..<JPEGSymbols.Table.count).map { table in
+            JPEGHuffmanCode(frequencies: frequencies.span.extracting(table * 256..<table * 256 + 256))
         }
         var file = JPEGHeader.bytes(
-            of: bitmap.size, layout, steps: quantisers.prefix(tables).map(\.steps), codes: codes)
+            of: bitmap.size, layout, steps: quantisers.prefix(tables).map(\.steps),
+            codes: codes.prefix(tables * 2))
         file += JPEGEntropyWriter.bytes(of: symbols, codes: codes)
         file += [0xFF, 0xD9]
         return file
@@ -57,14 +59,14 @@ public struct JPEGEncoder: Sendable {
         var symbols = JPEGSymbols()
         var samples = JPEGSamples(of: bitmap, as: layout)
         let side = layout.unitSide
-        let units = ImageSize(width: (bitmap.width + side - 1) / side, height: (bitmap.height + side - 1) / side)
+        let units = ImageSize(
+            width: (bitmap.width + side - 1) / side, height: (bitmap.height + side - 1) / side)
         let blocks = ImageSize(width: (bitmap.width + 7) / 8, height: (bitmap.height + 7) / 8)
-        var block = [Int16](repeating: 0, count: 64)
-        func add(_ samples: Span<UInt8>, at origin: Int, stride: Int, of component: Int) {
-            var coefficients = block.mutableSpan
+        var block = CoefficientBlock(repeating: 0)
+        func add(_ samples: Span<JPEGSamples.Line>, at origin: Int, stride: Int, of component: Int) {
             let positions = ForwardDCT.transform(
-                samples, at: origin, stride: stride, quantisers[min(component, 1)], into: &coefficients)
-            symbols.add(block.span, positions: positions, of: component)
+                samples, at: origin, stride: stride, quantisers[min(component, 1)], into: &block)
+            symbols.add(block, positions: positions, of: component)
         }
         for row in 0..<units.height {
             samples.read(unitRow: row, of: bitmap.pixels.span)
@@ -75,18 +77,18 @@ public struct JPEGEncoder: Sendable {
                     for part in 0..<4 {
                         let (right, down) = (part & 1, part &>> 1)
                         if column &* 2 &+ right < blocks.width, row &* 2 &+ down < blocks.height {
-                            let origin = down &* 8 &* samples.stride &+ column &* 16 &+ right &* 8
+                            let origin = down &* 8 &* samples.stride &+ column &* 2 &+ right
                             add(samples.luma.span, at: origin, stride: samples.stride, of: 0)
                         } else {
                             symbols.addEmptyBlock(of: 0)
                         }
                     }
                 } else {
-                    add(samples.luma.span, at: column &* 8, stride: samples.stride, of: 0)
+                    add(samples.luma.span, at: column, stride: samples.stride, of: 0)
                 }
                 if layout != .grey {
-                    add(samples.blue.span, at: column &* 8, stride: samples.colourStride, of: 1)
-                    add(samples.red.span, at: column &* 8, stride: samples.colourStride, of: 2)
+                    add(samples.blue.span, at: column, stride: samples.colourStride, of: 1)
+                    add(samples.red.span, at: column, stride: samples.colourStride, of: 2)
                 }
             }
         }

@@ -77,7 +77,8 @@ extension MutableSpan<UInt8> {
     fileprivate mutating func storeBigEndian(_ word: UInt64, at index: Int) {
         precondition(index >= 0 && index <= count - 8)
         for lane in 0..<8 {
-            self[index &+ lane] = UInt8(truncatingIfNeeded: word &>> UInt64(truncatingIfNeeded: 56 &- 8 &* lane))
+            let shift = UInt64(truncatingIfNeeded: 56 &- 8 &* lane)
+            self[index &+ lane] = UInt8(truncatingIfNeeded: word &>> shift)
         }
     }
 }

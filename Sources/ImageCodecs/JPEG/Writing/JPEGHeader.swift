@@ -11,7 +11,7 @@ enum JPEGHeader {
     ///   - steps: of luma, and of colour unless there is none.
     ///   - codes: DC and AC of each of these.
     static func bytes(
-        of size: ImageSize, _ layout: JPEGSamples.Layout, steps: [[UInt8]], codes: [JPEGHuffmanCode]
+        of size: ImageSize, _ layout: JPEGSamples.Layout, steps: [[UInt8]], codes: ArraySlice<JPEGHuffmanCode>
     ) -> [UInt8] {
         var file: [UInt8] = [0xFF, 0xD8]
         append(0xE0, Array("JFIF".utf8) + [0, 1, 1, 0, 0, 1, 0, 1, 0, 0], to: &file)

@@ -10,7 +10,9 @@ struct JPEGQuantiser {
     /// Row by row, 1 to 255: what a baseline file can hold.
     let steps: [UInt8]
     /// Of each row of the block.
-    let factors: [Factors]
+    private(set) var factors = InlineArray<8, Factors>(repeating: Factors())
+    let level: SIMD8<Int16>
+    let raise: SIMD8<Int16>
     /// Where the coefficients of a column are in zigzag order: 256 entries for each column, one for each set of rows, with a
     /// bit for each zigzag position.
     let positions: [UInt64]
@@ -20,17 +22,15 @@ struct JPEGQuantiser {
         let scale = quality < 50 ? 5000 / quality : 200 - quality * 2
         let steps = (0..<64).map { UInt8(max(1, min((Int(typical[$0]) * scale + 50) / 100, 255))) }
         self.steps = steps
-        factors = (0..<8).map { row in
-            var factors = Factors()
-            for column in 0..<8 {
-                let (correction, reciprocal, scale) = Self.division(by: Int(steps[row * 8 + column]) * 8)
-                factors.correction[column] = correction
-                factors.reciprocal[column] = reciprocal
-                factors.scale[column] = scale
-            }
-            return factors
+        for index in 0..<64 {
+            let (correction, reciprocal, scale) = Self.division(by: Int(steps[index]) * 8)
+            factors[index / 8].correction[index % 8] = correction
+            factors[index / 8].reciprocal[index % 8] = reciprocal
+            factors[index / 8].scale[index % 8] = scale
         }
         positions = Self.positions
+        level = SIMD8(repeating: 128)
+        raise = SIMD8(repeating: 16)
     }
 
     /// Factors with which `(x + correction) * reciprocal >> 16) * scale >> 16` is `x / divisor`, rounded to the nearest, for

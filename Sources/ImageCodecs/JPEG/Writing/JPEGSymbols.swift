@@ -43,7 +43,7 @@ struct JPEGSymbols {
     }
 
     /// Adds a block; `positions` has a bit for each coefficient that is not zero, in zigzag order. There must be room.
-    mutating func add(_ coefficients: Span<Int16>, positions: UInt64, of component: Int) {
+    mutating func add(_ coefficients: borrowing CoefficientBlock, positions: UInt64, of component: Int) {
         let dc = Int32(coefficients[0])
         let difference = dc &- predictions[component]
         predictions[component] = dc
@@ -55,14 +55,15 @@ struct JPEGSymbols {
     /// Appends a block's tokens, and answers where the next one's begin.
     @inline(never)
     private static func append(
-        _ coefficients: Span<Int16>, _ positions: UInt64, difference: Int32, dc: UInt32, ac: UInt32,
+        _ coefficients: borrowing CoefficientBlock, _ positions: UInt64, difference: Int32, dc: UInt32,
+        ac: UInt32,
         to allTokens: inout [UInt32], at start: Int, _ allFrequencies: inout [UInt32],
         _ magnitudes: Span<UInt32>
     ) -> Int {
         var tokens = allTokens.mutableSpan
         var frequencies = allFrequencies.mutableSpan
         precondition(start >= 0 && start <= tokens.count - mostOfBlock && frequencies.count == 1024)
-        precondition(coefficients.count == 64 && magnitudes.count == 4096)
+        precondition(magnitudes.count == 4096)
         var next = start
         let first = magnitudes[Int(truncatingIfNeeded: difference &+ 2048) & 4095] | dc
         tokens[next] = first
