@@ -20,8 +20,9 @@ enum ColourSeparation {
                 word(bytes, 0), word(bytes, 4), word(bytes, 8), word(bytes, 12), word(bytes, 16),
                 word(bytes, 20), word(bytes, 24), word(bytes, 28))
         }
-        for pixel in whole * 8..<row.count * 8 {
-            row[pixel / 8][pixel % 8] = word(pixels, min(pixel * 4, pixels.count - 4))
+        let last = pixels.count - 4
+        for group in whole..<row.count {
+            row[group] = lanes { word(pixels, min(group * 32 + $0 * 4, last)) }
         }
     }
 

@@ -34,65 +34,17 @@ public struct JPEGEncoder: Sendable {
         let layout: JPEGSamples.Layout =
             bitmap.isGrey ? .grey : subsampling == .quarter ? .quarter : .full
         let quality = max(1, min(quality, 100))
-        let quantisers = [
-            JPEGQuantiser(JPEGQuantiser.luminance, quality: quality),
-            JPEGQuantiser(JPEGQuantiser.chrominance, quality: quality),
-        ]
-        let symbols = try Self.symbols(of: bitmap, as: layout, quantisers)
-        let tables = layout == .grey ? 1 : 2
+        let luma = JPEGQuantiser(JPEGQuantiser.luminance, quality: quality)
+        let colour = JPEGQuantiser(JPEGQuantiser.chrominance, quality: quality)
+        let symbols = try JPEGUnits(of: bitmap.size, as: layout).symbols(of: bitmap, luma, colour)
         let frequencies = symbols.frequencies
         let codes = (0..<JPEGSymbols.Table.count).map { table in
             JPEGHuffmanCode(frequencies: frequencies.span.extracting(table * 256..<table * 256 + 256))
         }
-        var file = JPEGHeader.bytes(
-            of: bitmap.size, layout, steps: quantisers.prefix(tables).map(\.steps),
-            codes: codes.prefix(tables * 2))
+        var file = JPEGHeader.bytes(of: bitmap.size, layout, steps: [luma.steps, colour.steps], codes: codes)
         file += JPEGEntropyWriter.bytes(of: symbols, codes: codes)
         file += [0xFF, 0xD9]
         return file
-    }
-
-    /// What is to be written of all blocks, unit by unit (T.81 A.2.3).
-    private static func symbols(
-        of bitmap: Bitmap, as layout: JPEGSamples.Layout, _ quantisers: [JPEGQuantiser]
-    ) throws(ImageEncodingError) -> JPEGSymbols {
-        var symbols = JPEGSymbols()
-        var samples = JPEGSamples(of: bitmap, as: layout)
-        let side = layout.unitSide
-        let units = ImageSize(
-            width: (bitmap.width + side - 1) / side, height: (bitmap.height + side - 1) / side)
-        let blocks = ImageSize(width: (bitmap.width + 7) / 8, height: (bitmap.height + 7) / 8)
-        var block = CoefficientBlock(repeating: 0)
-        func add(_ samples: Span<JPEGSamples.Line>, at origin: Int, stride: Int, of component: Int) {
-            let positions = ForwardDCT.transform(
-                samples, at: origin, stride: stride, quantisers[min(component, 1)], into: &block)
-            symbols.add(block, positions: positions, of: component)
-        }
-        for row in 0..<units.height {
-            samples.read(unitRow: row, of: bitmap.pixels.span)
-            guard samples.areOpaque else { throw .transparent }
-            symbols.reserve(blocks: units.width * 6)
-            for column in 0..<units.width {
-                if layout == .quarter {
-                    for part in 0..<4 {
-                        let (right, down) = (part & 1, part &>> 1)
-                        if column &* 2 &+ right < blocks.width, row &* 2 &+ down < blocks.height {
-                            let origin = down &* 8 &* samples.stride &+ column &* 2 &+ right
-                            add(samples.luma.span, at: origin, stride: samples.stride, of: 0)
-                        } else {
-                            symbols.addEmptyBlock(of: 0)
-                        }
-                    }
-                } else {
-                    add(samples.luma.span, at: column, stride: samples.stride, of: 0)
-                }
-                if layout != .grey {
-                    add(samples.blue.span, at: column, stride: samples.colourStride, of: 1)
-                    add(samples.red.span, at: column, stride: samples.colourStride, of: 2)
-                }
-            }
-        }
-        return symbols
     }
 }
 

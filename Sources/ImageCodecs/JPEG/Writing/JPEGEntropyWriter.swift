@@ -60,13 +60,25 @@ enum JPEGEntropyWriter {
     }
 
     private static func stuffed(_ bytes: Span<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count + bytes.count / 64 + 16)
+        var zeros = 0
+        for index in 0..<bytes.count where bytes[index] == 255 { zeros &+= 1 }
+        var result = [UInt8](repeating: 0, count: bytes.count + zeros)
+        var output = result.mutableSpan
+        var target = 0
         var index = 0
         while index < bytes.count {
-            result.append(bytes[index])
-            if bytes[index] == 255 { result.append(0) }
-            index += 1
+            if index &+ 8 <= bytes.count {
+                let word = bytes.bigEndianWord(at: index)
+                if !EntropyBits.hasMarkerByte(word) {
+                    output.storeBigEndian(word, at: target)
+                    index &+= 8
+                    target &+= 8
+                    continue
+                }
+            }
+            output[target] = bytes[index]
+            target &+= bytes[index] == 255 ? 2 : 1
+            index &+= 1
         }
         return result
     }

@@ -8,14 +8,16 @@
 ///     FF DA 00 0C 03  01 00  02 11  03 11  00 3F 00
 enum JPEGHeader {
     /// - Parameters:
-    ///   - steps: of luma, and of colour unless there is none.
+    ///   - steps: of luma, and of colour.
     ///   - codes: DC and AC of each of these.
     static func bytes(
-        of size: ImageSize, _ layout: JPEGSamples.Layout, steps: [[UInt8]], codes: ArraySlice<JPEGHuffmanCode>
+        of size: ImageSize, _ layout: JPEGSamples.Layout, steps: [[UInt8]], codes: [JPEGHuffmanCode]
     ) -> [UInt8] {
         var file: [UInt8] = [0xFF, 0xD8]
         append(0xE0, Array("JFIF".utf8) + [0, 1, 1, 0, 0, 1, 0, 1, 0, 0], to: &file)
-        for (number, steps) in steps.enumerated() {
+        // Without colour, its steps and codes are left out.
+        let tables = layout == .grey ? 1 : 2
+        for (number, steps) in steps.prefix(tables).enumerated() {
             let zigzag = (0..<64).map { steps[Int(Zigzag.natural[$0])] }
             append(0xDB, [UInt8(number)] + zigzag, to: &file)
         }
@@ -26,7 +28,7 @@ enum JPEGHeader {
             [8] + bigEndian(size.height) + bigEndian(size.width) + [UInt8(components.count)]
                 + components.flatMap { $0 == 1 ? [1, lumaSampling, 0] : [$0, 0x11, 1] },
             to: &file)
-        for (index, code) in codes.enumerated() {
+        for (index, code) in codes.prefix(tables * 2).enumerated() {
             let number = UInt8((index % 2) << 4 | index / 2)
             append(0xC4, [number] + code.counts + code.symbols, to: &file)
         }

@@ -12,12 +12,15 @@ struct JPEGSymbols {
 
     /// From the lowest bit: 8 bits of symbol, 2 of table, 6 free, 16 of what follows the code, as many of which count as
     /// the symbol's lowest four bits say.
-    private(set) var tokens: [UInt32] = []
+    private(set) var tokens: [UInt32]
     private(set) var count = 0
     /// Of each table's symbols, how often they occur.
     private(set) var frequencies = [UInt32](repeating: 0, count: Table.count * 256)
     /// The last DC coefficient of each component.
     private var predictions: [Int32] = [0, 0, 0]
+
+    /// - Parameter blocks: how many blocks there will be. Of most pictures each has fewer than ten tokens.
+    init(blocks: Int) { tokens = [UInt32](repeating: 0, count: blocks * 10) }
 
     /// The tokens that a block may have: each coefficient, runs of zeros, its end.
     static let mostOfBlock = 68
@@ -43,7 +46,7 @@ struct JPEGSymbols {
     }
 
     /// Adds a block; `positions` has a bit for each coefficient that is not zero, in zigzag order. There must be room.
-    mutating func add(_ coefficients: borrowing CoefficientBlock, positions: UInt64, of component: Int) {
+    mutating func add(_ coefficients: Span<Int16>, positions: UInt64, of component: Int) {
         let dc = Int32(coefficients[0])
         let difference = dc &- predictions[component]
         predictions[component] = dc
@@ -55,7 +58,7 @@ struct JPEGSymbols {
     /// Appends a block's tokens, and answers where the next one's begin.
     @inline(never)
     private static func append(
-        _ coefficients: borrowing CoefficientBlock, _ positions: UInt64, difference: Int32, dc: UInt32,
+        _ coefficients: Span<Int16>, _ positions: UInt64, difference: Int32, dc: UInt32,
         ac: UInt32,
         to allTokens: inout [UInt32], at start: Int, _ allFrequencies: inout [UInt32],
         _ magnitudes: Span<UInt32>
@@ -63,7 +66,7 @@ struct JPEGSymbols {
         var tokens = allTokens.mutableSpan
         var frequencies = allFrequencies.mutableSpan
         precondition(start >= 0 && start <= tokens.count - mostOfBlock && frequencies.count == 1024)
-        precondition(magnitudes.count == 4096)
+        precondition(coefficients.count == 64 && magnitudes.count == 4096)
         var next = start
         let first = magnitudes[Int(truncatingIfNeeded: difference &+ 2048) & 4095] | dc
         tokens[next] = first
@@ -77,11 +80,14 @@ struct JPEGSymbols {
             rest &= rest &- 1
             var run = position &- last &- 1
             last = position
-            while run > 15 {
-                tokens[next] = ac | 0xF0
-                frequencies[Int(truncatingIfNeeded: ac | 0xF0) & 1023] &+= 1
-                next &+= 1
-                run &-= 16
+            if run > 15 {
+                for _ in 0..<run &>> 4 {
+                    tokens[next] = ac | 0xF0
+                    next &+= 1
+                }
+                frequencies[Int(truncatingIfNeeded: ac | 0xF0) & 1023] &+= UInt32(
+                    truncatingIfNeeded: run &>> 4)
+                run &= 15
             }
             let value = Int(coefficients[Int(Zigzag.natural[position & 63]) & 63])
             let token =
