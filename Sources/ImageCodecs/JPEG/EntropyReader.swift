@@ -93,7 +93,7 @@ struct EntropyBits {
 
     /// Whether a byte of the word is 0xFF: of its complement, nought.
     @inline(__always)
-    private static func hasMarkerByte(_ word: UInt64) -> Bool {
+    static func hasMarkerByte(_ word: UInt64) -> Bool {
         (~word &- 0x0101_0101_0101_0101) & word & 0x8080_8080_8080_8080 != 0
     }
 

@@ -1,0 +1,62 @@
+/// Writes JPEG files (ISO 10918-1): baseline, with Huffman tables made for the picture, in a JFIF wrapper. They are those
+/// of libjpeg's `cjpeg -optimize -baseline`, byte by byte.
+public struct JPEGEncoder: Sendable {
+    /// How many samples of colour there are. Luma has one for every pixel.
+    public enum Subsampling: Sendable, Hashable, CaseIterable {
+        /// A colour for every four pixels, 4:2:0: what photographs want.
+        case quarter
+        /// A colour for every pixel, 4:4:4: for text and thin lines in colours.
+        case none
+    }
+
+    /// From 1, the smallest file, to 100, the most like the picture: libjpeg's scale. What is beyond counts as the end that
+    /// is nearer.
+    public var quality: Int
+    /// How many samples of colour there are; a picture without colours has none.
+    public var subsampling: Subsampling
+
+    /// Makes an encoder; it keeps no state.
+    public init(quality: Int = 80, subsampling: Subsampling = .quarter) {
+        self.quality = quality
+        self.subsampling = subsampling
+    }
+
+    /// The longest side that a JPEG can have, in pixels.
+    public static let longestSide = 65_535
+
+    /// The bytes of a JPEG file of the bitmap, of one component if all its pixels are grey. Runs for milliseconds on the
+    /// caller's thread.
+    ///
+    /// - Throws: `ImageEncodingError` for a bitmap that is not opaque, and for one with a side above `longestSide`.
+    public func encode(_ bitmap: Bitmap) throws(ImageEncodingError) -> [UInt8] {
+        let side = max(bitmap.width, bitmap.height)
+        guard side <= Self.longestSide else { throw .tooLarge(side: side, maximum: Self.longestSide) }
+        let layout: JPEGSamples.Layout =
+            bitmap.isGrey ? .grey : subsampling == .quarter ? .quarter : .full
+        let quality = max(1, min(quality, 100))
+        let luma = JPEGQuantiser(JPEGQuantiser.luminance, quality: quality)
+        let colour = JPEGQuantiser(JPEGQuantiser.chrominance, quality: quality)
+        let symbols = try JPEGUnits(of: bitmap.size, as: layout).symbols(of: bitmap, luma, colour)
+        let frequencies = symbols.frequencies
+        let codes = (0..<JPEGSymbols.Table.count).map { table in
+            JPEGHuffmanCode(frequencies: frequencies.span.extracting(table * 256..<table * 256 + 256))
+        }
+        var file = JPEGHeader.bytes(of: bitmap.size, layout, steps: [luma.steps, colour.steps], codes: codes)
+        file += JPEGEntropyWriter.bytes(of: symbols, codes: codes)
+        file += [0xFF, 0xD9]
+        return file
+    }
+}
+
+extension Bitmap {
+    /// Whether red, green and blue are the same everywhere.
+    var isGrey: Bool {
+        let pixels = pixels.span
+        var index = 0
+        while index < pixels.count {
+            if pixels[index] != pixels[index &+ 1] || pixels[index] != pixels[index &+ 2] { return false }
+            index &+= 4
+        }
+        return true
+    }
+}

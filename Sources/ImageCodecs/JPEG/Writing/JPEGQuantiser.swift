@@ -1,0 +1,90 @@
+/// The quantisation steps of a component, and what divides by them.
+struct JPEGQuantiser {
+    /// A row of factors: a division by a step, rounded to the nearest, is a sum and two upper halves of products.
+    struct Factors {
+        var correction = SIMD8<UInt16>()
+        var reciprocal = SIMD8<UInt16>()
+        var scale = SIMD8<UInt16>()
+    }
+
+    /// Row by row, 1 to 255: what a baseline file can hold.
+    let steps: [UInt8]
+    /// Of each row of the block.
+    private(set) var factors = InlineArray<8, Factors>(repeating: Factors())
+    let level: SIMD8<Int16>
+    let raise: SIMD8<Int16>
+    /// Where the coefficients of a column are in zigzag order: 256 entries for each column, one for each set of rows, with a
+    /// bit for each zigzag position.
+    let positions: [UInt64]
+
+    /// Steps of a component for a quality from 1 to 100.
+    init(_ typical: InlineArray<64, UInt8>, quality: Int) {
+        let scale = quality < 50 ? 5000 / quality : 200 - quality * 2
+        let steps = (0..<64).map { UInt8(max(1, min((Int(typical[$0]) * scale + 50) / 100, 255))) }
+        self.steps = steps
+        for index in 0..<64 {
+            let (correction, reciprocal, scale) = Self.division(by: Int(steps[index]) * 8)
+            factors[index / 8].correction[index % 8] = correction
+            factors[index / 8].reciprocal[index % 8] = reciprocal
+            factors[index / 8].scale[index % 8] = scale
+        }
+        positions = Self.positions
+        level = SIMD8(repeating: 128)
+        raise = SIMD8(repeating: 16)
+    }
+
+    /// Factors with which `(x + correction) * reciprocal >> 16) * scale >> 16` is `x / divisor`, rounded to the nearest, for
+    /// every `x` of 15 bits and a divisor from 8 (Granlund and Montgomery, "Division by invariant integers using
+    /// multiplication", 1994; libjpeg-turbo has the same).
+    private static func division(
+        by divisor: Int
+    ) -> (correction: UInt16, reciprocal: UInt16, scale: UInt16) {
+        var bits = 16 + (Int.bitWidth - 1 - divisor.leadingZeroBitCount)
+        var (reciprocal, rest) = (1 << bits).quotientAndRemainder(dividingBy: divisor)
+        var correction = divisor / 2
+        if rest == 0 {
+            reciprocal >>= 1
+            bits -= 1
+        } else if rest <= divisor / 2 {
+            correction += 1
+        } else {
+            reciprocal += 1
+        }
+        rest = 1 << (32 - bits)
+        return (UInt16(correction), UInt16(reciprocal), UInt16(rest))
+    }
+
+    private static let positions: [UInt64] = {
+        var zigzag = [Int](repeating: 0, count: 64)
+        for position in 0..<64 { zigzag[Int(Zigzag.natural[position])] = position }
+        return (0..<8 * 256).map { index in
+            (0..<8).reduce(UInt64(0)) { found, row in
+                index >> row & 1 == 1 ? found | 1 << UInt64(zigzag[row * 8 + index >> 8]) : found
+            }
+        }
+    }()
+
+    /// T.81 table K.1.
+    static let luminance: InlineArray<64, UInt8> = [
+        16, 11, 10, 16, 24, 40, 51, 61,
+        12, 12, 14, 19, 26, 58, 60, 55,
+        14, 13, 16, 24, 40, 57, 69, 56,
+        14, 17, 22, 29, 51, 87, 80, 62,
+        18, 22, 37, 56, 68, 109, 103, 77,
+        24, 35, 55, 64, 81, 104, 113, 92,
+        49, 64, 78, 87, 103, 121, 120, 101,
+        72, 92, 95, 98, 112, 100, 103, 99,
+    ]
+
+    /// T.81 table K.2.
+    static let chrominance: InlineArray<64, UInt8> = [
+        17, 18, 24, 47, 99, 99, 99, 99,
+        18, 21, 26, 66, 99, 99, 99, 99,
+        24, 26, 56, 99, 99, 99, 99, 99,
+        47, 66, 99, 99, 99, 99, 99, 99,
+        99, 99, 99, 99, 99, 99, 99, 99,
+        99, 99, 99, 99, 99, 99, 99, 99,
+        99, 99, 99, 99, 99, 99, 99, 99,
+        99, 99, 99, 99, 99, 99, 99, 99,
+    ]
+}
