@@ -16,9 +16,9 @@ package struct Picture: Sendable {
 
     /// What a picture is kept under: it names the source by its content, so that a changed source never has an old size,
     /// and instances agree. 64 hexadecimal digits.
-    /// - Parameter content: the SHA-256 of the source's bytes.
-    package static func key(_ recipe: PictureRecipe, ofContent content: SHA256.Digest) -> SHA256.Digest {
-        SHA256.hash(of: "\(content.hexadecimal)\n\(recipe.derivation)\nencoder \(encoderVersion)")
+    /// - Parameter content: the SHA-256 of the source's bytes, as `ImageBytes.checksum` has it.
+    package static func key(_ recipe: PictureRecipe, ofContent content: String) -> SHA256.Digest {
+        SHA256.hash(of: "\(content)\n\(recipe.derivation)\nencoder \(encoderVersion)")
     }
 
     /// The picture of a source by a recipe. Runs for milliseconds on the caller's thread.

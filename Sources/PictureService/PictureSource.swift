@@ -22,11 +22,11 @@ package struct PictureSource: Hashable, Sendable {
         self.text = text
         self.url = url
         self.scheme = scheme
-        let origin = WebOrigin(text)
-        guard let origin, url.user() == nil, url.password() == nil else {
-            self.origin = nil
+        guard ["https", "http"].contains(scheme), url.user() == nil, url.password() == nil else {
+            origin = nil
             return
         }
+        guard let origin = WebOrigin(text) else { throw .malformedAddress }
         // Two readers have to find the same host and port: what one of them judges the other connects to.
         let host = url.lowercasedHost.filter { $0 != "[" && $0 != "]" }
         guard host == origin.host || host == origin.host + ".", (1...65_535).contains(origin.port),

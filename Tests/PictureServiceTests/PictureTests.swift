@@ -76,13 +76,13 @@ struct PictureTests {
 
     @Test(
         "the bytes are the same alone and together with any others, of large sources too",
-        arguments: [(100, 150), (1001, 1503), (2002, 1500), (3000, 800)])
+        arguments: [(100, 150), (1601, 1600)])
     func together(width: Int, height: Int) throws {
         let source = try jpeg(width, height)
         let texts = ["w92", "w342", "w780", "1600x900", "300x300.fill", "original", "1500x1400.fill"]
         let recipes = try texts.map { text throws in try PictureRecipe(text) }
         let alone = try recipes.map { recipe throws in try Picture.picture(of: source, recipe).bytes.array }
-        for group in [[0, 1, 2], [6, 0], [0, 1, 2, 3, 4, 5, 6], [5, 3], [4, 5]] {
+        for group in [[0, 1, 2, 3, 4, 5, 6], [6, 0], [4, 5]] {
             let pictures = try Picture.pictures(of: source, group.map { recipes[$0] })
             #expect(pictures.map(\.bytes.array) == group.map { alone[$0] })
         }
@@ -91,18 +91,18 @@ struct PictureTests {
 
     @Test("a picture that is reduced has the size that the source's own sides give it")
     func roundedSides() throws {
-        // A quarter of 4001 is not whole, nor is one of 3001.
-        let picture = try picture(jpeg(3001, 4001), "w300")
+        // Half of either side is not whole.
+        let picture = try picture(jpeg(1601, 3203), "w300")
         #expect(
             picture.size
-                == ImageSize(width: 3001, height: 4001).fitted(into: ImageSize(width: 300, height: 4001)))
+                == ImageSize(width: 1601, height: 3203).fitted(into: ImageSize(width: 300, height: 3203)))
     }
 
     @Test("a reduced picture looks like the whole one at its size")
     func likeness() throws {
-        let source = try jpeg(1600, 2400)
+        let source = try jpeg(1600, 1600)
         let whole = try ImageDecoders.standard.decode(source.array).resized(
-            to: ImageSize(width: 200, height: 300))
+            to: ImageSize(width: 200, height: 200))
         let picture = try ImageDecoders.standard.decode(picture(source, "w200.png").bytes.array)
         #expect(picture.size == whole.size)
         let differences = zip(picture.pixels, whole.pixels).map { abs(Int($0) - Int($1)) }
@@ -128,8 +128,8 @@ struct PictureTests {
 
     @Test("the key names the content and what is made of it, and neither expiry nor tag")
     func key() throws {
-        let (one, other) = (SHA256.hash(of: "one"), SHA256.hash(of: "other"))
-        func key(_ recipe: String, _ content: SHA256.Digest) throws -> SHA256.Digest {
+        let (one, other) = (SHA256.hash(of: "one").hexadecimal, SHA256.hash(of: "other").hexadecimal)
+        func key(_ recipe: String, _ content: String) throws -> SHA256.Digest {
             Picture.key(try PictureRecipe(recipe), ofContent: content)
         }
         #expect(try key("w342", one) == key("w342.q80.e5.v1", one))

@@ -56,7 +56,7 @@ struct SigningKeysTests {
     @Test(
         "a line that is not right is named",
         arguments: [
-            ("key", 1, SigningKeys.Fault.tooShort), ("\n# \nk k k", 3, .notAKey),
+            ("keys", 1, SigningKeys.Fault.tooShort), ("\n# \nk k k", 3, .notAKey),
             ("a " + String(repeating: "0b", count: 31), 1, .tooShort), ("a &&", 1, .notAKey),
             ("- " + hexadecimal, 1, .badName), ("a.b " + hexadecimal, 1, .badName),
             (String(repeating: "n", count: 33) + " " + hexadecimal, 1, .badName),

@@ -13,7 +13,9 @@ struct PictureProgramTests {
     private func folder(_ names: String...) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         for (index, name) in names.enumerated() {
-            let pixels = (0..<60 * 90).flatMap { [UInt8($0 % 60), UInt8($0 / 60), UInt8(index * 20), 255] }
+            let blue = UInt8(index * 20)
+            var pixels: [UInt8] = []
+            for y in UInt8(0)..<90 { for x in UInt8(0)..<60 { pixels += [x, y, blue, 255] } }
             let file = try JPEGEncoder().encode(Bitmap(width: 60, height: 90, pixels: pixels))
             try Data(file).write(to: URL(filePath: folder.file(name)))
         }
