@@ -76,17 +76,17 @@ struct PictureTests {
 
     @Test(
         "the bytes are the same alone and together with any others, of large sources too",
-        arguments: [(100, 150), (1601, 1600)])
+        arguments: [(100, 150), (1561, 1560)])
     func together(width: Int, height: Int) throws {
         let source = try jpeg(width, height)
-        let texts = ["w92", "w342", "w780", "1600x900", "300x300.fill", "original", "1500x1400.fill"]
+        let texts = ["w92", "300x300.fill", "1500x1400.fill", "original"]
         let recipes = try texts.map { text throws in try PictureRecipe(text) }
         let alone = try recipes.map { recipe throws in try Picture.picture(of: source, recipe).bytes.array }
-        for group in [[0, 1, 2, 3, 4, 5, 6], [6, 0], [4, 5]] {
+        for group in [[0, 1, 2, 3], [2, 0]] {
             let pictures = try Picture.pictures(of: source, group.map { recipes[$0] })
             #expect(pictures.map(\.bytes.array) == group.map { alone[$0] })
         }
-        #expect(alone[5] == source.array)
+        #expect(alone[3] == source.array)
     }
 
     @Test("a picture that is reduced has the size that the source's own sides give it")
