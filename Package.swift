@@ -51,12 +51,16 @@ let package = Package(
                 "CSystem",
             ],
             swiftSettings: swiftSettings),
+        .target(
+            name: "PictureService",
+            dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "LazyImages"],
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
                 "TerminalGraphics",
-                "HTTPSemantics", "HTTPServer", "CatalogueService", "CSystem",
+                "HTTPSemantics", "HTTPServer", "CatalogueService", "PictureService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -133,6 +137,10 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "PictureServiceTests",
+            dependencies: ["PictureService", "HTTPSemantics", "ImageCodecs", "LazyImages", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "marquee-benchTests",
             dependencies: ["marquee-bench", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
@@ -140,7 +148,7 @@ let package = Package(
             name: "marqueeTests",
             dependencies: [
                 "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
-                "HTTPServer",
+                "HTTPServer", "ImageCodecs", "PictureService",
                 "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),

@@ -86,6 +86,17 @@ public struct ImageDecoders: Sendable {
         guard let format = ImageFormat(detecting: bytes) else { throw .unrecognised }
         throw .unsupported(feature: format.displayName)
     }
+
+    /// Decodes a file that several sizes are to be made of: a JPEG at 1/2, 1/4 or 1/8, the smallest that is not below `least`;
+    /// others, and without one, at their own size. Throws as `decode(_:sizing:limits:)`.
+    package func decode(
+        _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits = .standard
+    ) throws(ImageDecodingError) -> Bitmap {
+        guard let jpeg = decoder(of: bytes) as? JPEGDecoder else {
+            return try decode(bytes, sizing: nil, limits: limits)
+        }
+        return try jpeg.decode(bytes, notBelow: least, limits: limits)
+    }
 }
 
 extension ImageDecoders {

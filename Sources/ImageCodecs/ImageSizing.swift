@@ -12,7 +12,7 @@ public struct ImageSizing: Sendable, Hashable {
     }
 
     /// The box that a picture of size `source` is made to fit into before it is cropped.
-    func box(for source: ImageSize) -> ImageSize {
+    package func box(for source: ImageSize) -> ImageSize {
         guard case .fill = mode else { return target }
         // The side that needs the larger scale decides. The other may be as long as it is.
         let across = Double(target.width) / Double(source.width)

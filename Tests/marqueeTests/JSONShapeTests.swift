@@ -108,6 +108,12 @@ struct JSONShapeTests {
         try await note("fetch", "fetch", "a", "b", "nosuch", "-o", fixture.home.file("out"))
         try await note("fetch", "prewarm")
         try await note("fetch", "show", fixture.folder.file("posters/1.png"))
+        try await note(
+            "fetch", "picture", fixture.folder.file("posters/1.png"), "w1", "-o", fixture.home.file("picture")
+        )
+        try Data(String(repeating: "0b", count: 32).utf8).write(to: URL(filePath: fixture.home.file("keys")))
+        try await note(
+            "sign", "sign", "https://example.org/a", "w1", "--sign-key-file", fixture.home.file("keys"))
         try await note("film", "list")
         try await note("film", "show", "a")
         try await note("cache info", "cache", "info")

@@ -25,9 +25,22 @@ public struct JPEGDecoder: ImageDecoding {
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
+        try decode(bytes, into: JPEGFile(sizing: sizing, limits: limits), limits)
+    }
+
+    /// Decodes a JPEG at 1/2, 1/4 or 1/8, the smallest that is not below `least`, and averages nothing: for pictures that
+    /// several sizes are made of. At its own size without one.
+    func decode(
+        _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        try decode(bytes, into: JPEGFile(sizing: nil, notBelow: least, limits: limits), limits)
+    }
+
+    private func decode(
+        _ bytes: Span<UInt8>, into file: consuming JPEGFile, _ limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
         try limits.check(inputBytes: bytes.count)
         guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognised }
-        var file = JPEGFile(sizing: sizing, limits: limits)
         try file.read(bytes)
         return try file.picture()
     }

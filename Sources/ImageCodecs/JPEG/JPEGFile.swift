@@ -3,6 +3,8 @@ struct JPEGFile {
     private let limits: DecodingLimits
     /// What is wanted of the picture, as it is shown.
     private let sizing: ImageSizing?
+    /// The size, as it is shown, that a picture without a sizing is reduced towards and not below.
+    private let least: ImageSize?
     private var segments = JPEGSegments(offset: 2)
     private var tables = JPEGTables()
     private var frame: JPEGFrame?
@@ -24,9 +26,10 @@ struct JPEGFile {
     private var planes: JPEGPlanes?
     private var coefficients: JPEGCoefficients?
 
-    init(sizing: ImageSizing?, limits: DecodingLimits) {
+    init(sizing: ImageSizing?, notBelow least: ImageSize? = nil, limits: DecodingLimits) {
         self.limits = limits
         self.sizing = sizing
+        self.least = least
     }
 
     /// Reads the whole file, or what there is of it once a scan began; the limits are checked at the frame header,
@@ -97,6 +100,11 @@ struct JPEGFile {
         self.frame = frame
         steps = Array(repeating: nil, count: frame.components.count)
         let upright = orientation ?? .upright
+        if sizing == nil, let least {
+            let scale = JPEGScale(frame, target: upright.size(ofStored: least))
+            (self.scale, layout) = (scale, PictureLayout(whole: scale.size))
+            return
+        }
         let layout = PictureLayout(upright.size(ofStored: frame.size), to: sizing).stored(upright)
         self.layout = layout
         scale = JPEGScale(frame, target: sizing == nil ? nil : layout.scaled)

@@ -5,7 +5,7 @@ extension Bitmap {
     public func resized(to size: ImageSize) -> Bitmap { resized(to: PictureLayout(whole: size)) }
 
     /// The picture as `sizing` wants it, never enlarged; the picture itself without one.
-    func resized(to sizing: ImageSizing?) -> Bitmap { resized(to: PictureLayout(size, to: sizing)) }
+    package func resized(to sizing: ImageSizing?) -> Bitmap { resized(to: PictureLayout(size, to: sizing)) }
 
     private func resized(to layout: PictureLayout) -> Bitmap {
         guard layout.scaled != size else { return cropped(to: layout) }

@@ -60,7 +60,7 @@ package struct SHA256: Sendable {
         }
     }
 
-    private static let blockSize = 64
+    static let blockSize = 64
 }
 
 extension SHA256 {

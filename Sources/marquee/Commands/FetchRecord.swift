@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LazyImages
+import PictureService
 
 /// What became of one address: a line of `fetch`, and its object in `fetch --json`. `JSONHelp` has its members.
 struct FetchRecord: Encodable, Sendable {
@@ -64,6 +65,15 @@ struct FetchRecord: Encodable, Sendable {
         milliseconds = 0
         queued = 0
         error = ErrorRecord(code: failure.code, message: failure.description)
+    }
+
+    /// Tells of the picture that was made of the file, not of the file.
+    mutating func become(_ picture: Picture, wantsChecksum: Bool) {
+        bytes = picture.bytes.count
+        format = picture.format.name
+        width = picture.size.width
+        height = picture.size.height
+        sha256 = wantsChecksum ? picture.bytes.checksum : nil
     }
 
     /// Marks a loaded file as failed: it could not be written.

@@ -8,7 +8,7 @@ enum JSONHelp {
         milliseconds, sizes in bytes. The data is on standard output and nothing else;
         messages are on standard error.
 
-        fetch, prewarm, show FILE: an object a line for each address, as it ends
+        fetch, prewarm, show FILE, picture: an object a line for each, as it ends
           url           the address, without credentials; or the film that is not there
           outcome       network    fetched now
                         resumed    fetched, but for what an earlier run had brought
@@ -18,14 +18,14 @@ enum JSONHelp {
                         local      a file, or a data URL
                         failed     see error
           status        of the answer: 200, 404, ...
-          bytes         the file's size
+          bytes         the file's size; picture: of the file it made, as all below
           format        jpeg, png, ...
           width         in pixels
           height        in pixels
           milliseconds  from the transfer's start to its end
           queued        how long it waited for its slot before
           sha256        of the file, with --checksum
-          file          where fetch -o has it
+          file          where fetch -o or picture -o has it
           error         only after a failure
           error.code    a short, stable name: the README lists them
           error.message one line for people
@@ -88,5 +88,8 @@ enum JSONHelp {
 
         serve: one object, as soon as it listens
           url           the address, which --catalogue takes
+
+        sign: one object
+          url           the signed address, or its path where --base is not given
         """
 }

@@ -55,10 +55,17 @@ final class OutputFolder: Sendable {
     /// - Returns: the file's path.
     func write(_ image: LoadedFile, as name: String) async throws(Failure) -> String {
         let file = path + "/" + Self.fileName(name, format: image.header?.format)
+        try await Self.write(image.bytes, to: file, on: threads)
+        return file
+    }
+
+    /// Writes bytes to a file, whole or not at all.
+    static func write(_ bytes: ImageBytes, to file: String, on threads: BlockingThreads) async throws(Failure)
+    {
         let failure: Failure?
         do {
             failure = try await threads.run { () -> Failure? in
-                let bytes = Data(image.bytes.array)
+                let bytes = Data(bytes.array)
                 if Self.holds(file, bytes) { return nil }
                 do {
                     try bytes.write(to: URL(filePath: file), options: .atomic)
@@ -73,7 +80,6 @@ final class OutputFolder: Sendable {
             throw Failure(error, doing: file)
         }
         if let failure { throw failure }
-        return file
     }
 
     /// Whether the file is there with these bytes. A pipe or a device of this name is not read: it might never end.

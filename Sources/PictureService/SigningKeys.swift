@@ -1,0 +1,117 @@
+import HTTPSemantics
+import LazyImages
+
+/// The keys that sign addresses, from a file: one a line, its name before it; hexadecimal or base64. Blank lines and lines
+/// that begin with # are skipped.
+///
+///     # since March
+///     2026b 5f1d0c…64 digits or more
+///     2026a Zk3mV0…
+///
+/// The first one signs; all of them are accepted. So keys are replaced without a break: put the new one first, remove the old
+/// one when its addresses are gone. A single key needs no name.
+package struct SigningKeys: Sendable {
+    /// One key.
+    struct Key: Sendable {
+        /// Stands before the signature; empty for a key without a name.
+        let name: String
+        let bytes: [UInt8]
+    }
+
+    /// What is wrong with a line.
+    package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        case notUTF8
+        case notAKey
+        case tooShort
+        case badName
+        case repeatedName
+
+        package var description: String {
+            switch self {
+            case .notUTF8: "it is not text in UTF-8"
+            case .notAKey: "a key is hexadecimal or base64, with at most a name before it"
+            case .tooShort:
+                "a key has at least \(SigningKeys.minimumLength) bytes, such as from `openssl rand -hex 32`"
+            case .badName:
+                "a key's name has 1 to \(SigningKeys.longestName) letters, digits and -_~, and is not - alone"
+            case .repeatedName: "there is a key of this name already; give each its own"
+            }
+        }
+    }
+
+    /// Bytes of a key, at least: as many as its HMAC has (RFC 2104 section 3).
+    package static let minimumLength = 32
+    /// Characters of a key's name, at most.
+    static let longestName = 32
+
+    /// In the order of the file; at least one.
+    let keys: [Key]
+
+    /// Reads the content of a file.
+    package init(_ file: [UInt8]) throws(PictureError) {
+        guard let text = String(validating: file, as: UTF8.self) else {
+            throw .malformedKeys(line: 1, fault: .notUTF8)
+        }
+        var keys: [Key] = []
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let words = line.split { [0x20, 0x09, 0x0D].contains($0) }
+            guard let first = words.first, first.first != UInt8(ascii: "#") else { continue }
+            let key: Key
+            do throws(Fault) {
+                key = try Self.key(words.map { String(Substring($0)) })
+                if keys.contains(where: { $0.name == key.name }) { throw .repeatedName }
+            } catch {
+                throw .malformedKeys(line: index + 1, fault: error)
+            }
+            keys.append(key)
+        }
+        guard !keys.isEmpty else { throw .noKeys }
+        self.keys = keys
+    }
+
+    /// The signature of a message by the first key, as it stands in an address.
+    package func signature(of message: String) -> String {
+        let key = keys[0]
+        return (key.name.isEmpty ? "" : key.name + ".") + Self.code(of: message, by: key)
+    }
+
+    /// Whether one of the keys made the signature: with the key's name before it, or without, since who signs may not know
+    /// the name. Takes the same time for all signatures of one length, right or wrong.
+    package func accept(_ signature: String, of message: String) -> Bool {
+        let accepted = keys.flatMap { key in
+            let code = Self.code(of: message, by: key)
+            return key.name.isEmpty ? [code] : [code, key.name + "." + code]
+        }
+        return BearerToken.isAccepted(signature, among: accepted)
+    }
+
+    private static func code(of message: String, by key: Key) -> String {
+        Base64URL.encode(SHA256.authenticate(message.utf8Span.span, with: key.bytes.span).bytes)
+    }
+
+    private static func key(_ words: [String]) throws(Fault) -> Key {
+        guard words.count <= 2, let last = words.last, let bytes = bytes(last) else { throw .notAKey }
+        guard bytes.count >= minimumLength else { throw .tooShort }
+        guard words.count == 2 else { return Key(name: "", bytes: bytes) }
+        let name = words[0]
+        guard name.utf8.count <= longestName, name != "-", name.utf8.allSatisfy(PictureRecipe.isTagCharacter)
+        else { throw .badName }
+        return Key(name: name, bytes: bytes)
+    }
+
+    /// Hexadecimal where all are such digits, in pairs; else base64 of either alphabet, padded or not.
+    private static func bytes(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.compactMap(\.hexadecimalValue)
+        if digits.count == text.utf8.count, digits.count.isMultiple(of: 2) {
+            return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+        }
+        let unpadded = text.utf8.prefix { $0 != UInt8(ascii: "=") }
+        guard text.utf8.count - unpadded.count <= 2,
+            text.utf8.dropFirst(unpadded.count).allSatisfy({ $0 == UInt8(ascii: "=") })
+        else { return nil }
+        let letters = unpadded.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 }
+            .map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 }
+        return Base64URL.decode(String(decoding: letters, as: UTF8.self))
+    }
+}

@@ -1,0 +1,53 @@
+import HTTPSemantics
+import ImageCodecs
+
+extension SourceRecord {
+    private static let title = "marquee source 1"
+    private static let end = "end"
+
+    /// The record as it is stored.
+    package var text: String {
+        var lines = [
+            Self.title, "content \(content)",
+            "file \(byteCount) \(format.name) \(size.width) \(size.height)", "answer \(received) \(delay)",
+        ]
+        for field in fields.fields { lines.append("\(field.name): \(field.value)") }
+        return lines.joined(separator: "\n") + "\n\(Self.end)\n"
+    }
+
+    /// Reads a stored record; nil for what is none, of which nothing is used.
+    package init?(_ text: String) {
+        // By bytes: a carriage return and a line feed are one character.
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { Substring($0) }
+        guard lines.count >= 6, lines[0] == Self.title, lines[lines.count - 1].isEmpty,
+            lines[lines.count - 2] == Self.end,
+            let content = Self.words(of: lines[1], after: "content", count: 1),
+            content[0].utf8.count == 64,
+            content[0].utf8.allSatisfy({ $0.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+            ),
+            let file = Self.words(of: lines[2], after: "file", count: 4), let byteCount = Int(file[0]),
+            let format = [ImageFormat.jpeg, .png].first(where: { $0.name == file[1] }),
+            let width = Int(file[2]), let height = Int(file[3]), byteCount > 0, width > 0, height > 0,
+            let answer = Self.words(of: lines[3], after: "answer", count: 2), let received = Int(answer[0]),
+            let delay = Int(answer[1])
+        else { return nil }
+        var fields = HTTPFields()
+        for line in lines[4..<(lines.count - 2)] {
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            let (name, value) = (String(line[..<colon]), String(line[colon...].dropFirst(2)))
+            guard Self.keptFields.contains(name), HTTPFields.fault(name: name, value: value) == nil else {
+                return nil
+            }
+            fields.append(HTTPFields.Field(name: name, value: value))
+        }
+        self.init(
+            content: String(content[0]), byteCount: byteCount, format: format,
+            size: ImageSize(width: width, height: height), fields: fields, received: received, delay: delay)
+    }
+
+    private static func words(of line: Substring, after name: String, count: Int) -> [Substring]? {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        return words.count == count + 1 && words[0] == name ? Array(words.dropFirst()) : nil
+    }
+}

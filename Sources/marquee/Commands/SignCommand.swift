@@ -1,0 +1,75 @@
+import HTTPSemantics
+import LazyImages
+import PictureService
+
+/// `marquee sign URL RECIPE`: the address at which a picture service gives a size that it does not offer to everyone.
+enum SignCommand: Command {
+    static let specification = CommandSpecification(
+        name: "sign", operands: "URL RECIPE", operandCount: 2...2,
+        summary: "sign the address of a picture at any size",
+        examples: [
+            ("marquee sign URL 342x513.fill --sign-key-file keys", "the path behind the service's address"),
+            ("marquee sign URL w999.e1790000000 --sign-key-file keys", "one that expires"),
+        ],
+        options: [
+            Option(
+                name: "sign-key-file", value: "FILE",
+                help: "the keys, one a line, each with a name before it; the first one signs"),
+            Option(name: "base", value: "URL", help: "the service's address, to print before the path"),
+        ])
+
+    private struct Record: Encodable {
+        let url: String
+    }
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let arguments = session.arguments
+        guard let path = arguments.value("sign-key-file") else {
+            throw UsageError(
+                "sign wants --sign-key-file FILE; write a key into it with: openssl rand -hex 32")
+        }
+        let base = try arguments.value("base").map(base) ?? ""
+        let keys = try keys(await Input.file(path), path: path)
+        let address = try address(arguments.operands[0], arguments.operands[1], keys).path
+        if session.settings.wantsJSON {
+            session.output.json(Record(url: base + address))
+        } else {
+            session.output.line(base + address)
+        }
+        return .done
+    }
+
+    private static func keys(_ file: [UInt8], path: String) throws(Failure) -> SigningKeys {
+        do {
+            return try SigningKeys(file)
+        } catch {
+            throw Failure("\(path): \(error)")
+        }
+    }
+
+    /// The signed address; what a service would refuse all the same is refused here.
+    private static func address(
+        _ source: String, _ recipe: String, _ keys: SigningKeys
+    ) throws(UsageError) -> PictureAddress {
+        do {
+            let address = PictureAddress(
+                try PictureRecipe(recipe), of: try PictureSource(source), signedBy: keys)
+            try PictureRules(keys: keys).check(address, now: WallClock.system.seconds)
+            return address
+        } catch .malformedAddress {
+            throw UsageError("\"\(source)\" is no absolute address such as https://example.org/a.jpg")
+        } catch .forbiddenSource {
+            throw UsageError("an address with a user's name or password is not fetched; leave them out")
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// The beginning of an address without the slash at its end.
+    private static func base(_ text: String) throws(UsageError) -> String {
+        guard WebOrigin(text) != nil, !text.contains("?"), !text.contains("#") else {
+            throw UsageError("--base wants an address such as https://pictures.example.org, not \"\(text)\"")
+        }
+        return text.hasSuffix("/") ? String(text.dropLast()) : text
+    }
+}

@@ -1,0 +1,65 @@
+import ImageCodecs
+import PictureService
+import Testing
+
+@Suite("Recipes", .timeLimit(.minutes(5)))
+struct PictureRecipeTests {
+    @Test(
+        "what is printed is what was read",
+        arguments: [
+            "w342", "w1", "w65535", "x513", "342x513", "342x513.fill", "original", "w342.q1", "w342.q80",
+            "w342.q100", "w342.png", "342x513.fill.png.e1790000000.v2", "342x513.fill.q60.e1.vA-b_c~9",
+            "original.e99999999999.v1", "x1.e5", "w92.v" + String(repeating: "a", count: 64),
+        ])
+    func spelling(text: String) throws { #expect(try PictureRecipe(text).description == text) }
+
+    @Test("the parts mean what they say")
+    func parts() throws {
+        let recipe = try PictureRecipe("342x513.fill.q60.e1790000000.vx")
+        #expect(recipe.size == .fill(ImageSize(width: 342, height: 513)))
+        #expect(recipe.encoding == .automatic(quality: 60))
+        #expect(recipe.expiry == 1_790_000_000)
+        #expect(recipe.tag == "x")
+        let plain = try PictureRecipe("w342")
+        #expect(plain.size == .width(342) && plain.encoding == .automatic(quality: nil))
+        #expect(plain.expiry == nil && plain.tag == nil)
+        #expect(try PictureRecipe("x513.png").encoding == .png)
+        #expect(try PictureRecipe("x513.png").size == .height(513))
+        #expect(try PictureRecipe("3x5").size == .box(ImageSize(width: 3, height: 5)))
+    }
+
+    @Test(
+        "what has another spelling, says a thing twice or without effect, or is beyond its limits is no recipe",
+        arguments: [
+            "", "w", "x", "w0", "w01", "w+1", "w-1", "w1.5", "W342", "w65536", "w99999999999999999999", "342",
+            "342x", "0x5", "5x0", "05x5", "3x4x5", "342X513", "w342x513", "w 342", " w342", "w342 ", "w3４2",
+            "Original", "originals", "original.q80", "original.png", "original.fill", "w342.fill", "x5.fill",
+            "342x513.Fill", "342x513.fill.fill", "w342.q0", "w342.q101", "w342.q", "w342.q080",
+            "w342.q80.q80",
+            "w342.q80.png", "w342.png.q80", "w342.png.png", "w342.jpg", "w342.e", "w342.e0", "w342.e01",
+            "w342.e-1", "w342.e100000000000", "w342.e5.e5", "w342.v", "w342.v1.v2", "w342.v1.e5",
+            "w342.e5.q80",
+            "w342.va b", "w342.va%20", "w342.vé", "w342.va/b", "w342.", ".w342", "w342..q80", "w342.q80.",
+            "w342:q80", "w342.v" + String(repeating: "a", count: 65),
+        ])
+    func malformed(text: String) {
+        #expect(throws: PictureError.malformedRecipe(text)) { try PictureRecipe(text) }
+    }
+
+    @Test("when it expires and how it is tagged make no other picture, and the standard quality may be named")
+    func derivation() throws {
+        func derivation(_ text: String) throws -> String { try PictureRecipe(text).derivation }
+        for text in ["w342", "w342.q80", "w342.e5", "w342.v2", "w342.q80.e9.vx"] {
+            #expect(try derivation(text) == "w342.q80")
+        }
+        #expect(try derivation("342x513.fill.q60.v1") == "342x513.fill.q60")
+        #expect(try derivation("x5.png.e5") == "x5.png")
+        #expect(try derivation("original.v9") == "original")
+        let different = try ["w342", "x342", "342x342", "342x342.fill", "w342.q79", "w342.png", "original"]
+            .map(derivation)
+        #expect(Set(different).count == different.count)
+    }
+
+    @Test("what is no recipe is 400, whatever it is")
+    func status() { #expect(PictureError.malformedRecipe("w").status.rawValue == 400) }
+}

@@ -1,0 +1,135 @@
+import HTTPSemantics
+import ImageCodecs
+import PictureService
+import Testing
+
+@Suite("What may be made of what", .timeLimit(.minutes(5)))
+struct PictureRulesTests {
+    private static let now = 1_790_000_000
+    private static let file = Array("k \(String(repeating: "0b", count: 32))".utf8)
+
+    private func name(_ text: String) throws -> PictureRules.Source {
+        PictureRules.Source(try #require(HostName(text)))
+    }
+
+    private func rules(
+        sources: [String] = ["example.org", "other.example:8080", "[2001:db8::1]"], catalogue: [String] = []
+    ) throws -> PictureRules {
+        try PictureRules(
+            sources: Set(sources.map(name)), catalogueSources: Set(catalogue.map(name)),
+            keys: try SigningKeys(Self.file))
+    }
+
+    /// The status of an answer that the rules decide, and the rule that refuses.
+    private func verdict(
+        _ recipe: String, _ source: String, isSigned: Bool = false, by rules: PictureRules
+    ) throws -> String {
+        do throws(PictureError) {
+            let (recipe, source) = (try PictureRecipe(recipe), try PictureSource(source))
+            let address =
+                isSigned
+                ? PictureAddress(recipe, of: source, signedBy: try SigningKeys(Self.file))
+                : PictureAddress(recipe, of: source)
+            try rules.check(address, now: Self.now)
+            return "200"
+        } catch {
+            return "\(error.status.rawValue) \(error.rule)"
+        }
+    }
+
+    @Test(
+        "listed sizes of listed sources, and any size with a signature",
+        arguments: [
+            // recipe, source, unsigned, signed
+            ("w342", "https://example.org/a", "200", "200"),
+            ("w92.q80.v7", "https://example.org/a", "200", "200"),
+            ("original", "http://example.org/a", "200", "200"),
+            ("w343", "https://example.org/a", "403 size", "200"),
+            ("w342.q81", "https://example.org/a", "403 size", "200"),
+            ("w342.png", "https://example.org/a", "403 size", "200"),
+            ("342x513.fill", "https://example.org/a", "403 size", "200"),
+            ("w16384", "https://example.org/a", "403 size", "200"),
+            ("w16385", "https://example.org/a", "403 size", "403 size"),
+            ("x16385", "https://example.org/a", "403 size", "403 size"),
+            ("8000x5000", "https://example.org/a", "403 size", "200"),
+            ("8000x5001", "https://example.org/a", "403 size", "403 size"),
+            ("w342.e1790000001", "https://example.org/a", "200", "200"),
+            ("w342.e1790000000", "https://example.org/a", "403 expiry", "403 expiry"),
+            ("w342", "https://evil.example/a", "403 source", "403 source"),
+            ("w342", "https://example.org.evil.example/a", "403 source", "403 source"),
+            ("w342", "https://sub.example.org/a", "403 source", "403 source"),
+            ("w342", "https://example.org:8443/a", "403 source", "403 source"),
+            ("w342", "http://example.org:443/a", "200", "200"),
+            ("w342", "http://other.example:8080/a", "200", "200"),
+            ("w342", "http://other.example/a", "403 source", "403 source"),
+            ("w342", "http://[2001:DB8::1]/a", "200", "200"),
+            ("w342", "http://EXAMPLE.org./a", "200", "200"),
+            ("w342", "http://example.org@evil.example/a", "403 source", "403 source"),
+            ("w342", "http://me@example.org/a", "403 source", "403 source"),
+            ("w342", "ftp://example.org/a", "403 scheme", "403 scheme"),
+            ("w342", "file:///etc/passwd", "403 scheme", "403 scheme"),
+            ("w342", "data:image/png;base64,AA", "403 scheme", "403 scheme"),
+            ("w342", "gopher://example.org/a", "403 scheme", "403 scheme"),
+            ("w0", "https://example.org/a", "400 recipe", "400 recipe"),
+            ("w342", "example.org/a", "400 address", "400 address"),
+        ])
+    func table(recipe: String, source: String, unsigned: String, signed: String) throws {
+        let rules = try rules()
+        #expect(try verdict(recipe, source, by: rules) == unsigned)
+        #expect(try verdict(recipe, source, isSigned: true, by: rules) == signed)
+    }
+
+    @Test("where no source is named, a signature vouches for any, but for no other scheme and no user")
+    func signedSources() throws {
+        let rules = try rules(sources: [], catalogue: ["films.example"])
+        #expect(try verdict("w342", "https://anywhere.example:8443/a", by: rules) == "403 source")
+        #expect(try verdict("w342", "https://films.example/a", by: rules) == "200")
+        for source in ["https://anywhere.example:8443/a", "https://films.example/a"] {
+            #expect(try verdict("w342", source, isSigned: true, by: rules) == "200")
+        }
+        #expect(try verdict("w342", "file:///a", isSigned: true, by: rules) == "403 scheme")
+        #expect(try verdict("w342", "https://a@films.example/", isSigned: true, by: rules) == "403 source")
+    }
+
+    @Test("the catalogue's hosts are sources beside the operator's, signed or not")
+    func catalogueSources() throws {
+        let rules = try rules(sources: ["example.org"], catalogue: ["films.example:81"])
+        #expect(try verdict("w342", "http://films.example:81/a", by: rules) == "200")
+        #expect(try verdict("w343", "http://films.example:81/a", isSigned: true, by: rules) == "200")
+        #expect(try verdict("w342", "http://films.example/a", by: rules) == "403 source")
+    }
+
+    @Test("a wrong signature is 403, whatever it was put on, and so is any where there are no keys")
+    func wrongSignature() throws {
+        let source = Base64URL.encode("https://example.org/a".utf8)
+        let keyless = try PictureRules(sources: [name("example.org")])
+        for rules in [try rules(), keyless] {
+            for signature in ["x", "k.", String(repeating: "A", count: 43), "--", "0"] {
+                let address = try PictureAddress(segments: ["image", signature, "w342", source])
+                #expect(throws: PictureError.wrongSignature) { try rules.check(address, now: Self.now) }
+            }
+        }
+        #expect(PictureError.wrongSignature.status == .forbidden)
+    }
+
+    @Test("without a rule nothing is made, and a size on offer may have every part of a recipe")
+    func ownSizes() throws {
+        let none = try PictureRules(sizes: [])
+        #expect(try verdict("w342", "https://example.org/a", by: none) == "403 source")
+        let own = try PictureRules(sources: [name("example.org")], sizes: ["342x513.fill.q60"])
+        #expect(try verdict("342x513.fill.q60.v1", "https://example.org/a", by: own) == "200")
+        #expect(try verdict("342x513.fill", "https://example.org/a", by: own) == "403 size")
+        #expect(try verdict("w342", "https://example.org/a", by: own) == "403 size")
+        #expect(throws: PictureError.malformedRecipe("342")) { try PictureRules(sizes: ["342"]) }
+    }
+
+    @Test("a film's poster comes in the sizes on offer, until it expires")
+    func friendly() throws {
+        let rules = try rules()
+        try rules.check(PictureRecipe("w342.v1"), now: Self.now)
+        #expect(throws: PictureError.unlistedSize("w343")) {
+            try rules.check(PictureRecipe("w343"), now: Self.now)
+        }
+        #expect(throws: PictureError.expired(5)) { try rules.check(PictureRecipe("w342.e5"), now: Self.now) }
+    }
+}

@@ -1,0 +1,140 @@
+import ImageCodecs
+import LazyImages
+import PictureService
+import TestSupport
+import Testing
+
+@Suite("Pictures at a size", .timeLimit(.minutes(10)))
+struct PictureTests {
+    /// Colours that change smoothly, as those of photographs do.
+    private func bitmap(_ width: Int, _ height: Int, alpha: UInt8 = 255) -> Bitmap {
+        var pixels: [UInt8] = []
+        pixels.reserveCapacity(width * height * 4)
+        for y in 0..<height {
+            for x in 0..<width {
+                pixels += [UInt8(x * 255 / width), UInt8(y * 255 / height), UInt8((x + y) & 63), alpha]
+            }
+        }
+        return Bitmap(width: width, height: height, pixels: pixels)
+    }
+
+    private func jpeg(_ width: Int, _ height: Int) throws -> ImageBytes {
+        ImageBytes(try JPEGEncoder(quality: 90).encode(bitmap(width, height)))
+    }
+
+    private func picture(_ source: ImageBytes, _ recipe: String) throws -> Picture {
+        try Picture.picture(of: source, PictureRecipe(recipe))
+    }
+
+    @Test(
+        "the whole picture fits into its size, or is cropped to fill it, and is never enlarged",
+        arguments: [
+            ("w40", 40, 60), ("x30", 20, 30), ("40x40", 27, 40), ("40x40.fill", 40, 40), ("w500", 100, 150),
+            ("x9999", 100, 150), ("500x500", 100, 150), ("100x150", 100, 150), ("80x20.fill", 80, 20),
+            ("300x300.fill", 100, 100), ("w1", 1, 2),
+        ])
+    func sizes(recipe: String, width: Int, height: Int) throws {
+        let picture = try picture(jpeg(100, 150), recipe)
+        let size = ImageSize(width: width, height: height)
+        #expect(picture.size == size)
+        #expect(picture.format == .jpeg)
+        #expect(try ImageDecoders.standard.decode(picture.bytes.array).size == size)
+    }
+
+    @Test("what is cropped off is the same on both sides")
+    func centre() throws {
+        // Left third red, middle green, right blue.
+        let pixels = (0..<20).flatMap { _ in
+            (0..<60).flatMap { x -> [UInt8] in
+                x < 20 ? [255, 0, 0, 255] : x < 40 ? [0, 255, 0, 255] : [0, 0, 255, 255]
+            }
+        }
+        let source = ImageBytes(PNGEncoder().encode(Bitmap(width: 60, height: 20, pixels: pixels)))
+        let picture = try ImageDecoders.standard.decode(picture(source, "20x20.fill.png").bytes.array)
+        #expect(picture.pixels == Array((0..<400).map { _ in [0, 255, 0, 255] as [UInt8] }.joined()))
+    }
+
+    @Test("where there is transparency it is a PNG, else a JPEG unless it is asked for")
+    func formats() throws {
+        let clear = ImageBytes(PNGEncoder().encode(bitmap(30, 30, alpha: 100)))
+        let opaque = ImageBytes(PNGEncoder().encode(bitmap(30, 30)))
+        #expect(try picture(clear, "w10").format == .png)
+        #expect(try picture(clear, "w10.q50").format == .png)
+        #expect(try picture(opaque, "w10").format == .jpeg)
+        #expect(try picture(opaque, "w10.png").format == .png)
+        let decoded = try ImageDecoders.standard.decode(picture(clear, "w10").bytes.array)
+        #expect(decoded.pixels.enumerated().allSatisfy { $0 % 4 != 3 || $1 == 100 })
+    }
+
+    @Test("the quality is the recipe's, and 80 unless told")
+    func quality() throws {
+        let source = try jpeg(200, 300)
+        #expect(try picture(source, "w100").bytes.array == picture(source, "w100.q80").bytes.array)
+        #expect(try picture(source, "w100.q30").bytes.count < picture(source, "w100").bytes.count)
+        #expect(try picture(source, "w100.e5.vx").bytes.array == picture(source, "w100").bytes.array)
+    }
+
+    @Test(
+        "the bytes are the same alone and together with any others, of large sources too",
+        arguments: [(100, 150), (1561, 1560)])
+    func together(width: Int, height: Int) throws {
+        let source = try jpeg(width, height)
+        let texts = ["w92", "300x300.fill", "1500x1400.fill", "original"]
+        let recipes = try texts.map { text throws in try PictureRecipe(text) }
+        let alone = try recipes.map { recipe throws in try Picture.picture(of: source, recipe).bytes.array }
+        for group in [[0, 1, 2, 3], [2, 0]] {
+            let pictures = try Picture.pictures(of: source, group.map { recipes[$0] })
+            #expect(pictures.map(\.bytes.array) == group.map { alone[$0] })
+        }
+        #expect(alone[3] == source.array)
+    }
+
+    @Test("a picture that is reduced has the size that the source's own sides give it")
+    func roundedSides() throws {
+        // Half of either side is not whole.
+        let picture = try picture(jpeg(1601, 3203), "w300")
+        #expect(
+            picture.size
+                == ImageSize(width: 1601, height: 3203).fitted(into: ImageSize(width: 300, height: 3203)))
+    }
+
+    @Test("a reduced picture looks like the whole one at its size")
+    func likeness() throws {
+        let source = try jpeg(1600, 1600)
+        let whole = try ImageDecoders.standard.decode(source.array).resized(
+            to: ImageSize(width: 200, height: 200))
+        let picture = try ImageDecoders.standard.decode(picture(source, "w200.png").bytes.array)
+        #expect(picture.size == whole.size)
+        let differences = zip(picture.pixels, whole.pixels).map { abs(Int($0) - Int($1)) }
+        #expect(differences.reduce(0, +) < differences.count * 2)
+    }
+
+    @Test("what is cut off, larger than the limits, of another format or no picture is 422, the original too")
+    func refused() throws {
+        let whole = try jpeg(200, 300).array
+        let cut = ImageBytes(Array(whole.dropLast(whole.count / 2)))
+        let gif = ImageBytes(Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0])
+        for recipe in ["w100", "original"] {
+            for source in [cut, gif, ImageBytes([]), ImageBytes(Array("<svg/>".utf8))] {
+                let error = #expect(throws: PictureError.self) { try picture(source, recipe) }
+                #expect(error?.status.rawValue == 422)
+            }
+            #expect(throws: PictureError.notDecodable(.tooLarge(.pixels, value: 60_000, maximum: 100))) {
+                try Picture.picture(
+                    of: ImageBytes(whole), PictureRecipe(recipe), limits: DecodingLimits(pixels: 100))
+            }
+        }
+    }
+
+    @Test("the key names the content and what is made of it, and neither expiry nor tag")
+    func key() throws {
+        let (one, other) = (SHA256.hash(of: "one").hexadecimal, SHA256.hash(of: "other").hexadecimal)
+        func key(_ recipe: String, _ content: String) throws -> SHA256.Digest {
+            Picture.key(try PictureRecipe(recipe), ofContent: content)
+        }
+        #expect(try key("w342", one) == key("w342.q80.e5.v1", one))
+        #expect(try key("w342", one) != key("w342", other))
+        #expect(try key("w342", one) != key("w342.q81", one))
+        #expect(try key("w342", one).hexadecimal.count == 64)
+    }
+}

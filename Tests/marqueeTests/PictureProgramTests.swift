@@ -1,0 +1,137 @@
+import FoundationEssentials
+import ImageCodecs
+import LazyImages
+import PictureService
+import TestSupport
+import Testing
+
+@Suite("marquee picture and marquee sign", .serialized, .timeLimit(.minutes(30)))
+struct PictureProgramTests {
+    private static let url = "https://example.org/a.jpg"
+
+    /// A folder with JPEGs of these names, 60 x 90 pixels each.
+    private func folder(_ names: String...) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        for (index, name) in names.enumerated() {
+            let blue = UInt8(index * 20)
+            var pixels: [UInt8] = []
+            for y in UInt8(0)..<90 { for x in UInt8(0)..<60 { pixels += [x, y, blue, 255] } }
+            let file = try JPEGEncoder().encode(Bitmap(width: 60, height: 90, pixels: pixels))
+            try Data(file).write(to: URL(filePath: folder.file(name)))
+        }
+        return folder
+    }
+
+    private func bytes(_ path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(filePath: path)))
+    }
+
+    private func run(_ words: String..., input: String = "") async throws -> Program.Outcome {
+        try await Program.run(words + ["--no-disk-cache"], input: input)
+    }
+
+    @Test("a file is made to a size, byte for byte as the library makes it")
+    func one() async throws {
+        let folder = try folder("a.jpg")
+        let out = folder.file("out.jpg")
+        let run = try await run("picture", folder.file("a.jpg"), "w30.q70", "-o", out, "--json", "--checksum")
+        #expect(run.status == 0 && run.errors.isEmpty)
+        let source = ImageBytes(try bytes(folder.file("a.jpg")))
+        let expected = try Picture.picture(of: source, PictureRecipe("w30.q70")).bytes
+        #expect(try bytes(out) == expected.array)
+        let record = try JSON.object(run.text)
+        #expect(record["file"] as? String == out)
+        #expect(record["width"] as? Int == 30 && record["height"] as? Int == 45)
+        #expect(record["bytes"] as? Int == expected.count)
+        #expect(record["sha256"] as? String == expected.checksum)
+    }
+
+    @Test(
+        "many go into a folder, from the operands and from standard input, with the ending of what they are")
+    func many() async throws {
+        let folder = try folder("a.jpg", "b.jpg", "c.jpg")
+        try FileManager.default.createDirectory(atPath: folder.file("d"), withIntermediateDirectories: true)
+        try Data(bytes(folder.file("c.jpg"))).write(to: URL(filePath: folder.file("d/a.jpg")))
+        let out = folder.file("out")
+        let run = try await run(
+            "picture", folder.file("a.jpg"), "-", "20x20.fill.png", "-o", out, "--quiet",
+            input: "# two more\n\(folder.file("b.jpg"))\n\(folder.file("d/a.jpg"))\n")
+        #expect(run.status == 0 && run.output.isEmpty && run.errors.isEmpty)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: out).sorted() == [
+                "a-2.png", "a.png", "b.png",
+            ])
+        let size = ImageSize(width: 20, height: 20)
+        #expect(try ImageDecoders.standard.decode(bytes(out + "/a-2.png")).size == size)
+    }
+
+    @Test("an address is fetched, and one file goes into a folder that is there")
+    func address() async throws {
+        let fixture = try Fixture()
+        let out = fixture.home.file("out")
+        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+        let run = try await fixture.run("picture", fixture.base + "posters/1.png", "w342", "-o", out)
+        #expect(run.status == 0)
+        // The pixel is half transparent.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["1.png"])
+    }
+
+    @Test("what cannot be made is said, and the others are made")
+    func failures() async throws {
+        let folder = try folder("a.jpg")
+        try Data(bytes(folder.file("a.jpg")).dropLast(200)).write(to: URL(filePath: folder.file("cut.jpg")))
+        let run = try await run(
+            "picture", folder.file("cut.jpg"), folder.file("none.jpg"), folder.file("a.jpg"), "w30", "-o",
+            folder.file("out"), "--json")
+        #expect(run.status == 1)
+        #expect(run.errorLines.count == 2)
+        let records = try JSON.lines(run)
+        #expect(records.filter { $0["error"] == nil }.count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")) == ["a.jpg"])
+    }
+
+    @Test("what is no recipe, and a missing -o, are wrong usage")
+    func usage() async throws {
+        let folder = try folder("a.jpg")
+        for words in [
+            ["w30"], ["342"], [folder.file("a.jpg"), "w0", "-o", "x"], [folder.file("a.jpg"), "w30"],
+        ] {
+            let run = try await Program.run(["picture"] + words)
+            #expect(run.status == 2 && run.output.isEmpty && run.errorLines.count == 1)
+        }
+    }
+
+    @Test("a signed address is what the library signs")
+    func sign() async throws {
+        let folder = try TemporaryFolder()
+        let line = "k \(String(repeating: "0b", count: 32))\n"
+        try Data(line.utf8).write(to: URL(filePath: folder.file("keys")))
+        let keys = try SigningKeys(Array(line.utf8))
+        let expected = PictureAddress(
+            try PictureRecipe("342x513.fill"), of: try PictureSource(Self.url), signedBy: keys
+        ).path
+        let sign = ["sign", Self.url, "342x513.fill", "--sign-key-file", folder.file("keys")]
+        #expect(try await Program.run(sign).text == expected + "\n")
+        let json = try JSON.object(
+            try await Program.run(sign + ["--json", "--base", "https://pictures.example/"]).text)
+        #expect(json["url"] as? String == "https://pictures.example" + expected)
+    }
+
+    @Test("what a service would refuse is not signed, and no message tells a key")
+    func refused() async throws {
+        let folder = try TemporaryFolder()
+        let key = String(repeating: "0b", count: 32)
+        try Data(key.utf8).write(to: URL(filePath: folder.file("keys")))
+        try Data(key.dropLast(2).utf8).write(to: URL(filePath: folder.file("short")))
+        for (url, recipe, file) in [
+            ("a.jpg", "w342", "keys"), ("file:///a.jpg", "w342", "keys"), (Self.url, "w0", "keys"),
+            (Self.url, "w20000", "keys"), (Self.url, "w342.e5", "keys"), (Self.url, "w342", "none"),
+            ("https://a:b@example.org/", "w342", "keys"), (Self.url, "w342", "short"),
+        ] {
+            let run = try await Program.run(["sign", url, recipe, "--sign-key-file", folder.file(file)])
+            #expect(run.status == 2 && run.output.isEmpty && run.errorLines.count == 1)
+            #expect(!run.errorText.contains("0b0b"))
+        }
+        #expect(try await Program.run(["sign", Self.url, "w342"]).status == 2)
+    }
+}
