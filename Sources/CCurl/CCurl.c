@@ -147,6 +147,12 @@ int ccurl_easy_set_data_callback(ccurl_easy *easy, int option, ccurl_data_callba
 int ccurl_easy_set_seek_callback(ccurl_easy *easy, int option, ccurl_seek_callback callback) {
     return curl.easy_setopt(easy, option, callback);
 }
+int ccurl_easy_set_socket_callback(ccurl_easy *easy, int option, ccurl_open_socket_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
+int ccurl_easy_set_request_callback(ccurl_easy *easy, int option, ccurl_request_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
 int ccurl_easy_set_integer(ccurl_easy *easy, int option, int64_t value) {
     return curl.easy_setopt(easy, option, value);
 }

@@ -23,6 +23,27 @@ enum LoopbackSocket {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
+    /// A socket that listens on a port of every address of this machine, IPv4 and IPv6, and that port.
+    static func everywhere(backlog: Int32) throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        // All zeros is the unspecified address.
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        var isOff: Int32 = 0
+        unsafe setsockopt(
+            descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &isOff, socklen_t(MemoryLayout<Int32>.size))
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int32 in
+                guard unsafe bind(descriptor, pointer, length) == 0 else { return -1 }
+                guard listen(descriptor, backlog) == 0 else { return -1 }
+                return unsafe getsockname(descriptor, pointer, &length)
+            }
+        }
+        guard result == 0 else { throw Failure(call: "bind, listen or getsockname", errno: errno) }
+        return (descriptor, UInt16(bigEndian: address.sin6_port))
+    }
+
     /// Begins to connect to a port and does not wait for it.
     static func beginConnecting(to port: UInt16) -> Int32 {
         let descriptor = stream(flags: SOCK_NONBLOCK.rawValue)

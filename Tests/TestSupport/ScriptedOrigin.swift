@@ -37,9 +37,13 @@ public final class ScriptedOrigin: Sendable {
     public var port: UInt16 { state.port }
 
     /// An origin.
-    /// - Parameter script: the steps of the connection that comes as number so-and-so, from 0.
-    public init(_ script: @escaping @Sendable (_ connection: Int) -> [Step]) throws {
-        let state = try OriginState()
+    /// - Parameters:
+    ///   - isEverywhere: whether it listens on every address of this machine, IPv4 and IPv6. Default: on 127.0.0.1 alone.
+    ///   - script: the steps of the connection that comes as number so-and-so, from 0.
+    public init(
+        isEverywhere: Bool = false, _ script: @escaping @Sendable (_ connection: Int) -> [Step]
+    ) throws {
+        let state = try OriginState(isEverywhere: isEverywhere)
         self.state = state
         try BlockingThreads.startThread {
             while let socket = state.accept() {
@@ -119,7 +123,11 @@ final class OriginState: Sendable {
     let closed = Tally()
     private let listening: Int32
 
-    init() throws { (listening, port) = try LoopbackSocket.bound(backlog: 512) }
+    init(isEverywhere: Bool) throws {
+        (listening, port) =
+            isEverywhere
+            ? try LoopbackSocket.everywhere(backlog: 512) : try LoopbackSocket.bound(backlog: 512)
+    }
 
     deinit { close(listening) }
 

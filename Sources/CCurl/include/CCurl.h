@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 /// One transfer (CURL *) and a set of transfers that share connections (CURLM *).
 typedef struct ccurl_easy ccurl_easy;
@@ -18,6 +19,19 @@ typedef struct ccurl_list ccurl_list;
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
 /// Told from where on a request's body is wanted next (CCURL_SEEK_…). The origin is always SEEK_SET.
 typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
+/// struct curl_sockaddr. `address` is longer than its type: it has `length` bytes.
+typedef struct {
+    int family;
+    int kind;
+    int protocol;
+    unsigned int length;
+    struct sockaddr address;
+} ccurl_socket_address;
+/// Opens a socket for a connection to an address that libcurl has looked up; CCURL_SOCKET_BAD refuses the address.
+typedef int (*ccurl_open_socket_callback)(void *context, int purpose, ccurl_socket_address *address);
+/// Told the addresses and ports of the connection that a request is about to be sent on, new or used before; returns
+/// CCURL_REQUEST_OK or CCURL_REQUEST_ABORT.
+typedef int (*ccurl_request_callback)(void *context, char *remote, char *local, int remote_port, int local_port);
 /// Told which socket to watch, and for what (CCURL_POLL_…).
 typedef int (*ccurl_socket_callback)(ccurl_easy *easy, int socket, int what, void *context, void *socket_context);
 /// Told when to call ccurl_multi_timeout at the latest; -1: never.
@@ -60,6 +74,10 @@ enum {
     CCURLOPT_CAPATH = 10097,
     CCURLOPT_SSL_CIPHER_LIST = 10083,
     CCURLOPT_PINNEDPUBLICKEY = 10230,
+    CCURLOPT_OPENSOCKETFUNCTION = 20163,
+    CCURLOPT_OPENSOCKETDATA = 10164,
+    CCURLOPT_PREREQFUNCTION = 20312,
+    CCURLOPT_PREREQDATA = 10313,
 };
 
 /// Values of those options.
@@ -80,6 +98,13 @@ enum {
     CCURL_READ_ABORT = 0x10000000,
     CCURL_SEEK_OK = 0,
     CCURL_SEEK_FAIL = 1,
+};
+
+/// What the callbacks that judge addresses return.
+enum {
+    CCURL_SOCKET_BAD = -1,
+    CCURL_REQUEST_OK = 0,
+    CCURL_REQUEST_ABORT = 1,
 };
 
 /// Facts about a transfer.
@@ -136,6 +161,8 @@ int ccurl_easy_set_long(ccurl_easy *easy, int option, long value);
 int ccurl_easy_set_pointer(ccurl_easy *easy, int option, const void *value);
 int ccurl_easy_set_data_callback(ccurl_easy *easy, int option, ccurl_data_callback callback);
 int ccurl_easy_set_seek_callback(ccurl_easy *easy, int option, ccurl_seek_callback callback);
+int ccurl_easy_set_socket_callback(ccurl_easy *easy, int option, ccurl_open_socket_callback callback);
+int ccurl_easy_set_request_callback(ccurl_easy *easy, int option, ccurl_request_callback callback);
 int ccurl_easy_set_integer(ccurl_easy *easy, int option, int64_t value);
 int ccurl_easy_get_long(ccurl_easy *easy, int info, long *value);
 int ccurl_easy_get_integer(ccurl_easy *easy, int info, int64_t *value);

@@ -67,7 +67,8 @@ extension ImageDownloader {
         defer { metrics = body.metrics }
         var request = TransportRequest(
             url: attempt.url, fields: fields, timeouts: configuration.timeouts,
-            security: configuration.security.transportSecurity(for: attempt.origin))
+            security: configuration.security.transportSecurity(for: attempt.origin),
+            addresses: configuration.security.fetchGuard?.addresses)
         request.timeouts.total -= spent
         guard request.timeouts.total > .zero else { throw tookTooLong(attempt) }
         let start = FileTime.coarseNow

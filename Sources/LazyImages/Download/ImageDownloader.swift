@@ -370,8 +370,8 @@ public actor ImageDownloader {
         switch arrival {
         case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)):
             hosts.failed(host, now: configuration.timing.now())
-        // Neither says anything of the host.
-        case .failure(.cancelled), .failure(.resourcesShort): hosts.gaveUp(host)
+        // None of them says anything of the host.
+        case .failure(.cancelled), .failure(.resourcesShort), .failure(.addressRefused): hosts.gaveUp(host)
         default: hosts.succeeded(host)
         }
     }

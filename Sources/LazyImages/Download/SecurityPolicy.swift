@@ -1,4 +1,4 @@
-package import FoundationEssentials
+public import FoundationEssentials
 
 /// Which servers are spoken to, how, and where a redirect may lead. In the manner of Apple's App Transport Security: https
 /// with TLS 1.2 and forward secrecy everywhere, plain http only to this machine; what a host needs beside that is named.
@@ -43,6 +43,9 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Servers that are trusted by a certificate or key of their own, by name in lower case. Default none.
     public var trusted: [String: ServerTrust] = [:]
 
+    /// Who may be fetched, for servers that fetch what strangers name. Default nil: everybody.
+    public var fetchGuard: FetchGuard?
+
     /// A policy that allows plain http to these hosts beside this machine.
     public init(insecureHosts: Set<String> = []) {
         for host in insecureHosts {
@@ -73,23 +76,37 @@ public struct SecurityPolicy: Sendable, Hashable {
             trust: trusted[origin.host] ?? .authorities(file: certificateAuthorityFile))
     }
 
-    /// Throws if `url` may not be fetched over the network.
-    func check(_ url: URL) throws(ImageLoadingError) { try check(url, at: Origin(url)) }
+    /// Throws if `url` may not be read, over the network or from this machine. Only a guard refuses the latter.
+    func checkLocal(_ url: URL) throws(ImageLoadingError) {
+        try fetchGuard?.check(url, allowsInsecureHTTP: false)
+    }
+
+    /// Throws if `url` may not be fetched over the network: `.insecureConnection`, `.unsupportedScheme`, or `.addressRefused`
+    /// by the guard. Nothing is looked up or connected to. Every transfer is checked in any case.
+    public func check(_ url: URL) throws(ImageLoadingError) { try check(url, at: Origin(url)) }
 
     /// As above, with the URL's origin.
     func check(_ url: URL, at origin: Origin) throws(ImageLoadingError) {
+        if let fetchGuard {
+            return try fetchGuard.check(url, allowsInsecureHTTP: allowsInsecureHTTP(to: origin.host))
+        }
         switch origin.scheme {
         case "https": return
         case "http":
-            guard Self.isLoopback(origin.host) || rules(for: origin.host).allowsInsecureHTTP else {
+            guard allowsInsecureHTTP(to: origin.host) else {
                 throw .insecureConnection(url: url.displayText, host: origin.host)
             }
         default: throw .unsupportedScheme(url: url.displayText, scheme: origin.scheme)
         }
     }
 
+    private func allowsInsecureHTTP(to host: String) -> Bool {
+        Self.isLoopback(host) || rules(for: host).allowsInsecureHTTP
+    }
+
     /// Where the redirect `head` leads from `url`, or nil if it is none (RFC 9110 section 15.4).
-    /// - Throws: `.redirectRefused` for a target that the policy does not follow.
+    /// - Throws: `.redirectRefused` for a target that the policy does not follow, `.addressRefused` for one that its guard
+    ///   does not allow.
     func redirect(_ head: ResponseHead, from url: URL) throws(ImageLoadingError) -> URL? {
         guard [300, 301, 302, 303, 307, 308].contains(head.status), let location = head.fields["location"]
         else {
@@ -116,6 +133,8 @@ public struct SecurityPolicy: Sendable, Hashable {
             try check(target)
         } catch .insecureConnection(_, let host) {
             throw refused("plain http to \(host) is not allowed")
+        } catch let error where error.code == "address-refused" {
+            throw error
         } catch {
             throw refused("only https and http are followed")
         }

@@ -15,6 +15,9 @@ public struct TransportRequest: Sendable {
     /// What a connection with TLS has to fulfil; nil for plain http.
     public var security: TransportSecurity?
 
+    /// Which addresses may be connected to; nil, the default, for all.
+    public var addresses: AddressRules?
+
     /// A GET of `url` with these fields and timeouts; with TLS, by the default rules.
     public init(url: URL, fields: HTTPFields = HTTPFields(), timeouts: Timeouts = Timeouts()) {
         self.init(
@@ -22,11 +25,15 @@ public struct TransportRequest: Sendable {
             security: SecurityPolicy().transportSecurity(for: Origin(url)))
     }
 
-    init(url: URL, fields: HTTPFields, timeouts: Timeouts, security: TransportSecurity?) {
+    init(
+        url: URL, fields: HTTPFields, timeouts: Timeouts, security: TransportSecurity?,
+        addresses: AddressRules? = nil
+    ) {
         self.url = url
         self.fields = fields
         self.timeouts = timeouts
         self.security = security
+        self.addresses = addresses
     }
 }
 

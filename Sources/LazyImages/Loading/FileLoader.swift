@@ -185,8 +185,10 @@ public final class FileLoader: Sendable {
         {
             return file.from(.memory)
         }
+        let isLocal = request.data == nil && request.url.isLocal
+        if isLocal { try configuration.security.checkLocal(request.url) }
         let file =
-            request.data == nil && request.url.isLocal
+            isLocal
             ? try await local(request, since: downloader.transfers.stamp)
             : try await cachedOrFetched(request, client)
         // The limit holds for what is cached too: an earlier process may have had a higher one.

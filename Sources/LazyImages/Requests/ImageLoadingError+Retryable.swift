@@ -7,7 +7,8 @@ extension ImageLoadingError {
             .resourcesShort:
             true
         case .httpStatus(_, let status): HTTPStatus(rawValue: status).isTemporary
-        case .cancelled, .invalidURL, .unsupportedScheme, .insecureConnection, .secureConnectionFailed,
+        case .cancelled, .invalidURL, .unsupportedScheme, .insecureConnection, .addressRefused,
+            .secureConnectionFailed,
             .malformedResponse, .tooManyRedirects, .redirectLoop, .redirectRefused, .encodedContent, .empty,
             .tooLarge,
             .notAnImage, .undecodable, .checksumMismatch, .notCached, .storageFailed, .transportUnavailable,

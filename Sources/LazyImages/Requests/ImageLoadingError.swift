@@ -11,6 +11,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case unsupportedScheme(url: String, scheme: String)
     /// Plain http to a host that is neither this machine nor allowed by the security policy.
     case insecureConnection(url: String, host: String)
+    /// A `FetchGuard` does not allow it. Whoever asked for it gets it neither now nor later.
+    case addressRefused(url: String, rule: FetchRule, reason: String)
     /// The name service knows no such host.
     case hostNotFound(url: String, host: String)
     /// No connection came about.
@@ -69,6 +71,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
         case .invalidURL: "invalid-url"
         case .unsupportedScheme: "unsupported-scheme"
         case .insecureConnection: "insecure-connection"
+        case .addressRefused: "address-refused"
         case .hostNotFound: "host-not-found"
         case .connectionFailed: "connection-failed"
         case .connectionLost: "connection-lost"
@@ -110,6 +113,7 @@ extension ImageLoadingError: CustomStringConvertible {
             "\(url): the scheme \(scheme) is not read; use https, http, file or data"
         case .insecureConnection(let url, let host):
             "\(url): plain http to \(host) is refused"
+        case .addressRefused(let url, _, let reason): "\(url): may not be fetched: \(reason)"
         case .hostNotFound(let url, let host):
             "\(url): no host is named \(host); check the address and the network"
         case .connectionFailed(let url, let reason): "\(url): no connection: \(reason)"

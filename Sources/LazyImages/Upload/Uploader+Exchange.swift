@@ -32,7 +32,8 @@ extension Uploader {
         if let authorization { fields["Authorization"] = authorization.field }
         var request = TransportRequest(
             url: attempt.url, fields: fields, timeouts: configuration.timeouts,
-            security: configuration.security.transportSecurity(for: Origin(attempt.url)))
+            security: configuration.security.transportSecurity(for: Origin(attempt.url)),
+            addresses: configuration.security.fetchGuard?.addresses)
         request.method = attempt.method
         request.body = attempt.body
         request.timeouts.total -= spent

@@ -183,7 +183,7 @@ public final class Uploader: Sendable {
             switch error {
             case .connectionFailed, .timedOut(_, .connect, _): isUp = false
             // None of them says anything of the host.
-            case .cancelled, .resourcesShort, .fileChanged, .unreadableFile: isUp = nil
+            case .cancelled, .resourcesShort, .addressRefused, .fileChanged, .unreadableFile: isUp = nil
             default: break
             }
             note(work, attempt) { .failed(error, metrics: metrics) }

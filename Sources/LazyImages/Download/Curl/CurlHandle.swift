@@ -8,7 +8,9 @@ enum CurlHandle {
     private static let readSize = 64 * 1024
 
     /// A handle, or nil if libcurl gives none.
-    static func make(_ configuration: CurlTransport.Configuration) -> OpaquePointer? {
+    static func make(
+        _ configuration: CurlTransport.Configuration, judgesAddresses: Bool
+    ) -> OpaquePointer? {
         guard let handle = unsafe ccurl_easy_init() else { return nil }
         _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_WRITEFUNCTION), bodyCallback)
         _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_HEADERFUNCTION), headerCallback)
@@ -20,6 +22,10 @@ enum CurlHandle {
             (CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
         ]
         for (option, value) in numbers { _ = unsafe ccurl_easy_set_long(handle, Int32(option), value) }
+        if judgesAddresses, unsafe !CurlAddressJudge.install(in: handle) {
+            unsafe ccurl_easy_cleanup(handle)
+            return nil
+        }
         switch configuration.proxy {
         case .none: unsafe set(CCURLOPT_PROXY, "", handle)
         case .environment: unsafe set(CCURLOPT_NOPROXY, exceptions(configuration, environment: true), handle)

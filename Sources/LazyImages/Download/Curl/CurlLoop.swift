@@ -13,6 +13,8 @@ import SystemSupport
 
     private let inbox: CurlInbox
     private let configuration: CurlTransport.Configuration
+    /// Whether all transfers have rules for addresses, and the same; otherwise none has.
+    private let judgesAddresses: Bool
     private let connectTo: CurlList
     private let poller: Poller
     private var multi: OpaquePointer?
@@ -30,11 +32,14 @@ import SystemSupport
     private var curlDeadline = Int64.max
     private var transferDeadline = Int64.max
 
-    init(inbox: CurlInbox, poller: Poller, configuration: CurlTransport.Configuration) {
+    init(
+        inbox: CurlInbox, poller: Poller, configuration: CurlTransport.Configuration, judgesAddresses: Bool
+    ) {
         self.inbox = inbox
         self.poller = poller
         connectTo = CurlList(configuration.connectTo.map { "\($0.key):\($0.value)" })
         self.configuration = configuration
+        self.judgesAddresses = judgesAddresses
     }
 
     deinit {
@@ -106,7 +111,8 @@ import SystemSupport
 
     private func start(_ order: CurlOrder) {
         let reused = unsafe idleHandles.popLast()
-        guard let handle = unsafe reused ?? CurlHandle.make(configuration) else {
+        guard let handle = unsafe reused ?? CurlHandle.make(configuration, judgesAddresses: judgesAddresses)
+        else {
             let shortage = ResourceShortage(missing: .memory, code: ENOMEM)
             order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
             return

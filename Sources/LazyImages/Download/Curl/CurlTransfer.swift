@@ -19,6 +19,8 @@ import SystemSupport
     private let clock: CurlLoop.Clock
     /// The request's body; nil for none.
     private let upload: CurlUpload?
+    /// What judges its connections; nil for a request without rules.
+    private let judge: CurlAddressJudge?
 
     private var head: ResponseHead?
     private var headIsComplete = false
@@ -57,11 +59,13 @@ import SystemSupport
         self.requestFields = requestFields
         self.connectTo = connectTo
         lastArrival = started
+        judge = order.request.addresses.map { CurlAddressJudge($0) }
 
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe setPointer(CCURLOPT_PRIVATE, context)
         unsafe setPointer(CCURLOPT_WRITEDATA, context)
         unsafe setPointer(CCURLOPT_HEADERDATA, context)
+        if let judge { unsafe judge.attach(to: handle) }
         _ = unsafe order.request.url.absoluteString.withCString {
             unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_URL), $0)
         }
@@ -144,6 +148,9 @@ import SystemSupport
         if let fault = fault ?? upload?.fault { return .failure(fault) }
         // A connection that closes inside the header is no error to libcurl: only the empty line ends a header.
         if let head, headIsComplete, receiverHasEnough || result == Int32(CCURLE_OK) { return .success(head) }
+        if let reason = judge?.refusal {
+            return .failure(.addressRefused(url: urlText, rule: .address, reason: reason))
+        }
         return .failure(failure(ofResult: result))
     }
 

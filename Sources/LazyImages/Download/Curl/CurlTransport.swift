@@ -2,7 +2,8 @@ import Synchronization
 import SystemSupport
 
 /// HTTP over the system's libcurl: HTTP/1.1, and HTTP/2 where a TLS server offers it, with connections kept for
-/// reuse. One thread serves every transfer of the object; it starts with the first and ends with the object.
+/// reuse. One thread serves every transfer of the object, but for those whose addresses are judged; it starts with the first
+/// and ends with the object.
 ///
 /// Redirects are returned, not followed; no proxy is used unless the configuration names one; no content encoding is asked
 /// for; cookies, credentials and `.netrc` play no part.
@@ -40,8 +41,9 @@ public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let startThread: BlockingThreads.Starter
     private let nextNumber = Atomic<Int>(0)
-    /// What leads to the thread; nil while there is none.
-    private let inbox = Lock<CurlInbox?>(nil)
+    /// What leads to the threads: one for all transfers to any address, and one for each set of rules. Connections are shared
+    /// only under the same rules.
+    private let inboxes = Lock<[AddressRules?: CurlInbox]>([:])
 
     /// A transport that has no thread yet. Whether there is a libcurl shows at the first transfer.
     public convenience init(configuration: Configuration = Configuration()) {
@@ -56,16 +58,19 @@ public final class CurlTransport: Transport {
         self.startThread = startThread
     }
 
-    deinit { inbox.withLock { $0 }?.close() }
+    deinit { for inbox in inboxes.withLock({ $0 }).values { inbox.close() } }
 
     /// Performs one request: see `Transport`.
     public func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {
+        if request.addresses != nil, configuration.proxy != .none {
+            throw .transportUnavailable(reason: Self.proxyHidesAddresses)
+        }
         _ = try CurlLibrary.open(for: request.url.displayText)
         let inbox: CurlInbox
         do {
-            inbox = try runningInbox()
+            inbox = try runningInbox(request.addresses)
         } catch {
             throw ImageLoadingError(error, url: request.url.displayText)
         }
@@ -80,16 +85,22 @@ public final class CurlTransport: Transport {
         return try outcome.get()
     }
 
-    /// The inbox of the thread, which is started if there is none.
-    private func runningInbox() throws(ResourceShortage) -> CurlInbox {
-        try inbox.withLock { current throws(ResourceShortage) in
-            if let current, !current.isClosed { return current }
+    private static let proxyHidesAddresses =
+        "through a proxy nobody can judge which address is connected to; use the guard without a proxy"
+
+    /// The inbox of the thread for these rules, which is started if there is none.
+    private func runningInbox(_ addresses: AddressRules?) throws(ResourceShortage) -> CurlInbox {
+        try inboxes.withLock { inboxes throws(ResourceShortage) in
+            if let current = inboxes[addresses], !current.isClosed { return current }
             let inbox = try CurlInbox()
             let poller = try Poller()
             try startThread("LazyImages.curl") { [configuration] in
-                CurlLoop(inbox: inbox, poller: poller, configuration: configuration).run()
+                CurlLoop(
+                    inbox: inbox, poller: poller, configuration: configuration,
+                    judgesAddresses: addresses != nil
+                ).run()
             }
-            current = inbox
+            inboxes[addresses] = inbox
             return inbox
         }
     }

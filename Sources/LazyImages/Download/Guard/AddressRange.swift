@@ -1,0 +1,58 @@
+/// A network: all addresses that begin with the same bits (RFC 4632 section 3.1, RFC 4291 section 2.3).
+///
+///     10.0.0.0/8        fd00:1234::/32        192.0.2.7
+public struct AddressRange: Sendable, Hashable {
+    /// The first address; the bits behind the prefix are 0.
+    public let first: IPAddress
+    /// How many bits all addresses have in common: 0 to 32 for IPv4, 0 to 128 for IPv6.
+    public let prefixLength: Int
+
+    /// Reads an address and the length of the prefix; without a length it is the one address.
+    /// Nil for what is malformed, and for an address with bits behind the prefix: `10.1.2.3/8` may be a slip for a much
+    /// smaller network.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(String(parts[0])) else { return nil }
+        var length = address.width
+        if parts.count == 2 {
+            let digits = parts[1]
+            guard digits.utf8.count <= 3, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
+                digits == "0" || digits.first != "0", let number = Int(digits), number <= length
+            else { return nil }
+            length = number
+        }
+        guard address.prefix(length) == address else { return nil }
+        first = address
+        prefixLength = length
+    }
+
+    /// Whether an address is in the network. No IPv6 address is in a network of IPv4, not even one that carries an IPv4
+    /// address.
+    public func contains(_ address: IPAddress) -> Bool {
+        address.width == first.width && address.prefix(prefixLength) == first
+    }
+}
+
+extension AddressRange: CustomStringConvertible {
+    /// Address and length, as `init` reads them.
+    public var description: String { "\(first)/\(prefixLength)" }
+}
+
+extension IPAddress {
+    /// How many bits it has.
+    fileprivate var width: Int {
+        switch self {
+        case .v4: UInt32.bitWidth
+        case .v6: UInt128.bitWidth
+        }
+    }
+
+    /// The address with all bits but the first `length` set to 0.
+    fileprivate func prefix(_ length: Int) -> IPAddress {
+        // A shift by all bits or more gives 0 in Swift.
+        switch self {
+        case .v4(let bits): .v4(bits & UInt32.max << (UInt32.bitWidth - length))
+        case .v6(let bits): .v6(bits & UInt128.max << (UInt128.bitWidth - length))
+        }
+    }
+}
