@@ -165,7 +165,8 @@ struct EveryTask {
     /// Sends what the server does not take.
     private func upload() async throws {
         let body = UploadBody.form([.field("title", "Nosferatu")])
-        let task = Uploader(loader("upload")).task(for: try UploadRequest(server + "films", .post, body))
+        let task = Uploader(loader("upload")).task(
+            for: try UploadRequest(server + "metropolis.jpg", .post, body))
         for await progress in task.progress where progress.sent > progress.total { print("too much") }
         print("upload: \(try await task.value.status)")
     }
