@@ -33,30 +33,7 @@ package struct ContentType: Sendable, Hashable {
 package enum ParameterList {
     /// The pieces, without white space around them; the first is what the parameters belong to. Empty ones are left out.
     package static func pieces(of text: String) -> [Substring] {
-        var pieces: [Substring] = []
-        let bytes = text.utf8
-        var start = bytes.startIndex
-        var isQuoted = false
-        var isEscaped = false
-        func append(_ end: String.Index) {
-            let piece = FieldList.trimmed(text[start..<end])
-            if !piece.isEmpty { pieces.append(piece) }
-        }
-        for index in bytes.indices {
-            let byte = bytes[index]
-            if isEscaped {
-                isEscaped = false
-            } else if isQuoted, byte == UInt8(ascii: "\\") {
-                isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
-                isQuoted.toggle()
-            } else if byte == UInt8(ascii: ";"), !isQuoted {
-                append(index)
-                start = bytes.index(after: index)
-            }
-        }
-        append(bytes.endIndex)
-        return pieces
+        FieldList.pieces(of: text, at: UInt8(ascii: ";"))
     }
 
     /// The parameters by name in lower case; nil where one is malformed or stands there twice.

@@ -5,8 +5,12 @@ package enum FieldList {
     package static func members(of values: [String]) -> [Substring] { values.flatMap { members(of: $0) } }
 
     /// The members of one value.
-    package static func members(of value: String) -> [Substring] {
-        var members: [Substring] = []
+    package static func members(of value: String) -> [Substring] { pieces(of: value, at: UInt8(ascii: ",")) }
+
+    /// The pieces of a value between separators, without the white space around them. A separator within a quoted string is
+    /// none. Empty pieces do not count.
+    static func pieces(of value: String, at separator: UInt8) -> [Substring] {
+        var pieces: [Substring] = []
         let bytes = value.utf8
         var start = bytes.startIndex
         var isQuoted = false
@@ -19,13 +23,13 @@ package enum FieldList {
                 isEscaped = true
             } else if byte == UInt8(ascii: "\"") {
                 isQuoted.toggle()
-            } else if byte == UInt8(ascii: ","), !isQuoted {
-                append(value[start..<index], to: &members)
+            } else if byte == separator, !isQuoted {
+                append(value[start..<index], to: &pieces)
                 start = bytes.index(after: index)
             }
         }
-        append(value[start...], to: &members)
-        return members
+        append(value[start...], to: &pieces)
+        return pieces
     }
 
     /// What stands between the quotes of a quoted string, without its escapes (RFC 9110 section 5.6.4); nil for
@@ -49,9 +53,9 @@ package enum FieldList {
         return isEscaped ? nil : String(decoding: content, as: UTF8.self)
     }
 
-    private static func append(_ member: Substring, to members: inout [Substring]) {
-        let trimmed = trimmed(member)
-        if !trimmed.isEmpty { members.append(trimmed) }
+    private static func append(_ piece: Substring, to pieces: inout [Substring]) {
+        let trimmed = trimmed(piece)
+        if !trimmed.isEmpty { pieces.append(trimmed) }
     }
 
     /// Without the spaces and tabs around it.
