@@ -26,13 +26,16 @@ final class CatalogueHandler: HTTPHandler {
     }
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
-        if let refusal = gate.refusal(ofHost: head) { return .answer(refusal) }
+        // A target that cannot be read names no host and no film. Who answers says so.
+        let target = try? RequestTarget(head.target)
+        if let refusal = refusal(ofHost: head, target) { return .answer(refusal) }
         if failsNext() { return .answer(.plain(.internalServerError, "as configured")) }
         switch site {
         case .library(let films): return films.admit(head, from: peer)
         case .folder(let folder):
             // The films of a file may have to be read first. Opening a file takes microseconds, as nginx relies on too.
-            return FilmTarget.isFilms(head)
+            let name = target?.segments.first.map { FilmFormat.split($0).name }
+            return name == "films"
                 ? .handle(bodyLimit: Self.ignoredBody) : .answer(folder.file(for: head))
         }
     }
@@ -48,24 +51,14 @@ final class CatalogueHandler: HTTPHandler {
     private func failsNext() -> Bool {
         failureRate > 0 && failures.withLock { Double.random(in: 0..<1, using: &$0) < failureRate }
     }
-}
 
-extension RequestGate {
     /// Refuses a request for a host that is not served here; nil for others.
-    fileprivate func refusal(ofHost head: RequestHead) -> HTTPResponse? {
+    private func refusal(ofHost head: RequestHead, _ target: RequestTarget?) -> HTTPResponse? {
         do throws(FilmRefusal) {
-            try checkHost(head.fields, authority: (try? RequestTarget(head.target))?.authority)
+            try gate.checkHost(head.fields, authority: target?.authority)
             return nil
         } catch {
             return error.response(FilmCall.problemFormat(head))
         }
-    }
-}
-
-extension FilmTarget {
-    /// Whether a request is for films rather than for a file.
-    fileprivate static func isFilms(_ head: RequestHead) -> Bool {
-        guard let first = (try? RequestTarget(head.target))?.segments.first else { return false }
-        return FilmFormat.split(first).name == "films"
     }
 }

@@ -49,19 +49,7 @@ struct RequestPath: Hashable, Sendable {
     }
 
     private static func decoded(_ piece: ArraySlice<UInt8>) throws(Refusal) -> [UInt8] {
-        var name: [UInt8] = []
-        var rest = piece
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                name.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue
-            else {
-                throw .malformed
-            }
-            name.append(high << 4 | low)
-        }
+        guard let name = PercentEncoding.decoded(piece) else { throw .malformed }
         let forbidden: [UInt8] = [0, UInt8(ascii: "/"), UInt8(ascii: "\\")]
         guard name != Array("..".utf8), !name.contains(where: forbidden.contains) else { throw .malformed }
         return name
