@@ -1,29 +1,16 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
-
-private let isCurlInstalled = ["/usr/bin/curl", "/usr/local/bin/curl", "/bin/curl"].contains { path in
-    FileManager.default.isExecutableFile(atPath: path)
-}
 
 extension OverSockets {
     /// A client written by others, with opinions of its own.
-    @Suite("is understood by curl", .enabled(if: isCurlInstalled, "curl is not installed"))
-    struct Curl {
+    @Suite("is understood by curl", .enabled(if: Curl.isInstalled, "curl is not installed"))
+    struct CurlTests {
         private func curl(_ running: RunningService, _ arguments: String) -> String {
             // Its last use may be before curl's.
             defer { withExtendedLifetime(running) {} }
-            guard let pipe = unsafe popen("curl --silent --noproxy '*' --max-time 600 \(arguments)", "r")
-            else { return "" }
-            var output: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            while true {
-                let count = unsafe fread(&buffer, 1, buffer.count, pipe)
-                guard count > 0 else { break }
-                output += buffer[..<count]
-            }
-            unsafe pclose(pipe)
-            return String(decoding: output, as: UTF8.self)
+            return Curl.output(arguments)
         }
 
         @Test("files, on one connection")

@@ -7,13 +7,9 @@ import Testing
 
 @testable import CatalogueService
 
-private let isCurlInstalled = ["/usr/bin/curl", "/usr/local/bin/curl", "/bin/curl"].contains { path in
-    FileManager.default.isExecutableFile(atPath: path)
-}
-
 /// The service as a client written by others meets it.
 @Suite(
-    "Films by curl", .enabled(if: isCurlInstalled, "curl is not installed"), .serialized,
+    "Films by curl", .enabled(if: Curl.isInstalled, "curl is not installed"), .serialized,
     .timeLimit(.minutes(30)))
 struct FilmCurlTests {
     private let folder: TemporaryFolder
@@ -36,17 +32,7 @@ struct FilmCurlTests {
     /// What curl prints; its last line is the status.
     private func curl(_ arguments: String) -> String {
         defer { withExtendedLifetime((server, folder)) {} }
-        let command = "curl --silent --noproxy '*' --max-time 600 -w '\n%{http_code}' \(arguments)"
-        guard let pipe = unsafe popen(command, "r") else { return "" }
-        var output: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe fread(&buffer, 1, buffer.count, pipe)
-            guard count > 0 else { break }
-            output += buffer[..<count]
-        }
-        unsafe pclose(pipe)
-        return String(decoding: output, as: UTF8.self)
+        return Curl.output("-w '\n%{http_code}' \(arguments)")
     }
 
     @Test("a film's whole life, in four kinds of body")
