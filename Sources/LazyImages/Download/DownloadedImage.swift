@@ -18,6 +18,8 @@ struct DownloadedImage: Sendable {
     /// When the head came, in seconds since 1970, and how many seconds after it was asked for.
     var received = 0
     var delay = 0
+    /// Whether the request had Authorization.
+    var isAuthorised = false
     /// The redirects that led to it.
     var steps: [RedirectStep] = []
 

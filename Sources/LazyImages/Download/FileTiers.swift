@@ -90,18 +90,19 @@ struct FileTiers: Sendable {
         let request = order.request
         let status = answer.head.status
         let isTaken = status == 200 || configuration.acceptsAnyStatus
+        let mayBeKept = mayKeep(answer.head, of: answer, for: request)
         let brought: LoadedFile.Source = answer.offset > 0 ? .resumed : .network
         let file = LoadedFile(
             bytes: answer.bytes, header: answer.header, status: status, url: answer.url,
             requestedURL: request.url, source: request.data == nil ? brought : .local,
             head: configuration.acceptsAnyStatus ? answer.head : nil,
-            response: response(answer.head, answer, order))
+            response: response(answer.head, answer, order), mayBeKept: mayBeKept)
         // Of what is no picture only this is remembered, that there is none.
         guard isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410 else { return file }
         // A server that fails does not take away what is stored.
         if order.revalidates, HTTPStatus(rawValue: status).isTemporary { return file }
         if transfer.isForgotten { return file }
-        if Storability.allows(answer.head, directives: request.directives, isWhole: !request.isPartial) {
+        if mayBeKept {
             await store(file, for: request) { transfer.isForgotten }
         } else if order.stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
             memory?.remove(request.key)
@@ -115,14 +116,22 @@ struct FileTiers: Sendable {
         _ stored: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder,
         from transfer: SharedTask<LoadedFile>
     ) async -> LoadedFile {
+        let mayBeKept = mayKeep(head, of: answer, for: order.request)
         let file = LoadedFile(
             bytes: stored.bytes, header: stored.header, status: stored.status, url: answer.url,
             requestedURL: order.request.url, source: .revalidated,
-            response: response(head, answer, order))
-        if Storability.allows(head, directives: order.request.directives) {
+            response: response(head, answer, order), mayBeKept: mayBeKept)
+        if mayBeKept {
             await store(file, for: order.request) { transfer.isForgotten }
         }
         return file
+    }
+
+    /// Whether an answer with this head may be kept.
+    private func mayKeep(_ head: ResponseHead, of answer: DownloadedImage, for request: ImageRequest) -> Bool {
+        configuration.cacheKind.allows(
+            head, isAuthorised: answer.isAuthorised, directives: request.directives,
+            isWhole: !request.isPartial)
     }
 
     /// Keeps a file in both tiers.
@@ -142,6 +151,7 @@ struct FileTiers: Sendable {
     ) -> StoredResponse {
         StoredResponse(
             head, address: answer.url.absoluteString, received: clock.seconds, delay: answer.delay,
-            request: fields(for: order.request), redirects: answer.steps, movedBefore: order.move)
+            request: fields(for: order.request), redirects: answer.steps, movedBefore: order.move,
+            kind: configuration.cacheKind)
     }
 }

@@ -51,6 +51,9 @@ extension ImageDownloader {
         /// Whether an answer of any status, empty or not, is taken as it is and not as an error: for a program that shows
         /// HTTP and not pictures. Default false.
         public var acceptsAnyStatus = false
+        /// Whose requests the tiers answer (RFC 9111): one user's, the default, or everybody's. Loaders of different kinds
+        /// must not share a disk tier.
+        public var cacheKind = CacheKind.private
         /// When a transfer that failed is tried again.
         public var retry = RetryPolicy()
         /// What retries go by.

@@ -61,7 +61,7 @@ public actor ImageDownloader {
         partials = configuration.partialFolder.map {
             PartialStore(
                 path: $0, limit: configuration.partialLimit, minimum: configuration.partialMinimum,
-                calls: configuration.fileCalls)
+                kind: configuration.cacheKind, calls: configuration.fileCalls)
         }
     }
 

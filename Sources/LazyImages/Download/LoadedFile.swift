@@ -36,10 +36,12 @@ public final class LoadedFile: Sendable, CachedAddress {
     public let head: ResponseHead?
     /// What is known of the answer that brought it; nil for `file:` and `data:`, which do not grow old.
     let response: StoredResponse?
+    /// Whether the answer that brought it may be kept, by the rules of the loader's kind of cache.
+    package let mayBeKept: Bool
 
     init(
         bytes: ImageBytes, header: ImageHeader?, status: Int?, url: URL, requestedURL: URL,
-        source: Source, head: ResponseHead? = nil, response: StoredResponse? = nil
+        source: Source, head: ResponseHead? = nil, response: StoredResponse? = nil, mayBeKept: Bool = true
     ) {
         self.bytes = bytes
         self.header = header
@@ -49,6 +51,7 @@ public final class LoadedFile: Sendable, CachedAddress {
         self.source = source
         self.head = head
         self.response = response
+        self.mayBeKept = mayBeKept
     }
 
     /// A file of the caller's own, such as a loader of another program gives.
@@ -66,11 +69,17 @@ public final class LoadedFile: Sendable, CachedAddress {
         if self.source == source, head == nil, self.head == nil { return self }
         return LoadedFile(
             bytes: bytes, header: header, status: status, url: url, requestedURL: requestedURL,
-            source: source, head: head, response: response)
+            source: source, head: head, response: response, mayBeKept: mayBeKept)
     }
 
     /// The header of the answer that brought it, as far as a cache keeps it; nil for `file:` and `data:`.
     package var fields: HTTPFields? { response?.fields }
+
+    /// When the answer that brought it came, or was confirmed, in seconds since 1970; how old it was then, and how long it is
+    /// fresh from when it was made, in seconds. Nil for what does not grow old.
+    package var freshness: (received: Int, initialAge: Int, lifetime: Int)? {
+        response.map { ($0.received, $0.initialAge, $0.lifetime) }
+    }
 
     /// Whether it is the picture itself, and not word that there is none.
     var isPresent: Bool { status == nil || status == 200 }

@@ -280,7 +280,7 @@ public final class FileLoader: Sendable {
         var revalidation: TransferOrder {
             TransferOrder(request, revalidating: stored, response, now: clock.seconds)
         }
-        switch response.use(for: directives, now: clock.seconds) {
+        switch response.use(for: directives, as: configuration.cacheKind, now: clock.seconds) {
         case .fresh: return .give(try usable(stored, for: request))
         case .stale: return .give(try usable(stored.from(.stale), for: request))
         case .staleWhileRevalidating:
@@ -341,7 +341,7 @@ public final class FileLoader: Sendable {
         guard let response = stored.response, stored.isPresent, order.revalidates else { return false }
         return CacheUse.allowsStaleOnError(
             age: response.age(at: clock.seconds), lifetime: response.lifetime,
-            control: CacheControl(response.fields), directives: order.request.directives)
+            control: configuration.cacheKind.control(response.fields), directives: order.request.directives)
     }
 
     // MARK: What is given
@@ -374,9 +374,9 @@ public final class FileLoader: Sendable {
 
 extension StoredResponse {
     /// What it is good for. What is fresh and asked for without conditions is told by its first line alone.
-    fileprivate func use(for directives: CacheControl, now: Int) -> CacheUse {
+    fileprivate func use(for directives: CacheControl, as kind: CacheKind, now: Int) -> CacheUse {
         if isFresh(at: now), directives == CacheControl(HTTPFields()) { return .fresh }
         return CacheUse(
-            age: age(at: now), lifetime: lifetime, control: CacheControl(fields), directives: directives)
+            age: age(at: now), lifetime: lifetime, control: kind.control(fields), directives: directives)
     }
 }

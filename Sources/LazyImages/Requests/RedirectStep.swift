@@ -9,6 +9,8 @@ struct RedirectStep: Hashable, Sendable {
     /// When it came, in seconds since 1970, and how many seconds after it was asked for.
     let received: Int
     let delay: Int
+    /// The rules that say how long it holds.
+    var kind = CacheKind.private
 
     /// How long a permanent redirect that says nothing is taken to hold: as long as any guess may (RFC 9110 sections
     /// 15.4.2 and 15.4.9 make them cacheable by heuristic).
@@ -19,9 +21,9 @@ struct RedirectStep: Hashable, Sendable {
 
     /// For how many seconds from then on it can be followed without asking; 0 for one that may not be stored.
     var freshSeconds: Int {
-        guard Storability.allows(head, directives: CacheControl([:])) else { return 0 }
+        guard kind.allows(head) else { return 0 }
         let freshness = Freshness(
-            head, CacheControl(head.fields), received: received, delay: delay,
+            head, kind.control(head.fields), received: received, delay: delay,
             assuming: isPermanent ? Self.assumedLifetime : 0)
         return max(0, freshness.lifetime - freshness.initialAge)
     }

@@ -46,15 +46,17 @@ struct StoredResponse: Equatable, Sendable {
     ///   - request: the fields that were sent.
     ///   - redirects: what led to it. It is fresh no longer than each of them.
     ///   - movedBefore: the permanent redirects that were followed without asking, before those.
+    ///   - kind: whose the cache is.
     init(
         _ head: ResponseHead, address: String, received: Int, delay: Int = 0,
         request: HTTPFields = HTTPFields(),
-        redirects: [RedirectStep] = [], movedBefore: PermanentMove? = nil
+        redirects: [RedirectStep] = [], movedBefore: PermanentMove? = nil,
+        kind: CacheKind = .private
     ) {
         status = head.status
         self.received = received
         url = address
-        let control = CacheControl(head.fields)
+        let control = kind.control(head.fields)
         let own = Freshness(head, control, received: received, delay: delay)
         initialAge = own.initialAge
         var remaining = redirects.map(\.freshSeconds)

@@ -15,7 +15,8 @@ public struct FetchGuard: Sendable, Hashable {
     /// The ports of a source that names none.
     private static let usualPorts = [80, 443]
 
-    private let sources: [String: [FetchSource]]
+    /// By host; nil where any host may be fetched from.
+    private let sources: [String: [FetchSource]]?
     /// The rules for addresses.
     public let addresses: AddressRules
 
@@ -25,6 +26,14 @@ public struct FetchGuard: Sendable, Hashable {
     ///   - allowedNetworks: networks that may be connected to although they are not public. Default none.
     public init(sources: [FetchSource], allowedNetworks: [AddressRange] = []) {
         self.sources = Dictionary(grouping: sources, by: \.host)
+        addresses = AddressRules(allowedNetworks: allowedNetworks)
+    }
+
+    /// A guard that lets any host be fetched from, by https or http at its usual ports: addresses alone are judged. For
+    /// servers that know by other means who may name a source, such as a signature.
+    /// - Parameter allowedNetworks: as in the other initialiser.
+    public init(anyHostAllowing allowedNetworks: [AddressRange] = []) {
+        sources = nil
         addresses = AddressRules(allowedNetworks: allowedNetworks)
     }
 
@@ -43,10 +52,16 @@ public struct FetchGuard: Sendable, Hashable {
         else {
             throw refused(.host, "a host and nothing else is allowed between // and the path")
         }
+        let port = name.port ?? (scheme == "https" ? 443 : 80)
+        guard let sources else {
+            guard Self.usualPorts.contains(port) else {
+                throw refused(.port, "port \(port) is none of https or http")
+            }
+            return
+        }
         guard let listed = sources[FetchSource.canonical(name.host)] else {
             throw refused(.host, "\(name.host) is not listed")
         }
-        let port = name.port ?? (scheme == "https" ? 443 : 80)
         let matching = listed.filter { $0.port.map { $0 == port } ?? Self.usualPorts.contains(port) }
         guard !matching.isEmpty else { throw refused(.port, "port \(port) of \(name.host) is not listed") }
         guard scheme == "https" || allowsInsecureHTTP || matching.contains(where: \.allowsInsecureHTTP) else {

@@ -17,6 +17,7 @@ package final class PartialStore: Sendable {
     let minimum: Int
     private let path: String
     private let limit: Int
+    private let kind: CacheKind
     /// The files there were when somebody first looked, and those made since; nil before that.
     private let names = Lock<Set<String>?>(nil)
     private let calls: FileCalls
@@ -26,10 +27,15 @@ package final class PartialStore: Sendable {
     ///   - path: the folder, which need not exist.
     ///   - limit: the most bytes all parts may have.
     ///   - minimum: how many bytes have come of a body before it is written to its file.
-    package init(path: String, limit: Int, minimum: Int = 1024 * 1024, calls: FileCalls = FileCalls()) {
+    ///   - kind: whose the cache is.
+    package init(
+        path: String, limit: Int, minimum: Int = 1024 * 1024, kind: CacheKind = .private,
+        calls: FileCalls = FileCalls()
+    ) {
         self.path = path
         self.minimum = minimum
         self.limit = limit
+        self.kind = kind
         self.calls = calls
     }
 
@@ -62,7 +68,7 @@ package final class PartialStore: Sendable {
     {
         guard head.status == 200, Validators.strong(head.fields, now: now) != nil,
             head.fields["accept-ranges"]?.equalsIgnoringCase("none") != true,
-            Storability.allows(head, directives: CacheControl([:])),
+            kind.allows(head),
             let folder = folder(isForWriting: true),
             folder.makeRoom(for: total ?? Self.assumedLength)
         else { return nil }

@@ -1,16 +1,21 @@
-package import HTTPSemantics
-
-/// The rules of HTTP for a shared cache, where they differ from those for a private one (RFC 9111): what one client may see
-/// is handed to all.
+/// Whose requests a cache answers (RFC 9111 section 1).
 ///
-/// They are put in terms of the private rules: the answer's directives are read so that `Freshness`, `CacheUse` and
-/// `Storability` come to what a shared cache has to do.
-package enum SharedCache {
-    /// The directives of an answer as a shared cache obeys them: s-maxage in the place of max-age (section 5.2.2.10), and
-    /// both it and proxy-revalidate as must-revalidate (sections 5.2.2.8 and 5.2.2.10).
-    package static func control(_ fields: HTTPFields) -> CacheControl {
+/// The rules for a shared cache are put in terms of those for a private one: an answer's directives are read so that
+/// `Freshness`, `CacheUse` and `Storability` come to what a shared cache has to do.
+public enum CacheKind: Sendable, Hashable {
+    /// One user's. What is meant for this user alone may be kept.
+    case `private`
+    /// Everybody's: what one client may see is handed to all.
+    case shared
+}
+
+extension CacheKind {
+    /// The directives of an answer as this cache obeys them. A shared one takes s-maxage in the place of max-age (section
+    /// 5.2.2.10), and both it and proxy-revalidate as must-revalidate (sections 5.2.2.8 and 5.2.2.10).
+    package func control(_ fields: HTTPFields) -> CacheControl {
         var control = CacheControl(fields)
-        let shared = directives(fields)
+        guard self == .shared else { return control }
+        let shared = Self.directives(fields)
         if shared.hasMaxAge {
             // A number that is none makes the answer stale, as for max-age.
             control.maxAge = shared.maxAge ?? 0
@@ -22,20 +27,26 @@ package enum SharedCache {
         return control
     }
 
-    /// Whether an answer may be stored for everyone (section 3).
+    /// Whether an answer may be stored (section 3).
     /// - Parameters:
-    ///   - isAuthorised: whether the request had Authorization: then only what says so may be stored (section 3.5).
+    ///   - isAuthorised: whether the request had Authorization: then a shared cache stores only what says so (section 3.5).
     ///   - directives: the request's own Cache-Control.
-    package static func allows(
-        _ head: ResponseHead, isAuthorised: Bool, directives: CacheControl = CacheControl(HTTPFields())
+    ///   - isWhole: whether the request asked for all of it.
+    package func allows(
+        _ head: ResponseHead, isAuthorised: Bool = false,
+        directives: CacheControl = CacheControl(HTTPFields()), isWhole: Bool = true
     ) -> Bool {
+        guard self == .shared else {
+            return Storability.allows(head, directives: directives, isWhole: isWhole)
+        }
         let own = CacheControl(head.fields)
         let shared = Self.directives(head.fields)
         // Section 5.2.2.7 lets an answer be stored without the fields that private names. It is not worth telling apart.
         guard !shared.isPrivate else { return false }
         if isAuthorised, !(own.mustRevalidate || own.isPublic || shared.hasMaxAge) { return false }
-        return Storability.allows(head, directives: directives)
-            || shared.hasMaxAge && Storability.allows(withMaxAge(head), directives: directives)
+        return Storability.allows(head, directives: directives, isWhole: isWhole)
+            || shared.hasMaxAge
+                && Storability.allows(Self.withMaxAge(head), directives: directives, isWhole: isWhole)
     }
 
     /// Section 3 counts s-maxage like max-age as permission to store.

@@ -1,9 +1,8 @@
 import HTTPSemantics
-import PictureService
 import Testing
 
 @Suite("The rules of a shared cache, RFC 9111", .timeLimit(.minutes(5)))
-struct SharedCacheTests {
+struct CacheKindTests {
     private static let now = 1_790_000_000
 
     @Test(
@@ -34,17 +33,17 @@ struct SharedCacheTests {
         ])
     func storing(control: String, status: Int, plain: Bool, authorised: Bool) {
         let head = ResponseHead(status: status, fields: control.isEmpty ? [:] : ["Cache-Control": control])
-        #expect(SharedCache.allows(head, isAuthorised: false) == plain)
-        #expect(SharedCache.allows(head, isAuthorised: true) == authorised)
+        #expect(CacheKind.shared.allows(head, isAuthorised: false) == plain)
+        #expect(CacheKind.shared.allows(head, isAuthorised: true) == authorised)
     }
 
     @Test("a request's no-store holds here too, and Vary: * is for nobody")
     func requests() {
         let noStore = CacheControl(["Cache-Control": "no-store"])
         let head = ResponseHead(status: 200, fields: ["Cache-Control": "s-maxage=60"])
-        #expect(!SharedCache.allows(head, isAuthorised: false, directives: noStore))
+        #expect(!CacheKind.shared.allows(head, isAuthorised: false, directives: noStore))
         #expect(
-            !SharedCache.allows(
+            !CacheKind.shared.allows(
                 ResponseHead(status: 200, fields: ["Vary": "*", "Cache-Control": "s-maxage=60"]),
                 isAuthorised: false))
     }
@@ -60,7 +59,7 @@ struct SharedCacheTests {
     func lifetime(control: String, seconds: Int) {
         let fields: HTTPFields = ["Cache-Control": control, "Expires": HTTPDate.format(Self.now + 9)]
         let head = ResponseHead(status: 200, fields: fields)
-        let freshness = Freshness(head, SharedCache.control(fields), received: Self.now, delay: 0)
+        let freshness = Freshness(head, CacheKind.shared.control(fields), received: Self.now, delay: 0)
         #expect(freshness.lifetime == seconds)
     }
 
@@ -74,7 +73,7 @@ struct SharedCacheTests {
             ("max-age=60", .validate, true),
         ])
     func stale(control: String, use: CacheUse, onError: Bool) {
-        let shared = SharedCache.control(["Cache-Control": control])
+        let shared = CacheKind.shared.control(["Cache-Control": control])
         let none = CacheControl(HTTPFields())
         #expect(CacheUse(age: 70, lifetime: 60, control: shared, directives: none) == use)
         #expect(
