@@ -60,7 +60,7 @@ public struct ImageDecoders: Sendable {
         return header
     }
 
-    private func decoder(of bytes: Span<UInt8>) -> (any ImageDecoding)? {
+    func decoder(of bytes: Span<UInt8>) -> (any ImageDecoding)? {
         for decoder in decoders where decoder.format(of: bytes) != nil { return decoder }
         return nil
     }

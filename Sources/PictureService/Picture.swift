@@ -26,7 +26,8 @@ package struct Picture: Sendable {
         of source: ImageBytes, _ recipe: PictureRecipe, decoders: ImageDecoders = .standard,
         limits: DecodingLimits = .standard
     ) throws(PictureError) -> Picture {
-        try PictureMaker(source, for: [recipe], decoders: decoders, limits: limits).picture(recipe)
+        var maker = try PictureMaker(source, decoders: decoders, limits: limits)
+        return try maker.picture(recipe)
     }
 
     /// The pictures of a source by several recipes, in their order, each as `picture` makes it alone. The source is decoded
@@ -35,7 +36,7 @@ package struct Picture: Sendable {
         of source: ImageBytes, _ recipes: [PictureRecipe], decoders: ImageDecoders = .standard,
         limits: DecodingLimits = .standard
     ) throws(PictureError) -> [Picture] {
-        let maker = try PictureMaker(source, for: recipes, decoders: decoders, limits: limits)
+        var maker = try PictureMaker(source, decoders: decoders, limits: limits)
         var pictures: [Picture] = []
         for recipe in recipes { pictures.append(try maker.picture(recipe)) }
         return pictures

@@ -1,7 +1,7 @@
 package import ImageCodecs
 package import LazyImages
 
-/// A decoded source, of which pictures are made at sizes.
+/// A source of which pictures are made at sizes. Not safe for concurrent use.
 ///
 /// A JPEG is decoded at 1/2, 1/4 or 1/8 where that is enough. How far must not depend on which sizes are wanted together, or
 /// the bytes of each would: so there are two scales, one that is enough for everything up to `sharedSide`, and the whole.
@@ -11,59 +11,94 @@ package struct PictureMaker: Sendable {
     static let sharedSide = 780
 
     private let source: ImageBytes
+    private let decoders: ImageDecoders
+    private let limits: DecodingLimits
     private let format: ImageFormat
     /// Of the source, as it is shown.
     private let size: ImageSize
-    /// For small pictures; nil where none is wanted.
-    private let reduced: Bitmap?
-    /// For large ones; nil where none is wanted.
-    private let whole: Bitmap?
+    /// For small pictures, and for large ones. One and the same where the smaller would not be smaller.
+    private var reduced: Scale
+    private var whole: Scale
+    private var hasOneScale: Bool { reduced.plan.size == size }
 
-    /// Decodes a source for some recipes, of which there is at least one.
-    /// - Throws: `.notDecodable` for what is no picture, is too large, or is cut off.
+    /// The source at one of its two scales.
+    private struct Scale {
+        /// What the scale is not below; nil for the whole.
+        let least: ImageSize?
+        let plan: DecodingPlan
+        /// Once it has been decoded.
+        var bitmap: Bitmap?
+    }
+
+    /// Reads the source's header. Nothing is decoded until a picture is made.
+    /// - Throws: `.notDecodable` for what is no picture or is too large.
     package init(
-        _ source: ImageBytes, for recipes: [PictureRecipe], decoders: ImageDecoders = .standard,
-        limits: DecodingLimits = .standard
+        _ source: ImageBytes, decoders: ImageDecoders = .standard, limits: DecodingLimits = .standard
     ) throws(PictureError) {
-        let outcome = source.withBytes { bytes in
-            Result { () throws(ImageDecodingError) in
-                let header = try decoders.header(of: bytes)
-                guard let size = header.size else {
-                    throw .unsupported(feature: header.format.displayName)
-                }
-                let base = Self.base(of: size)
-                // The bytes themselves may go out only when all of them have been decoded, at any scale.
-                let wantsWhole = recipes.contains { !Self.isSmall($0, of: size) }
-                let wantsReduced =
-                    !wantsWhole || recipes.contains { Self.isSmall($0, of: size) && $0.size != .original }
-                func decoded(_ least: ImageSize?) throws(ImageDecodingError) -> Bitmap {
-                    let bitmap = try decoders.decode(bytes, notBelow: least, limits: limits)
-                    guard bitmap.isComplete else { throw .truncated(offset: bytes.count) }
-                    return bitmap
-                }
-                let reduced = wantsReduced ? try decoded(base) : nil
-                // Where the reduced one is not smaller, it is the whole.
-                if wantsWhole, let reduced, reduced.size == size {
-                    return (header.format, size, reduced as Bitmap?, reduced as Bitmap?)
-                }
-                return (header.format, size, reduced, wantsWhole ? try decoded(nil) : nil)
+        (self.source, self.decoders, self.limits) = (source, decoders, limits)
+        (format, size, reduced, whole) = try Self.reading(source) { bytes throws(ImageDecodingError) in
+            try limits.check(inputBytes: bytes.count)
+            let header = try decoders.header(of: bytes)
+            guard let size = header.size else { throw .unsupported(feature: header.format.displayName) }
+            try limits.check(size)
+            func scale(_ least: ImageSize?) throws(ImageDecodingError) -> Scale {
+                Scale(least: least, plan: try decoders.plan(for: bytes, notBelow: least))
             }
+            return (header.format, size, try scale(Self.base(of: size)), try scale(nil))
+        }
+    }
+
+    /// The picture by a recipe. The source is decoded at most once for all small pictures, `original` among them, and once for
+    /// all large ones; no other picture changes the bytes of this one. Runs for milliseconds on the caller's thread.
+    ///
+    /// - Throws: `.notDecodable` for a source that is not right or is cut off, whatever the recipe; `.notEncodable`.
+    package mutating func picture(_ recipe: PictureRecipe) throws(PictureError) -> Picture {
+        let bitmap = try bitmap(for: recipe)
+        if recipe.size == .original { return Picture(bytes: source, format: format, size: size) }
+        return try encode(resize(bitmap, by: recipe), by: recipe)
+    }
+
+    /// Bytes in use at most while `picture` makes a picture by this recipe: those of bitmaps that are kept from other recipes,
+    /// of the decoder, the resizer and the encoder; without the source's own. An upper bound: most pictures take half of it.
+    package func memory(for recipe: PictureRecipe) -> Int {
+        let isSmall = hasOneScale || isSmall(recipe)
+        let (scale, other) = isSmall ? (reduced, whole) : (whole, reduced)
+        let kept = other.bitmap?.cost ?? 0
+        let result = Self.scaled(size, by: recipe)
+        let making =
+            recipe.size == .original
+            ? 0 : Bitmap.memoryToResize(from: scale.plan.size, to: result) + Self.memoryToEncode(result)
+        let decoding = scale.bitmap == nil ? scale.plan.memory : 0
+        return kept + max(decoding, scale.plan.size.bitmapBytes + making)
+    }
+
+    /// The source at the scale that a recipe wants, decoded now if it was not yet.
+    private mutating func bitmap(for recipe: PictureRecipe) throws(PictureError) -> Bitmap {
+        let isSmall = hasOneScale || isSmall(recipe)
+        // Its own bytes may go out once all of them have been decoded, at any scale.
+        if recipe.size == .original, let bitmap = whole.bitmap { return bitmap }
+        if let bitmap = isSmall ? reduced.bitmap : whole.bitmap { return bitmap }
+        let (decoders, limits, least) = (decoders, limits, isSmall ? reduced.least : nil)
+        let bitmap = try Self.reading(source) { bytes throws(ImageDecodingError) in
+            let bitmap = try decoders.decode(bytes, notBelow: least, limits: limits)
+            guard bitmap.isComplete else { throw .truncated(offset: bytes.count) }
+            return bitmap
+        }
+        if isSmall { reduced.bitmap = bitmap } else { whole.bitmap = bitmap }
+        return bitmap
+    }
+
+    private static func reading<Value>(
+        _ source: ImageBytes, _ read: (Span<UInt8>) throws(ImageDecodingError) -> Value
+    ) throws(PictureError) -> Value {
+        let outcome = source.withBytes { bytes in
+            Result { () throws(ImageDecodingError) in try read(bytes) }
         }
         do {
-            (format, size, reduced, whole) = try outcome.get()
+            return try outcome.get()
         } catch {
             throw .notDecodable(error)
         }
-        self.source = source
-    }
-
-    /// The picture by one of the recipes that the source was decoded for.
-    package func picture(_ recipe: PictureRecipe) throws(PictureError) -> Picture {
-        if recipe.size == .original { return Picture(bytes: source, format: format, size: size) }
-        guard let bitmap = Self.isSmall(recipe, of: size) ? reduced : whole else {
-            preconditionFailure("the source was not decoded for this recipe")
-        }
-        return try encode(resize(bitmap, by: recipe), by: recipe)
     }
 
     private func resize(_ bitmap: Bitmap, by recipe: PictureRecipe) -> Bitmap {
@@ -93,6 +128,10 @@ package struct PictureMaker: Sendable {
         return Picture(bytes: ImageBytes(file), format: format, size: bitmap.size)
     }
 
+    private static func memoryToEncode(_ size: ImageSize) -> Int {
+        max(JPEGEncoder.memory(toEncode: size), PNGEncoder.memory(toEncode: size))
+    }
+
     // MARK: Sizes
 
     /// The size that a source is scaled to before anything is cropped off. Never larger than the source.
@@ -115,9 +154,9 @@ package struct PictureMaker: Sendable {
     }
 
     /// Whether the smaller scale is enough.
-    private static func isSmall(_ recipe: PictureRecipe, of source: ImageSize) -> Bool {
+    private func isSmall(_ recipe: PictureRecipe) -> Bool {
         guard recipe.size != .original else { return true }
-        let (scaled, base) = (scaled(source, by: recipe), base(of: source))
+        let (scaled, base) = (Self.scaled(size, by: recipe), Self.base(of: size))
         return scaled.width <= base.width && scaled.height <= base.height
     }
 }

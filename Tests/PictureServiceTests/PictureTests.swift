@@ -89,6 +89,38 @@ struct PictureTests {
         #expect(alone[3] == source.array)
     }
 
+    @Test(
+        "a maker makes the same bytes in any order, and keeps what it decoded",
+        arguments: [(100, 150), (1561, 1560)])
+    func anyOrder(width: Int, height: Int) throws {
+        let source = try jpeg(width, height)
+        let texts = ["w1500", "w92", "original", "w92", "w1500"]
+        let recipes = try texts.map { text throws in try PictureRecipe(text) }
+        var maker = try PictureMaker(source)
+        for recipe in recipes {
+            let before = maker.memory(for: recipe)
+            #expect(try maker.picture(recipe).bytes.array == Picture.picture(of: source, recipe).bytes.array)
+            #expect(maker.memory(for: recipe) <= before)
+        }
+    }
+
+    @Test("a maker that has kept a bitmap counts it in the memory of another scale")
+    func keptMemory() throws {
+        let (small, large) = (try PictureRecipe("w92"), try PictureRecipe("w1500"))
+        var maker = try PictureMaker(jpeg(1561, 1560))
+        let alone = maker.memory(for: large)
+        _ = try maker.picture(small)
+        #expect(maker.memory(for: large) == alone + 781 * 780 * 4)
+    }
+
+    @Test("a maker looks at the header alone: what follows may be wrong until a picture is made")
+    func lazily() throws {
+        let whole = try jpeg(200, 300).array
+        var maker = try PictureMaker(ImageBytes(Array(whole.dropLast(whole.count / 2))))
+        #expect(throws: PictureError.self) { try maker.picture(PictureRecipe("w100")) }
+        #expect(throws: PictureError.self) { try maker.picture(PictureRecipe("original")) }
+    }
+
     @Test("a picture that is reduced has the size that the source's own sides give it")
     func roundedSides() throws {
         // Half of either side is not whole.

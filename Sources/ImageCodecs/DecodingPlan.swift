@@ -1,0 +1,130 @@
+/// What decoding a file will give and take, as its headers tell it.
+package struct DecodingPlan: Sendable, Hashable {
+    /// The sides of the bitmap.
+    package let size: ImageSize
+    /// Bytes in use at most while it is decoded: the bitmap and all that is worked with, without the file.
+    package let memory: Int
+}
+
+extension ImageDecoders {
+    /// What `decode(_:notBelow:limits:)` will give and take. The header's size must be within the limits.
+    ///
+    /// Throws what decoding throws for the file's headers.
+    package func plan(
+        for bytes: Span<UInt8>, notBelow least: ImageSize?
+    ) throws(ImageDecodingError) -> DecodingPlan {
+        let header = try header(of: bytes)
+        switch decoder(of: bytes) {
+        case is JPEGDecoder: return try JPEGDecoder.plan(for: bytes, notBelow: least)
+        case is PNGDecoder: return try PNGDecoder.plan(for: bytes)
+        default:
+            guard let size = header.size else { throw .unsupported(feature: header.format.displayName) }
+            return DecodingPlan(size: size, memory: 3 * size.bitmapBytes + DecodingPlan.tables)
+        }
+    }
+}
+
+extension DecodingPlan {
+    /// Bytes that decoders take at most whatever the picture's size: code tables, and the arrays that hold them.
+    static let tables = 512 << 10
+}
+
+extension ImageSize {
+    /// Bytes of a bitmap of this size.
+    package var bitmapBytes: Int { width * height * 4 }
+}
+
+extension JPEGDecoder {
+    /// Looks no further than the first scan's header.
+    static func plan(
+        for bytes: Span<UInt8>, notBelow least: ImageSize?
+    ) throws(ImageDecodingError) -> DecodingPlan {
+        var segments = JPEGSegments(offset: 2)
+        var frame: JPEGFrame?
+        var orientation: ExifOrientation?
+        while true {
+            let segment = try segments.next(in: bytes)
+            if segment.marker == .application1, frame == nil, orientation == nil {
+                orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
+            } else if segment.marker.isStartOfFrame {
+                frame = try JPEGFrame(segment, of: bytes)
+            } else if segment.marker == .startOfScan, let frame {
+                let scan = try JPEGScan(
+                    bytes.extracting(segment.body), frame: frame, offset: segment.offset)
+                return plan(for: frame, firstScan: scan, orientation ?? .upright, notBelow: least)
+            } else if segment.marker == .startOfScan || segment.marker == .endOfImage {
+                throw .corrupt(segment: "JPEG without a frame header", offset: segment.offset)
+            }
+        }
+    }
+
+    private static func plan(
+        for frame: JPEGFrame, firstScan: JPEGScan, _ upright: ExifOrientation, notBelow least: ImageSize?
+    ) -> DecodingPlan {
+        let scale = JPEGScale(frame, target: least.map { upright.size(ofStored: $0) })
+        // A progressive frame keeps its coefficients. A sequential one in several scans keeps all samples; in one scan, as
+        // after the coefficients, those of two rows of units.
+        let keepsSamples = !frame.isProgressive && firstScan.components.count < frame.components.count
+        var memory = DecodingPlan.tables + scale.size.width * bytesOfColumn
+        for (component, blockSize) in zip(frame.components, scale.componentBlockSizes) {
+            let rows = keepsSamples ? component.blockRows : min(2, frame.unitRows) * component.verticalFactor
+            memory += component.blockColumns * rows * blockSize * blockSize
+            if frame.isProgressive { memory += component.blockColumns * component.blockRows * (64 * 2 + 8) }
+        }
+        let bitmap = scale.size.bitmapBytes
+        memory += upright == .upright ? bitmap : 2 * bitmap
+        return DecodingPlan(size: upright.size(ofStored: scale.size), memory: memory)
+    }
+
+    /// What `JPEGRows` keeps of each column: a row of samples of all components in several forms.
+    private static let bytesOfColumn = 16
+}
+
+extension PNGDecoder {
+    /// Looks no further than the first chunk of image data, and checks nothing but IHDR.
+    static func plan(for bytes: Span<UInt8>) throws(ImageDecodingError) -> DecodingPlan {
+        let start = PNGSignature.magic.count
+        guard bytes.count >= start + 21, bytes.hasBytes("IHDR", at: start + 4) else {
+            throw .truncated(offset: bytes.count)
+        }
+        let header = try PNGHeader(bytes.extracting(start + 8..<start + 21), offset: start + 8)
+        var isAnimated = false
+        var offset = start
+        while let length = bytes.bigEndian32(at: offset), !bytes.hasBytes("IDAT", at: offset + 4) {
+            if bytes.hasBytes("acTL", at: offset + 4) { isAnimated = true }
+            offset += 12 + length
+        }
+        // Chunks of image data are joined. The filtered rows of all passes stay while the bitmap is made of them, and an
+        // animation's first frame while it is placed in its picture.
+        let rows = bytes.count + header.filteredSize + header.size.width * bytesOfColumn
+        let bitmaps = (isAnimated ? 2 : 1) * header.size.bitmapBytes
+        return DecodingPlan(size: header.size, memory: DecodingPlan.tables + rows + bitmaps)
+    }
+
+    /// A row as it is stored, the one before it, and the pixels of a pass.
+    private static let bytesOfColumn = 8 + 8 + 4
+}
+
+extension Bitmap {
+    /// Bytes in use at most while a bitmap is resized, with its result and without itself.
+    package static func memoryToResize(from source: ImageSize, to result: ImageSize) -> Int {
+        guard source != result else { return 0 }
+        // One sum for each channel of a column, twice.
+        return result.bitmapBytes + source.width * 2 * 16
+    }
+}
+
+extension JPEGEncoder {
+    /// Bytes in use at most while a bitmap of this size is encoded, with the file and without the bitmap. Noise at quality 100
+    /// takes so much, photographs at 80 a tenth of it.
+    package static func memory(toEncode size: ImageSize) -> Int {
+        DecodingPlan.tables + 28 * (size.width + 16) * (size.height + 16)
+    }
+}
+
+extension PNGEncoder {
+    /// Bytes in use at most while a bitmap of this size is encoded, with the file and without the bitmap. Noise takes so much.
+    package static func memory(toEncode size: ImageSize) -> Int {
+        DecodingPlan.tables * 2 + 28 * (size.width + 16) * (size.height + 16)
+    }
+}

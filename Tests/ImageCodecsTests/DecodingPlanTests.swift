@@ -1,0 +1,54 @@
+import Testing
+
+@testable import ImageCodecs
+
+@Suite("What decoding will give and take", .timeLimit(.minutes(30)))
+struct DecodingPlanTests {
+    private func plan(_ file: [UInt8], notBelow least: ImageSize? = nil) throws -> DecodingPlan {
+        try ImageDecoders.standard.plan(for: file.span, notBelow: least)
+    }
+
+    private func jpeg(_ name: String) throws -> [UInt8] { try Resources.bytes("JPEG/\(name).jpg") }
+
+    @Test("the size is that of the bitmap, at every scale", arguments: Resources.jpegs)
+    func sizes(name: String) throws {
+        let file = try jpeg(name)
+        for side in [1, 20, 50, 90, nil] {
+            let least = side.map { ImageSize(width: $0, height: $0) }
+            let bitmap = try ImageDecoders.standard.decode(file.span, notBelow: least)
+            let plan = try plan(file, notBelow: least)
+            #expect(plan.size == bitmap.size)
+            #expect(plan.memory > bitmap.cost)
+        }
+    }
+
+    @Test("a progressive file takes the memory of its coefficients, two bytes a sample, at every scale")
+    func progressive() throws {
+        for side in [1, nil] {
+            let least = side.map { ImageSize(width: $0, height: $0) }
+            let baseline = try plan(jpeg("baseline-420"), notBelow: least)
+            let progressive = try plan(jpeg("progressive-420"), notBelow: least)
+            let samples = try #require(try ImageHeader(parsing: jpeg("baseline-420")).size).bitmapBytes / 4
+            #expect(progressive.memory - baseline.memory > samples * 3)
+        }
+    }
+
+    @Test("a PNG takes the memory of its rows, an interlaced one too")
+    func png() throws {
+        for name in ["basn6a16", "basi6a16"] {
+            let file = try Resources.bytes("PngSuite/\(name).png")
+            let plan = try plan(file)
+            #expect(plan.size == ImageSize(width: 32, height: 32))
+            #expect(plan.memory > 32 * 32 * (4 + 8))
+        }
+    }
+
+    @Test("headers that are cut off are refused at every length")
+    func cutHeaders() throws {
+        for file in [try jpeg("progressive-420"), try Resources.bytes("PngSuite/basi6a16.png")] {
+            for length in 0..<29 {
+                #expect(throws: ImageDecodingError.self) { try plan(Array(file.prefix(length))) }
+            }
+        }
+    }
+}
