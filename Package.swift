@@ -53,7 +53,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "PictureService",
-            dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "LazyImages"],
+            dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",

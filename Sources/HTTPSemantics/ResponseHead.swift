@@ -38,6 +38,7 @@ package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
     package static let notAcceptable = HTTPStatus(rawValue: 406)
     package static let requestTimeout = HTTPStatus(rawValue: 408)
     package static let conflict = HTTPStatus(rawValue: 409)
+    package static let gone = HTTPStatus(rawValue: 410)
     package static let lengthRequired = HTTPStatus(rawValue: 411)
     package static let preconditionFailed = HTTPStatus(rawValue: 412)
     package static let contentTooLarge = HTTPStatus(rawValue: 413)
@@ -49,7 +50,9 @@ package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
     package static let headerFieldsTooLarge = HTTPStatus(rawValue: 431)
     package static let internalServerError = HTTPStatus(rawValue: 500)
     package static let notImplemented = HTTPStatus(rawValue: 501)
+    package static let badGateway = HTTPStatus(rawValue: 502)
     package static let serviceUnavailable = HTTPStatus(rawValue: 503)
+    package static let gatewayTimeout = HTTPStatus(rawValue: 504)
     package static let versionNotSupported = HTTPStatus(rawValue: 505)
     package static let insufficientStorage = HTTPStatus(rawValue: 507)
 

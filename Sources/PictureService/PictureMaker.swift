@@ -13,9 +13,9 @@ package struct PictureMaker: Sendable {
     private let source: ImageBytes
     private let decoders: ImageDecoders
     private let limits: DecodingLimits
-    private let format: ImageFormat
-    /// Of the source, as it is shown.
-    private let size: ImageSize
+    /// Format and size of the source, as it is shown.
+    let format: ImageFormat
+    let size: ImageSize
     /// For small pictures, and for large ones. One and the same where the smaller would not be smaller.
     private var reduced: Scale
     private var whole: Scale

@@ -2,16 +2,18 @@ import HTTPSemantics
 import ImageCodecs
 
 extension SourceRecord {
-    private static let title = "marquee source 1"
+    private static let title = "marquee source 2"
     private static let end = "end"
+    private static let control = "cache-control: "
 
     /// The record as it is stored.
     package var text: String {
-        var lines = [
-            Self.title, "content \(content)",
-            "file \(byteCount) \(format.name) \(size.width) \(size.height)", "answer \(received) \(delay)",
-        ]
-        for field in fields.fields { lines.append("\(field.name): \(field.value)") }
+        let lines =
+            [
+                Self.title, "content \(content)",
+                "file \(byteCount) \(format.name) \(size.width) \(size.height)",
+                "answer \(received) \(initialAge) \(lifetime)",
+            ] + control.map { Self.control + $0 }
         return lines.joined(separator: "\n") + "\n\(Self.end)\n"
     }
 
@@ -29,21 +31,21 @@ extension SourceRecord {
             let file = Self.words(of: lines[2], after: "file", count: 4), let byteCount = Int(file[0]),
             let format = [ImageFormat.jpeg, .png].first(where: { $0.name == file[1] }),
             let width = Int(file[2]), let height = Int(file[3]), byteCount > 0, width > 0, height > 0,
-            let answer = Self.words(of: lines[3], after: "answer", count: 2), let received = Int(answer[0]),
-            let delay = Int(answer[1])
+            let answer = Self.words(of: lines[3], after: "answer", count: 3), let received = Int(answer[0]),
+            let initialAge = Int(answer[1]), let lifetime = Int(answer[2])
         else { return nil }
-        var fields = HTTPFields()
+        var control: [String] = []
         for line in lines[4..<(lines.count - 2)] {
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            let (name, value) = (String(line[..<colon]), String(line[colon...].dropFirst(2)))
-            guard Self.keptFields.contains(name), HTTPFields.fault(name: name, value: value) == nil else {
-                return nil
-            }
-            fields.append(HTTPFields.Field(name: name, value: value))
+            let value = String(line.dropFirst(Self.control.count))
+            guard line.hasPrefix(Self.control),
+                HTTPFields.fault(name: "cache-control", value: value) == nil
+            else { return nil }
+            control.append(value)
         }
         self.init(
             content: String(content[0]), byteCount: byteCount, format: format,
-            size: ImageSize(width: width, height: height), fields: fields, received: received, delay: delay)
+            size: ImageSize(width: width, height: height), control: control, received: received,
+            initialAge: initialAge, lifetime: lifetime)
     }
 
     private static func words(of line: Substring, after name: String, count: Int) -> [Substring]? {

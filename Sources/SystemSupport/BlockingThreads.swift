@@ -16,14 +16,22 @@ package final class BlockingThreads: Sendable {
     /// - Parameters:
     ///   - count: the most threads there are at once; none is started yet.
     ///   - name: what each of them is called.
+    ///   - niceness: how far they give way to other threads for the processor, 0 (the default) to 19.
     ///   - start: starts a thread. Default: the system.
     package init(
-        count: Int, name: String = "LazyImages",
+        count: Int, name: String = "LazyImages", niceness: Int32 = 0,
         start: @escaping Starter = { name, body throws(ResourceShortage) in
             try BlockingThreads.startThread(name: name, body)
         }
     ) {
-        queue = Queue(mostThreads: count, name: name, start: start)
+        queue = Queue(mostThreads: count, name: name) { name, body throws(ResourceShortage) in
+            guard niceness > 0 else { return try start(name, body) }
+            try start(name) {
+                // On Linux a thread has a niceness of its own.
+                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
+                body()
+            }
+        }
     }
 
     deinit { queue.close() }

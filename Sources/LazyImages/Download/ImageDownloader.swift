@@ -69,7 +69,7 @@ public actor ImageDownloader {
     package nonisolated var partialCounters: PartialCounters { partials?.counters ?? PartialCounters() }
 
     /// How many transfers there are, those that wait for a slot included.
-    nonisolated var transferCount: Int { transfers.tasks.count }
+    package nonisolated var transferCount: Int { transfers.tasks.count }
 
     // MARK: Callers
 

@@ -1,0 +1,126 @@
+package import HTTPSemantics
+package import HTTPServer
+
+extension PictureService {
+    /// Whether a path is of a picture's address.
+    package static func serves(_ segments: [String]) -> Bool { segments.first == PictureAddress.folder }
+
+    /// Answers a request for `/image/{signature}/{recipe}/{source}`.
+    package func admit(_ head: RequestHead, _ target: RequestTarget) -> Admission {
+        do throws(PictureError) {
+            let address = try PictureAddress(segments: target.segments)
+            if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
+            // Every query would be another key for caches in front.
+            guard target.query.fields.isEmpty else { throw .malformedAddress }
+            try rules.check(address, now: clock.seconds)
+            let isSigned = address.signature != nil
+            return serve(address.recipe, of: .address(address.source, isSigned: isSigned), head)
+        } catch {
+            return .answer(answer(PictureFailure(error), to: head))
+        }
+    }
+
+    /// Answers a request for a picture of a source that the service chooses itself: a film's poster.
+    package func admit(_ head: RequestHead, _ recipe: String, of original: PictureOriginal) -> Admission {
+        do throws(PictureError) {
+            let recipe = try PictureRecipe(recipe)
+            if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
+            try rules.check(recipe, now: clock.seconds)
+            if case .address(let source, _) = original { try rules.check(source) }
+            return serve(recipe, of: original, head)
+        } catch {
+            return .answer(answer(PictureFailure(error), to: head))
+        }
+    }
+
+    private func serve(
+        _ recipe: PictureRecipe, of original: PictureOriginal, _ head: RequestHead
+    ) -> Admission {
+        if let outcome = pictureInMemory(recipe, of: original) {
+            return .answer(answer(outcome, recipe, of: original, to: head))
+        }
+        return .later { [self] pending in
+            let leave = begin(recipe, of: original) { [self] outcome in
+                pending.send(answer(outcome, recipe, of: original, to: head))
+            }
+            pending.whenAbandoned(leave)
+        }
+    }
+
+    private static func refusal(ofMethod head: RequestHead) -> HTTPResponse? {
+        switch head.method {
+        case "GET", "HEAD": return nil
+        case "OPTIONS": return HTTPResponse(status: .noContent, fields: ["Allow": "GET, HEAD, OPTIONS"])
+        default:
+            var response = HTTPResponse.plain(.methodNotAllowed, "pictures can only be read")
+            response.fields["Allow"] = "GET, HEAD, OPTIONS"
+            return response
+        }
+    }
+
+    // MARK: Answers
+
+    private func answer(
+        _ outcome: PictureOutcome, _ recipe: PictureRecipe, of original: PictureOriginal, to head: RequestHead
+    ) -> HTTPResponse {
+        switch outcome {
+        case .failure(let failure): return answer(failure, to: head)
+        case .picture(let picture, let record, let status):
+            var fields: HTTPFields = [
+                "ETag": picture.entityTag, "Cache-Control": control(recipe, record, original),
+                // What max-age says is what is left, and counts from now.
+                "Age": "0", "Cache-Status": status.value,
+            ]
+            let conditions = Preconditions(head.fields, isRead: true, entityTag: picture.entityTag)
+            switch conditions.outcome {
+            case .notModified: return HTTPResponse(status: .notModified, fields: fields)
+            case .failed:
+                return answer(
+                    PictureFailure(.preconditionFailed, "the picture is another than If-Match names"), to: head)
+            case .proceed: break
+            }
+            // Pictures come from strangers: no browser runs what may be hidden in one.
+            fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
+            fields["Content-Type"] = picture.format.mediaType
+            fields["Accept-Ranges"] = "bytes"
+            var response = HTTPResponse(status: .ok, fields: fields, body: .bytes(picture.bytes))
+            let ranges = head.fields.values(of: "range")
+            let range = head.method == "GET" && conditions.allowsRange && ranges.count == 1 ? ranges[0] : nil
+            switch RangeHeader(range, size: picture.bytes.count) {
+            case .whole: break
+            case .part(let part):
+                response.status = .partialContent
+                response.fields["Content-Range"] =
+                    "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(picture.bytes.count)"
+                response.body = .bytes(Array(picture.bytes[part]))
+            case .unsatisfiable:
+                var refused = answer(
+                    PictureFailure(.rangeNotSatisfiable, "the picture has \(picture.bytes.count) bytes"), to: head)
+                refused.fields["Content-Range"] = "bytes */\(picture.bytes.count)"
+                return refused
+            }
+            return response
+        }
+    }
+
+    private func control(
+        _ recipe: PictureRecipe, _ record: SourceRecord, _ original: PictureOriginal
+    ) -> String {
+        let now = clock.seconds
+        if case .stored(let stored) = original, recipe.tag == nil, recipe.expiry == nil {
+            return stored.cacheControl
+        }
+        return PictureFreshness.control(
+            of: recipe, age: record.age(now: now), lifetime: record.lifetime, now: now)
+    }
+
+    private func answer(_ failure: PictureFailure, to head: RequestHead) -> HTTPResponse {
+        if let rule = failure.rule { counters.countRefusal(by: rule) }
+        let problem = ProblemDetails(failure.status, failure.detail)
+        var response = HTTPResponse(status: failure.status, body: .bytes(Array(problem.json.utf8)))
+        response.fields["Content-Type"] = ProblemDetails.jsonType
+        response.fields["Cache-Control"] = PictureFreshness.control(ofFailure: failure.status)
+        if let retryAfter = failure.retryAfter { response.fields["Retry-After"] = "\(retryAfter)" }
+        return response
+    }
+}

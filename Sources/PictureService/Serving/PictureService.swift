@@ -1,0 +1,147 @@
+import HTTPSemantics
+package import ImageCodecs
+package import LazyImages
+internal import Glibc
+import SystemSupport
+
+/// Hands out pictures at the size wanted, of sources that it fetches through a cache: one transfer for each source, one decode
+/// for all sizes that wait, one encode for each recipe, whoever asks.
+///
+/// What memory has is answered at once, on the thread of its connection. All else waits without a thread.
+package final class PictureService: Sendable {
+    /// What a service may do, and what it works with.
+    package struct Configuration: Sendable {
+        /// Which pictures may be made, and of what.
+        package var rules: PictureRules
+        /// Limits of transfers.
+        package var downloads = ImageDownloader.Configuration()
+        /// Networks that may be connected to although they are not public. Default none.
+        package var allowedNetworks: [AddressRange] = []
+        /// Sources decoded at once. Default: one for each processor.
+        package var workers = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        /// Sources under way beside those; further ones are answered 503. Default 128.
+        package var queue = 128
+        /// Bytes that decoding may take at once. Default 512 MiB.
+        package var decodeMemory = 512 << 20
+        /// Bytes of finished pictures in memory. Default: what `MemoryLimit.standard` says.
+        package var pictureMemory = MemoryLimit.standard
+        /// Where pictures and sources are kept; nil for memory alone. Nothing else may keep files in its folder.
+        package var disk: DiskCache?
+        package var transport: any Transport = CurlTransport()
+        package var decoders = ImageDecoders.standard
+        package var clock = WallClock.system
+
+        package init(rules: PictureRules) {
+            self.rules = rules
+            // A client waits: what takes longer than this is answered 504.
+            downloads.timeouts = Timeouts(
+                connect: .seconds(5), firstByte: .seconds(10), stall: .seconds(5), total: .seconds(15))
+            downloads.transfers = 64
+            downloads.transfersPerHost = 16
+        }
+    }
+
+    package let rules: PictureRules
+    package let counters = PictureCounters()
+    package let tiers: PictureTiers
+    package let gate: WorkGate
+    private let surroundings: SourceWork.Surroundings
+    private let flights = Lock<[CacheKey: SourceFlight]>([:])
+    let clock: WallClock
+
+    package init(_ configuration: Configuration) {
+        rules = configuration.rules
+        clock = configuration.clock
+        tiers = PictureTiers(memory: configuration.pictureMemory, disk: configuration.disk)
+        gate = WorkGate(
+            workers: configuration.workers, queue: configuration.queue, memory: configuration.decodeMemory)
+        surroundings = SourceWork.Surroundings(
+            tiers: tiers, gate: gate, fetcher: PictureFetcher(configuration),
+            threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 10),
+            failures: FailureMemory(), counters: counters, decoders: configuration.decoders,
+            limits: configuration.rules.limits, clock: configuration.clock)
+    }
+
+    // MARK: Requests
+
+    /// What memory has of a picture that may be used without asking.
+    func pictureInMemory(_ recipe: PictureRecipe, of original: PictureOriginal) -> PictureOutcome? {
+        let now = clock.seconds
+        guard let record = tiers.recordInMemory(original.recordKey), record.use(now: now) == .fresh,
+            let picture = tiers.pictureInMemory(record.key(recipe))
+        else { return nil }
+        counters.count(.memoryHit)
+        return .picture(picture, record, .hit(record, now: now))
+    }
+
+    /// Finds or makes a picture, and delivers it, or word that there is none, once, on any thread. Does not block.
+    /// - Returns: what makes this caller leave. The last who leaves cancels the work.
+    func begin(
+        _ recipe: PictureRecipe, of original: PictureOriginal,
+        deliver: @escaping @Sendable (PictureOutcome) -> Void
+    ) -> @Sendable () -> Void {
+        let key = flightKey(original)
+        while true {
+            let (flight, isNew) = flights.withLock { flights in
+                if let flight = flights[key] { return (flight, false) }
+                let flight = SourceFlight(original)
+                flights[key] = flight
+                return (flight, true)
+            }
+            guard let number = flight.join(recipe, deliver) else {
+                remove(flight, key)
+                continue
+            }
+            if isNew {
+                flight.setTask(Task { await run(flight, key) })
+            } else {
+                counters.count(.joined)
+            }
+            return { [self] in
+                counters.count(.abandoned)
+                if flight.leave(recipe, number) { remove(flight, key) }
+            }
+        }
+    }
+
+    /// Signed addresses may be fetched by other rules: then they have transfers of their own.
+    private func flightKey(_ original: PictureOriginal) -> CacheKey {
+        if case .address(_, isSigned: true) = original, surroundings.fetcher.tellsSigned {
+            return original.recordKey.variant("signed")
+        }
+        return original.recordKey
+    }
+
+    private func remove(_ flight: SourceFlight, _ key: CacheKey) {
+        flights.withLock { flights in
+            if flights[key] === flight { flights[key] = nil }
+        }
+    }
+
+    private func run(_ flight: SourceFlight, _ key: CacheKey) async {
+        var work = SourceWork(flight.original, surroundings)
+        while let recipe = flight.next() {
+            let outcome = await work.outcome(for: recipe)
+            flight.deliver(outcome, for: recipe)
+            await work.keep(outcome, recipe)
+        }
+        remove(flight, key)
+        work.end()
+    }
+
+    // MARK: Keeping
+
+    /// Forgets a source: what memory and disk have of it is found by nobody from then on.
+    package func purge(_ source: PictureSource) async {
+        let key = PictureOriginal.recordKey(ofAddress: source)
+        surroundings.failures.forget(key)
+        await surroundings.fetcher.remove(source)
+        await tiers.removeRecord(key)
+    }
+
+    /// Returns when what was made is on disk.
+    package func flush() async { await surroundings.fetcher.flush() }
+
+    /// Transfers under way or waiting.
+    package var transferCount: Int { surroundings.fetcher.transferCount }
+}

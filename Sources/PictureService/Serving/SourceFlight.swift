@@ -1,0 +1,92 @@
+import LazyImages
+import SystemSupport
+
+/// The work on one source that several requests wait for: one transfer, one decode, one encode for each recipe.
+final class SourceFlight: Sendable {
+    typealias Delivery = @Sendable (PictureOutcome) -> Void
+
+    private struct Waiter {
+        let number: Int
+        let deliver: Delivery
+    }
+
+    private struct State {
+        /// Who waits for which recipe, by its derivation.
+        var waiting: [String: (recipe: PictureRecipe, waiters: [Waiter])] = [:]
+        /// The derivations, oldest first.
+        var order: [String] = []
+        var number = 0
+        var task: Task<Void, Never>?
+        var isOver = false
+    }
+
+    let original: PictureOriginal
+    private let state = Lock(State())
+
+    init(_ original: PictureOriginal) { self.original = original }
+
+    /// Waits for a picture.
+    /// - Returns: a number to leave by; nil where the work is over, and another has to be begun.
+    func join(_ recipe: PictureRecipe, _ deliver: @escaping Delivery) -> Int? {
+        let derivation = recipe.derivation
+        return state.withLock { state in
+            if state.isOver { return nil }
+            state.number += 1
+            let waiter = Waiter(number: state.number, deliver: deliver)
+            if state.waiting[derivation]?.waiters.append(waiter) == nil {
+                state.waiting[derivation] = (recipe, [waiter])
+                state.order.append(derivation)
+            }
+            return state.number
+        }
+    }
+
+    /// Leaves. The last one ends the work.
+    /// - Returns: whether it is over by that.
+    func leave(_ recipe: PictureRecipe, _ number: Int) -> Bool {
+        let derivation = recipe.derivation
+        let task = state.withLock { state -> Task<Void, Never>?? in
+            guard !state.isOver else { return nil }
+            state.waiting[derivation]?.waiters.removeAll { $0.number == number }
+            guard state.waiting[derivation]?.waiters.isEmpty == true else { return nil }
+            state.waiting[derivation] = nil
+            state.order.removeAll { $0 == derivation }
+            guard state.order.isEmpty else { return nil }
+            state.isOver = true
+            return .some(state.task)
+        }
+        guard let task else { return false }
+        task?.cancel()
+        return true
+    }
+
+    /// What works for it, so that it can be cancelled.
+    func setTask(_ task: Task<Void, Never>) {
+        let isOver = state.withLock { state in
+            state.task = task
+            return state.isOver
+        }
+        if isOver { task.cancel() }
+    }
+
+    /// The recipe that has waited longest; nil where nobody waits any more, and then the work is over.
+    func next() -> PictureRecipe? {
+        state.withLock { state in
+            guard let first = state.order.first else {
+                state.isOver = true
+                return nil
+            }
+            return state.waiting[first]?.recipe
+        }
+    }
+
+    /// Gives all who wait for a recipe their picture, or word that there is none.
+    func deliver(_ outcome: PictureOutcome, for recipe: PictureRecipe) {
+        let derivation = recipe.derivation
+        let waiters = state.withLock { state in
+            state.order.removeAll { $0 == derivation }
+            return state.waiting.removeValue(forKey: derivation)?.waiters ?? []
+        }
+        for (index, waiter) in waiters.enumerated() { waiter.deliver(index == 0 ? outcome : outcome.collapsed) }
+    }
+}

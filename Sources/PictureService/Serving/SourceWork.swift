@@ -1,0 +1,292 @@
+import HTTPSemantics
+import ImageCodecs
+import LazyImages
+import SystemSupport
+
+/// Finds or makes the pictures of one source, one recipe after the other: looks into the tiers, fetches the source at most
+/// once, and decodes it at most once for each scale.
+struct SourceWork {
+    /// What all works of a service share.
+    struct Surroundings: Sendable {
+        let tiers: PictureTiers
+        let gate: WorkGate
+        let fetcher: PictureFetcher
+        let threads: BlockingThreads
+        let failures: FailureMemory
+        let counters: PictureCounters
+        let decoders: ImageDecoders
+        let limits: DecodingLimits
+        let clock: WallClock
+    }
+
+    /// The source's bytes.
+    private struct Loaded {
+        let bytes: ImageBytes
+        let record: SourceRecord
+        /// How they came.
+        let status: CacheStatus
+        /// Whether pictures of them may be kept.
+        let mayBeKept: Bool
+    }
+
+    private let original: PictureOriginal
+    private let recordKey: CacheKey
+    private let surroundings: Surroundings
+    private var record: SourceRecord?
+    private var hasLooked = false
+    private var isAdmitted = false
+    private var loaded: Loaded?
+    /// Decodes the source. Used on one thread after the other.
+    private var maker: MakerBox?
+    /// The memory that it was given.
+    private var memory = 0
+
+    private final class MakerBox: Sendable {
+        let maker: Lock<PictureMaker>
+        init(_ maker: PictureMaker) { self.maker = Lock(maker) }
+    }
+
+    private var tiers: PictureTiers { surroundings.tiers }
+    private var now: Int { surroundings.clock.seconds }
+
+    init(_ original: PictureOriginal, _ surroundings: Surroundings) {
+        self.original = original
+        self.surroundings = surroundings
+        recordKey = original.recordKey
+    }
+
+    /// Gives back what was taken.
+    mutating func end() {
+        dropMaker()
+        if isAdmitted { surroundings.gate.leave() }
+        isAdmitted = false
+    }
+
+    /// The picture by a recipe, or why there is none.
+    mutating func outcome(for recipe: PictureRecipe) async -> PictureOutcome {
+        do throws(PictureFailure) {
+            if let failure = surroundings.failures.failure(of: recordKey) { throw failure }
+            if !hasLooked {
+                record = await tiers.record(recordKey)
+                hasLooked = true
+            }
+            if loaded == nil, let found = await stored(recipe) { return found }
+            try await load()
+            guard let loaded else { throw .busy }
+            let key = loaded.record.key(recipe)
+            if let picture = await tiers.picture(key) { return .picture(picture, loaded.record, loaded.status) }
+            let picture = KeptPicture(try await make(recipe, of: loaded), key: key)
+            if loaded.mayBeKept { tiers.keepInMemory(picture, as: key) }
+            return .picture(picture, loaded.record, loaded.status)
+        } catch {
+            return await staleOutcome(recipe, instead: error)
+        }
+    }
+
+    /// Keeps on disk what was made.
+    func keep(_ outcome: PictureOutcome, _ recipe: PictureRecipe) async {
+        guard let loaded, loaded.mayBeKept, case .picture(let picture, let record, _) = outcome else { return }
+        await tiers.keepOnDisk(picture, as: record.key(recipe))
+    }
+
+    // MARK: What is stored
+
+    /// The picture that is stored, if its source may be used without asking.
+    private func stored(_ recipe: PictureRecipe) async -> PictureOutcome? {
+        guard let record else { return nil }
+        let use = record.use(now: now)
+        guard use != .validate, let picture = await tiers.picture(record.key(recipe)) else { return nil }
+        if use == .staleWhileRevalidating { revalidateMeanwhile() }
+        return .picture(picture, record, .hit(record, now: now))
+    }
+
+    /// Has the origin asked, whoever waits (RFC 5861 section 3). The answer counts for the next request.
+    private func revalidateMeanwhile() {
+        guard case .address(let source, let isSigned) = original, surroundings.gate.enter() else { return }
+        let (surroundings, recordKey) = (surroundings, recordKey)
+        Task {
+            // Losing the error is right: what is stored stays.
+            if let file = try? await surroundings.fetcher.file(source, isSigned: isSigned),
+                let record = try? await Self.record(of: file, surroundings), file.mayBeKept
+            {
+                await surroundings.tiers.keep(record, for: recordKey)
+            }
+            surroundings.gate.leave()
+        }
+    }
+
+    /// The stale picture instead of a failure that may pass, where the origin allows that (RFC 9111 section 4.2.4).
+    private func staleOutcome(_ recipe: PictureRecipe, instead failure: PictureFailure) async -> PictureOutcome {
+        guard failure.mayPass, let record, record.allowsStale(now: now),
+            let picture = await tiers.picture(record.key(recipe))
+        else { return .failure(failure) }
+        surroundings.counters.count(.stale)
+        return .picture(picture, record, .hit(record, now: now))
+    }
+
+    // MARK: The source
+
+    private mutating func load() async throws(PictureFailure) {
+        if loaded != nil { return }
+        if !isAdmitted {
+            guard surroundings.gate.enter() else { throw .busy }
+            isAdmitted = true
+        }
+        let fresh: Loaded
+        switch original {
+        case .address(let source, let isSigned): fresh = try await fetched(source, isSigned: isSigned)
+        case .stored(let stored): fresh = try await read(stored)
+        }
+        if fresh.mayBeKept {
+            await tiers.keep(fresh.record, for: recordKey)
+        } else if record != nil {
+            await tiers.removeRecord(recordKey)
+        }
+        record = fresh.record
+        loaded = fresh
+    }
+
+    private func fetched(_ source: PictureSource, isSigned: Bool) async throws(PictureFailure) -> Loaded {
+        let file: LoadedFile
+        do {
+            file = try await surroundings.fetcher.file(source, isSigned: isSigned)
+        } catch {
+            throw remembered(PictureFailure(error))
+        }
+        let status = CacheStatus(file, hadRecord: record != nil)
+        surroundings.counters.count(file)
+        return Loaded(
+            bytes: file.bytes, record: try await Self.record(of: file, surroundings), status: status,
+            mayBeKept: file.mayBeKept)
+    }
+
+    private static func record(
+        of file: LoadedFile, _ surroundings: Surroundings
+    ) async throws(PictureFailure) -> SourceRecord {
+        guard let header = file.header, let size = header.size, let freshness = file.freshness else {
+            throw PictureFailure(.unprocessableContent, "the source is no picture whose size is known")
+        }
+        let content = try await surroundings.run { file.bytes.checksum }
+        return SourceRecord(
+            content: content, byteCount: file.bytes.count, format: header.format, size: size,
+            control: file.fields?.values(of: "cache-control") ?? [], received: freshness.received,
+            initialAge: freshness.initialAge, lifetime: freshness.lifetime)
+    }
+
+    private func read(_ stored: StoredOriginal) async throws(PictureFailure) -> Loaded {
+        let (decoders, now) = (surroundings.decoders, now)
+        let limits = surroundings.limits
+        let outcome = try await surroundings.run { () -> Result<Loaded, PictureFailure> in
+            guard let bytes = try? ImageBytes(stored.read()) else {
+                return .failure(PictureFailure(.internalServerError, "the poster cannot be read"))
+            }
+            let maker: PictureMaker
+            do throws(PictureError) {
+                maker = try PictureMaker(bytes, decoders: decoders, limits: limits)
+            } catch {
+                return .failure(PictureFailure(error))
+            }
+            // Its key changes with its bytes, so it does not grow old.
+            let record = SourceRecord(
+                content: bytes.checksum, byteCount: bytes.count, format: maker.format, size: maker.size,
+                control: [], received: now, initialAge: 0, lifetime: CacheControl.maximumSeconds)
+            return .success(
+                Loaded(
+                    bytes: bytes, record: record, status: CacheStatus(forward: .uriMiss), mayBeKept: true))
+        }
+        switch outcome {
+        case .success(let loaded): return loaded
+        case .failure(let failure): throw remembered(failure)
+        }
+    }
+
+    /// Remembers a failure that is the source's own.
+    private func remembered(_ failure: PictureFailure) -> PictureFailure {
+        surroundings.failures.note(failure, of: recordKey)
+        return failure
+    }
+
+    // MARK: Pictures
+
+    private mutating func make(_ recipe: PictureRecipe, of loaded: Loaded) async throws(PictureFailure) -> Picture {
+        let box = try await maker(for: recipe, of: loaded)
+        let start = ContinuousClock.now
+        let outcome = try await surroundings.run {
+            Result { () throws(PictureError) in
+                try box.maker.withLock { maker throws(PictureError) in try maker.picture(recipe) }
+            }
+        }
+        do {
+            let picture = try outcome.get()
+            surroundings.counters.count(.made, after: start.duration(to: .now))
+            return picture
+        } catch {
+            throw remembered(PictureFailure(error))
+        }
+    }
+
+    /// What decodes the source, with a worker and memory for the recipe.
+    private mutating func maker(
+        for recipe: PictureRecipe, of loaded: Loaded
+    ) async throws(PictureFailure) -> MakerBox {
+        if let maker, maker.maker.withLock({ $0.memory(for: recipe) }) <= memory { return maker }
+        let fresh: PictureMaker
+        do throws(PictureError) {
+            fresh = try PictureMaker(loaded.bytes, decoders: surroundings.decoders, limits: surroundings.limits)
+        } catch {
+            throw remembered(PictureFailure(error))
+        }
+        let needed = fresh.memory(for: recipe)
+        guard needed <= surroundings.gate.memory else {
+            throw remembered(
+                PictureFailure(
+                    .unprocessableContent, "the source takes more memory than the service has for one picture"))
+        }
+        // Nothing is held while it waits: two that held a part each could wait for each other.
+        dropMaker()
+        guard await surroundings.gate.acquire(needed) else { throw .busy }
+        memory = needed
+        let box = MakerBox(fresh)
+        maker = box
+        surroundings.counters.count(.decoded)
+        return box
+    }
+
+    private mutating func dropMaker() {
+        guard maker != nil else { return }
+        maker = nil
+        surroundings.gate.release(memory)
+        memory = 0
+    }
+}
+
+extension SourceWork.Surroundings {
+    /// Runs something on the threads that make pictures.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value
+    ) async throws(PictureFailure) -> Value {
+        do {
+            return try await threads.run(work)
+        } catch {
+            throw PictureFailure(.serviceUnavailable, "the system has no thread to give; try again", retryAfter: 1)
+        }
+    }
+}
+
+extension CacheStatus {
+    /// What was found, fresh or stale.
+    static func hit(_ record: SourceRecord, now: Int) -> CacheStatus {
+        CacheStatus(timeToLive: record.lifetime - record.age(now: now))
+    }
+
+    /// What a loader found or fetched.
+    fileprivate init(_ file: LoadedFile, hadRecord: Bool) {
+        switch file.source {
+        case .network, .resumed:
+            self.init(
+                forward: hadRecord ? .stale : .uriMiss, forwardStatus: file.status, isStored: file.mayBeKept)
+        case .revalidated: self.init(forward: .stale, forwardStatus: 304, isStored: file.mayBeKept)
+        case .memory, .disk, .local, .stale, .decoded: self.init()
+        }
+    }
+}
