@@ -47,7 +47,7 @@ let package = Package(
             name: "CatalogueService",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
-                "FilmLibrary",
+                "FilmLibrary", "PictureService",
                 "CSystem",
             ],
             swiftSettings: swiftSettings),

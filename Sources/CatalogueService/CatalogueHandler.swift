@@ -1,5 +1,6 @@
 import HTTPSemantics
 import HTTPServer
+import PictureService
 import SystemSupport
 
 /// Answers the requests of a catalogue service: for films, and for the files of its folder.
@@ -11,6 +12,8 @@ final class CatalogueHandler: HTTPHandler {
     }
 
     let site: Site
+    /// Nil where none are served.
+    private let pictures: PictureService?
     private let gate: RequestGate
     private let failureRate: Double
     private let failures: Lock<SeededNumbers>
@@ -18,8 +21,9 @@ final class CatalogueHandler: HTTPHandler {
     /// Bytes of the body of a request that needs none.
     private static let ignoredBody = 64 << 10
 
-    init(site: Site, configuration: CatalogueService.Configuration) {
+    init(site: Site, pictures: PictureService?, configuration: CatalogueService.Configuration) {
         self.site = site
+        self.pictures = pictures
         gate = RequestGate(configuration: configuration.films)
         failureRate = configuration.failureRate
         failures = Lock(SeededNumbers(seed: configuration.failureSeed))
@@ -30,13 +34,20 @@ final class CatalogueHandler: HTTPHandler {
         let target = try? RequestTarget(head.target)
         if let refusal = refusal(ofHost: head, target) { return .answer(refusal) }
         if failsNext() { return .answer(.plain(.internalServerError, "as configured")) }
+        if let pictures, let target, PictureService.serves(target.segments) {
+            return pictures.admit(head, target)
+        }
         switch site {
         case .library(let films): return films.admit(head, from: peer)
         case .folder(let folder):
-            // The films of a file may have to be read first. Opening a file takes microseconds, as nginx relies on too.
             let name = target?.segments.first.map { FilmFormat.split($0).name }
-            return name == "films"
-                ? .handle(bodyLimit: Self.ignoredBody) : .answer(folder.file(for: head))
+            // Opening a file takes microseconds, as nginx relies on too.
+            guard name == "films" else { return .answer(folder.file(for: head)) }
+            if let target, pictures != nil, FilmTarget.isPoster(target.segments) {
+                return folder.admitPoster(head, from: peer)
+            }
+            // The films of a file may have to be read first.
+            return .handle(bodyLimit: Self.ignoredBody)
         }
     }
 

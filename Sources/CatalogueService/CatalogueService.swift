@@ -1,5 +1,7 @@
 package import FilmLibrary
+import HTTPSemantics
 package import HTTPServer
+package import PictureService
 package import SystemSupport
 
 /// An HTTP/1.1 service of a catalogue: a folder with its posters, read only, or a library, which can be written. Nothing
@@ -17,6 +19,8 @@ package final class CatalogueService: Sendable {
 
     private let server: HTTPServer
     private let handler: CatalogueHandler
+    /// What makes pictures; nil where none are served.
+    package let pictures: PictureService?
 
     /// Opens what is served, and listens; connections wait until `start()`. Throws what is wrong with the content, the
     /// address or the port.
@@ -31,8 +35,7 @@ package final class CatalogueService: Sendable {
         configuration.films.listeningHosts = configuration.server.addresses.compactMap { address in
             if case .internet(let host, _) = address { host } else { nil }
         }
-        handler = CatalogueHandler(
-            site: try Self.site(content, configuration), configuration: configuration)
+        (handler, pictures) = try Self.handler(content, configuration)
         do throws(HTTPServerError) {
             server = try HTTPServer(
                 configuration: configuration.server, handler: handler, report: report,
@@ -42,33 +45,68 @@ package final class CatalogueService: Sendable {
         }
     }
 
-    private static func site(
+    private static func handler(
         _ content: Content, _ configuration: Configuration
-    ) throws(CatalogueServiceError) -> CatalogueHandler.Site {
+    ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureService?) {
         switch content {
-        case .folder(let path):
-            return .folder(
-                FolderSite(
-                    folder: try CatalogueFolder(path: path), catalogue: nil, configuration: configuration))
+        case .folder(let path): return try handler(path, catalogue: nil, configuration)
         case .catalogue(let path):
             let slash = path.lastIndex(of: "/")
             let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
             let name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
-            return .folder(
-                FolderSite(
-                    folder: try CatalogueFolder(path: folder), catalogue: name, configuration: configuration))
+            return try handler(folder, catalogue: name, configuration)
         case .library(let path):
             do throws(FilmLibraryError) {
                 let library = try FilmLibrary(
                     path: path, access: configuration.films.isWritable ? .writing : .reading)
-                return .library(
-                    FilmService(
-                        library: library, configuration: configuration.films,
-                        report: configuration.reportFailure))
+                let pictures = try pictures(configuration) { body throws(FilmLibraryError) in
+                    try library.forEach { film throws(FilmLibraryError) in
+                        body(film)
+                        return true
+                    }
+                }
+                let films = FilmService(
+                    library: library, configuration: configuration.films,
+                    pictures: pictures.map { FilmPictures($0) }, report: configuration.reportFailure)
+                return (
+                    CatalogueHandler(site: .library(films), pictures: pictures, configuration: configuration),
+                    pictures
+                )
             } catch {
                 throw .library(error)
             }
         }
+    }
+
+    private static func handler(
+        _ path: String, catalogue: String?, _ configuration: Configuration
+    ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureService?) {
+        let folder = try CatalogueFolder(path: path)
+        let pictures = pictures(configuration) { body in
+            FolderSite(folder: folder, catalogue: catalogue, pictures: nil, configuration: configuration)
+                .forEachFilm(body)
+        }
+        let site = FolderSite(
+            folder: folder, catalogue: catalogue, pictures: pictures, configuration: configuration)
+        return (
+            CatalogueHandler(site: .folder(site), pictures: pictures, configuration: configuration), pictures
+        )
+    }
+
+    /// A service of pictures that may fetch from the hosts of the posters there are now. Those that clients write later do
+    /// not count: anybody who may write could have this machine fetch from anywhere.
+    private static func pictures<Failure: Error>(
+        _ configuration: Configuration,
+        forEachFilm: ((StoredFilm) -> Void) throws(Failure) -> Void
+    ) throws(Failure) -> PictureService? {
+        guard var settings = configuration.pictures else { return nil }
+        var sources: Set<PictureRules.Source> = []
+        try forEachFilm { film in
+            guard case .address(let address) = film.poster, let origin = WebOrigin(address) else { return }
+            sources.insert(PictureRules.Source(origin))
+        }
+        settings.rules.catalogueSources.formUnion(sources)
+        return PictureService(settings)
     }
 
     /// The port it listens on; 0 where it listens at a local socket alone.
@@ -109,6 +147,9 @@ extension CatalogueService {
 
         /// Whom films are given to and who may write them. Where the service listens is filled in.
         package var films = FilmServiceConfiguration()
+        /// How pictures are made at a size; nil, the default, for none. The hosts of the catalogue's posters are added to its
+        /// sources.
+        package var pictures: PictureService.Configuration?
         /// Is told what failed in a request that was answered 5xx; clients learn only that something did. Default: nobody.
         package var reportFailure: @Sendable (any Error) -> Void = { _ in }
 

@@ -3,6 +3,7 @@ import Glibc
 import HTTPSemantics
 import HTTPServer
 import MovieCatalogue
+import PictureService
 import SystemSupport
 
 /// A folder that is served: its files, and the films of its catalogue at `/films`.
@@ -12,6 +13,9 @@ final class FolderSite: Sendable {
     private let catalogue: String?
     private let configuration: CatalogueService.Configuration
     private let films = Lock<LoadedFilms?>(nil)
+    private let pictures: PictureService?
+    /// Read catalogues for requests that do not wait on a thread of their own.
+    private let threads = BlockingThreads(count: 2, name: "marquee-films")
 
     /// The films of a file as it was at one time.
     private struct LoadedFilms {
@@ -20,7 +24,11 @@ final class FolderSite: Sendable {
         let service: FilmService
     }
 
-    init(folder: CatalogueFolder, catalogue: String?, configuration: CatalogueService.Configuration) {
+    init(
+        folder: CatalogueFolder, catalogue: String?, pictures: PictureService?,
+        configuration: CatalogueService.Configuration
+    ) {
+        self.pictures = pictures
         self.folder = folder
         self.catalogue = catalogue
         self.configuration = configuration
@@ -80,6 +88,47 @@ final class FolderSite: Sendable {
         return service.respond(to: request)
     }
 
+    /// Answers a request for a film's poster. The catalogue may have to be read first, and the picture to be made.
+    func admitPoster(_ head: RequestHead, from peer: Peer) -> Admission {
+        .later { [self] pending in
+            do throws(ResourceShortage) {
+                try threads.enqueue { [self] in
+                    let request = HTTPRequest(head: head, peer: peer)
+                    guard let service = try? loadedFilms() else { return pending.send(films(for: request)) }
+                    switch service.admit(head, from: peer) {
+                    case .answer(let response): pending.send(response)
+                    case .handle: pending.send(service.respond(to: request))
+                    case .later(let body): body(pending)
+                    }
+                }
+            } catch {
+                pending.send(.plain(.serviceUnavailable, "the system has no thread to give"))
+            }
+        }
+    }
+
+    private var filmPictures: FilmPictures? {
+        guard let pictures else { return nil }
+        let (folder, seconds) = (folder, configuration.cacheSeconds)
+        return FilmPictures(pictures) { address in
+            guard let path = try? RequestPath(target: "/" + PercentEncoding.visible(address)),
+                let file = try? folder.open(path.names)
+            else { return nil }
+            return StoredOriginal(
+                name: "file \(address)", tag: file.metadata.entityTag, cacheControl: "max-age=\(seconds)"
+            ) { try file.contents() }
+        }
+    }
+
+    /// Gives the films of the catalogue to `body`; nothing where there is no catalogue, or it cannot be read.
+    func forEachFilm(_ body: (StoredFilm) -> Void) {
+        // Losing the error is right: who asks for films is told.
+        try? loadedFilms()?.library.forEach { film in
+            body(film)
+            return true
+        }
+    }
+
     private func loadedFilms() throws -> FilmService? {
         guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
         return try films.withLock { films in
@@ -89,7 +138,8 @@ final class FolderSite: Sendable {
             settings.isWritable = false
             settings.isRoot = false
             let service = FilmService(
-                library: library, configuration: settings, report: configuration.reportFailure)
+                library: library, configuration: settings, pictures: filmPictures,
+                report: configuration.reportFailure)
             films = LoadedFilms(name: name, metadata: file.metadata, service: service)
             return service
         }

@@ -7,6 +7,12 @@ package struct HostName: Sendable, Hashable {
     /// Nil where none is given.
     package let port: Int?
 
+    /// A host as another reader has found it, and a port.
+    package init(host: String, port: Int?) {
+        self.host = host
+        self.port = port
+    }
+
     /// Reads host and port; nil for what is malformed, and for user information.
     package init?(_ text: String) {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }

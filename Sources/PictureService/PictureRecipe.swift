@@ -44,6 +44,8 @@ package struct PictureRecipe: Hashable, Sendable {
 
     /// A side is at least 1 pixel and has at most this many: the most that a JPEG can have.
     package static let longestSide = 65_535
+    /// The recipe of the source's own bytes.
+    package static let original = "original"
     /// The quality where a recipe names none.
     package static let standardQuality = 80
     /// Characters of a tag, at most.
@@ -90,7 +92,7 @@ extension PictureRecipe: CustomStringConvertible {
         case .height(let height): "x\(height)"
         case .box(let box): "\(box.width)x\(box.height)"
         case .fill(let box): "\(box.width)x\(box.height).fill"
-        case .original: "original"
+        case .original: Self.original
         }
     }
 }

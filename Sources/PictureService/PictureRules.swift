@@ -13,6 +13,11 @@ package struct PictureRules: Sendable {
 
         package init(_ name: HostName) { self.name = name }
 
+        /// The host of an address.
+        package init(_ origin: WebOrigin) {
+            name = HostName(host: origin.host, port: Self.ports.contains(origin.port) ? nil : origin.port)
+        }
+
         /// Host and port as an address has them.
         var text: String {
             let host = name.host.contains(":") ? "[\(name.host)]" : name.host
@@ -74,6 +79,11 @@ package struct PictureRules: Sendable {
     package func check(_ recipe: PictureRecipe, now: Int) throws(PictureError) {
         try checkExpiry(of: recipe, now: now)
         try checkSize(of: recipe, isSigned: false)
+    }
+
+    /// Whether the bytes of a source may be handed out as they are.
+    package func offersOriginal(of source: PictureSource) -> Bool {
+        sizes.contains(PictureRecipe.original) && (try? check(source)) != nil
     }
 
     private func checkExpiry(of recipe: PictureRecipe, now: Int) throws(PictureError) {

@@ -52,8 +52,10 @@ struct FilmCall: Sendable {
         -> FilmFormat?
     {
         if ["DELETE", "OPTIONS"].contains(head.method) { return .json }
-        if case .poster = target.route { return .json }
-        return nil
+        return switch target.route {
+        case .poster, .picture: .json
+        default: nil
+        }
     }
 
     /// Whether the request needs a body.

@@ -4,6 +4,7 @@
 ///     /films/top3  /films/top/10           the best
 ///     /films/{id}
 ///     /films/{id}/poster
+///     /films/{id}/poster/w342              the poster at a size
 ///     /films/{id}/ratings/{rater}
 enum FilmRoute: Hashable, Sendable {
     /// The service as a whole, which only OPTIONS asks about.
@@ -12,6 +13,8 @@ enum FilmRoute: Hashable, Sendable {
     case top(Int)
     case film(String)
     case poster(of: String)
+    /// A poster at a size, by a recipe.
+    case picture(String, of: String)
     case rating(of: String, by: String)
 
     /// More films than these are asked for by pages.
@@ -22,7 +25,7 @@ enum FilmRoute: Hashable, Sendable {
         let reads = ["GET", "HEAD", "OPTIONS"]
         guard isWritable else { return reads }
         return switch self {
-        case .service, .top: reads
+        case .service, .top, .picture: reads
         case .list: reads + ["POST"]
         case .film: reads + ["PUT", "PATCH", "DELETE"]
         case .poster, .rating: reads + ["PUT", "DELETE"]

@@ -46,7 +46,7 @@ extension FilmService {
         return HTTPResponse(status: .noContent)
     }
 
-    private static func noPoster(_ id: String) -> FilmRefusal {
+    static func noPoster(_ id: String) -> FilmRefusal {
         FilmRefusal(.notFound, "the film \"\(id)\" has no poster here")
     }
 

@@ -10,6 +10,8 @@ internal import SystemSupport
 package final class FilmService: HTTPHandler {
     let library: FilmLibrary
     package let configuration: FilmServiceConfiguration
+    /// Nil where posters are served in their own size only.
+    let pictures: FilmPictures?
     private let gate: RequestGate
     /// Told of what failed here; clients learn only that something did.
     private let report: @Sendable (any Error) -> Void
@@ -24,13 +26,17 @@ package final class FilmService: HTTPHandler {
     /// Films of an answer that needs no thread of its own: those of JSON are joined texts, those of XML are written anew.
     private static let quickFilms: [FilmFormat: Int] = [.json: 100, .xml: 10]
 
-    /// - Parameter report: called on the threads that answer, with what failed in a request that was answered 5xx.
+    /// - Parameters:
+    ///   - pictures: makes posters at a size. Default: nobody does.
+    ///   - report: called on the threads that answer, with what failed in a request that was answered 5xx.
     package init(
         library: FilmLibrary, configuration: FilmServiceConfiguration = FilmServiceConfiguration(),
+        pictures: FilmPictures? = nil,
         report: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
         self.library = library
         self.configuration = configuration
+        self.pictures = pictures
         gate = RequestGate(configuration: configuration)
         self.report = report
     }
@@ -40,12 +46,29 @@ package final class FilmService: HTTPHandler {
             let call = try call(head)
             guard call.method != "OPTIONS" else { return .answer(answer(call, .none)) }
             guard !call.isRead else {
+                if let picture = try admitPicture(call) { return picture }
                 return isQuick(call) ? .answer(answer(call, .none)) : .handle(bodyLimit: Self.ignoredBody)
             }
             try gate.checkWrite(call.fields, from: peer)
             return .handle(bodyLimit: try checkBody(call))
         } catch {
             return .answer(error.response(FilmCall.problemFormat(head)))
+        }
+    }
+
+    /// Answers a request for a picture that has to be looked for; nil for others.
+    private func admitPicture(_ call: FilmCall) throws(FilmRefusal) -> Admission? {
+        do {
+            switch call.target.route {
+            case .picture(let recipe, let id): return try admitPicture(recipe, of: id, call)
+            case .poster(let id): return try admitFetchedPoster(of: id, call)
+            default: return nil
+            }
+        } catch let refusal as FilmRefusal {
+            throw refusal
+        } catch {
+            report(error)
+            throw FilmRefusal(failure: error)
         }
     }
 
@@ -69,7 +92,7 @@ package final class FilmService: HTTPHandler {
             call.target.query.values(of: "q").isEmpty
                 && (call.target.query.values(of: "limit").first.map { Int($0) ?? 0 } ?? Self.pageLimit)
                     <= quickFilms
-        case .service, .poster, .rating: false
+        case .service, .poster, .picture, .rating: false
         }
     }
 
@@ -108,6 +131,8 @@ package final class FilmService: HTTPHandler {
         case (.poster(let id), "PUT"): try putPoster(of: id, call, try body.bytes())
         case (.poster(let id), "DELETE"): try removePoster(of: id, call)
         case (.poster(let id), _): try poster(of: id, call)
+        // Without a service of pictures there are none, and with one they are not answered here.
+        case (.picture, _): throw FilmRefusal(.notFound, "posters are served in their own size only")
         case (.rating(let id, let rater), "PUT"): try rate(id, by: rater, call, try body.bytes())
         case (.rating(let id, let rater), "DELETE"): try unrate(id, by: rater, call)
         case (.rating(let id, let rater), _): try rating(of: id, by: rater, call)

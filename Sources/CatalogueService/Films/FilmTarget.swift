@@ -40,10 +40,20 @@ struct FilmTarget: Sendable {
             return (.top(count), ending)
         case 3 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
             return (.poster(of: segments[1]), nil)
+        case 4 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
+            return (.picture(segments[3], of: segments[1]), nil)
         case 4 where first == "films" && segments[2] == "ratings" && !segments[1].isEmpty:
             let (name, ending) = FilmFormat.split(segments[3])
             return isRater(name) ? (.rating(of: segments[1], by: name), ending) : nil
         default: return nil
+        }
+    }
+
+    /// Whether a path is of a film's poster.
+    static func isPoster(_ segments: [String]) -> Bool {
+        switch route(segments, isRoot: false)?.0 {
+        case .poster, .picture: true
+        default: false
         }
     }
 
