@@ -9,8 +9,9 @@ package struct FilmPictures: Sendable {
     /// The picture at an address beside the catalogue; nil where there is none.
     let local: @Sendable (String) -> StoredOriginal?
 
-    package init(_ service: PictureService, local: @escaping @Sendable (String) -> StoredOriginal? = { _ in nil })
-    {
+    package init(
+        _ service: PictureService, local: @escaping @Sendable (String) -> StoredOriginal? = { _ in nil }
+    ) {
         self.service = service
         self.local = local
     }
@@ -30,7 +31,8 @@ extension FilmService {
         guard let pictures, case .address(let source, _)? = try original(of: id, pictures),
             pictures.service.rules.offersOriginal(of: source)
         else { return nil }
-        return pictures.service.admit(call.head, PictureRecipe.original, of: .address(source, isSigned: false))
+        return pictures.service.admit(
+            call.head, PictureRecipe.original, of: .address(source, isSigned: false))
     }
 
     private func original(of id: String, _ pictures: FilmPictures) throws -> PictureOriginal? {

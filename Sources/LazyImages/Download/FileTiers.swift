@@ -128,7 +128,8 @@ struct FileTiers: Sendable {
     }
 
     /// Whether an answer with this head may be kept.
-    private func mayKeep(_ head: ResponseHead, of answer: DownloadedImage, for request: ImageRequest) -> Bool {
+    private func mayKeep(_ head: ResponseHead, of answer: DownloadedImage, for request: ImageRequest) -> Bool
+    {
         configuration.cacheKind.allows(
             head, isAuthorised: answer.isAuthorised, directives: request.directives,
             isWhole: !request.isPartial)

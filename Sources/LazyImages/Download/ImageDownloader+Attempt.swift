@@ -91,7 +91,8 @@ extension ImageDownloader {
         let delay = max(0, received.seconds(since: start))
         if let target = try configuration.security.redirect(head, from: attempt.url) {
             return .redirect(
-                RedirectStep(head: head, target: target, received: received.seconds, delay: delay,
+                RedirectStep(
+                    head: head, target: target, received: received.seconds, delay: delay,
                     kind: configuration.cacheKind))
         }
         var answer = DownloadedImage(head: body.head ?? head, url: attempt.url)

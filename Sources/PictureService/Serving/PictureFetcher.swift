@@ -54,5 +54,7 @@ struct PictureFetcher: Sendable {
     }
 
     /// Transfers under way or waiting.
-    var transferCount: Int { listed.downloader.transferCount + (tellsSigned ? signed.downloader.transferCount : 0) }
+    var transferCount: Int {
+        listed.downloader.transferCount + (tellsSigned ? signed.downloader.transferCount : 0)
+    }
 }

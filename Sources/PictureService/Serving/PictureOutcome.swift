@@ -59,7 +59,8 @@ package struct PictureFailure: Error, Hashable, Sendable {
             self.init(.forbidden, "only https is fetched from this source", rule: "scheme")
         case .invalidURL: self.init(.badRequest, "the source is no address that can be fetched")
         case .timedOut: self.init(.gatewayTimeout, "the source took too long; try again later")
-        case .notAnImage(_, let reason): self.init(.unprocessableContent, "the source is no picture: \(reason)")
+        case .notAnImage(_, let reason):
+            self.init(.unprocessableContent, "the source is no picture: \(reason)")
         case .undecodable(_, let reason): self.init(.unprocessableContent, "\(reason)")
         case .empty: self.init(.unprocessableContent, "the source is no picture: it is empty")
         case .truncated(_, _, nil):

@@ -76,7 +76,8 @@ extension PictureService {
             case .notModified: return HTTPResponse(status: .notModified, fields: fields)
             case .failed:
                 return answer(
-                    PictureFailure(.preconditionFailed, "the picture is another than If-Match names"), to: head)
+                    PictureFailure(.preconditionFailed, "the picture is another than If-Match names"),
+                    to: head)
             case .proceed: break
             }
             // Pictures come from strangers: no browser runs what may be hidden in one.
@@ -95,7 +96,8 @@ extension PictureService {
                 response.body = .bytes(Array(picture.bytes[part]))
             case .unsatisfiable:
                 var refused = answer(
-                    PictureFailure(.rangeNotSatisfiable, "the picture has \(picture.bytes.count) bytes"), to: head)
+                    PictureFailure(.rangeNotSatisfiable, "the picture has \(picture.bytes.count) bytes"),
+                    to: head)
                 refused.fields["Content-Range"] = "bytes */\(picture.bytes.count)"
                 return refused
             }

@@ -90,7 +90,9 @@ package struct PictureTiers: Sendable {
 
     // MARK: Pictures
 
-    private static func key(_ digest: SHA256.Digest) -> CacheKey { CacheKey(id: "picture \(digest.hexadecimal)") }
+    private static func key(_ digest: SHA256.Digest) -> CacheKey {
+        CacheKey(id: "picture \(digest.hexadecimal)")
+    }
 
     /// The picture in memory; nil where only the disk may have it.
     func pictureInMemory(_ digest: SHA256.Digest) -> KeptPicture? { pictures.value(for: Self.key(digest)) }

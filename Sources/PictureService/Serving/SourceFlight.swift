@@ -87,6 +87,8 @@ final class SourceFlight: Sendable {
             state.order.removeAll { $0 == derivation }
             return state.waiting.removeValue(forKey: derivation)?.waiters ?? []
         }
-        for (index, waiter) in waiters.enumerated() { waiter.deliver(index == 0 ? outcome : outcome.collapsed) }
+        for (index, waiter) in waiters.enumerated() {
+            waiter.deliver(index == 0 ? outcome : outcome.collapsed)
+        }
     }
 }

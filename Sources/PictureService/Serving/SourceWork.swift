@@ -74,7 +74,9 @@ struct SourceWork {
             try await load()
             guard let loaded else { throw .busy }
             let key = loaded.record.key(recipe)
-            if let picture = await tiers.picture(key) { return .picture(picture, loaded.record, loaded.status) }
+            if let picture = await tiers.picture(key) {
+                return .picture(picture, loaded.record, loaded.status)
+            }
             let picture = KeptPicture(try await make(recipe, of: loaded), key: key)
             if loaded.mayBeKept { tiers.keepInMemory(picture, as: key) }
             return .picture(picture, loaded.record, loaded.status)
@@ -85,7 +87,9 @@ struct SourceWork {
 
     /// Keeps on disk what was made.
     func keep(_ outcome: PictureOutcome, _ recipe: PictureRecipe) async {
-        guard let loaded, loaded.mayBeKept, case .picture(let picture, let record, _) = outcome else { return }
+        guard let loaded, loaded.mayBeKept, case .picture(let picture, let record, _) = outcome else {
+            return
+        }
         await tiers.keepOnDisk(picture, as: record.key(recipe))
     }
 
@@ -116,7 +120,9 @@ struct SourceWork {
     }
 
     /// The stale picture instead of a failure that may pass, where the origin allows that (RFC 9111 section 4.2.4).
-    private func staleOutcome(_ recipe: PictureRecipe, instead failure: PictureFailure) async -> PictureOutcome {
+    private func staleOutcome(_ recipe: PictureRecipe, instead failure: PictureFailure) async
+        -> PictureOutcome
+    {
         guard failure.mayPass, let record, record.allowsStale(now: now),
             let picture = await tiers.picture(record.key(recipe))
         else { return .failure(failure) }
@@ -208,7 +214,9 @@ struct SourceWork {
 
     // MARK: Pictures
 
-    private mutating func make(_ recipe: PictureRecipe, of loaded: Loaded) async throws(PictureFailure) -> Picture {
+    private mutating func make(_ recipe: PictureRecipe, of loaded: Loaded) async throws(PictureFailure)
+        -> Picture
+    {
         let box = try await maker(for: recipe, of: loaded)
         let start = ContinuousClock.now
         let outcome = try await surroundings.run {
@@ -232,7 +240,8 @@ struct SourceWork {
         if let maker, maker.maker.withLock({ $0.memory(for: recipe) }) <= memory { return maker }
         let fresh: PictureMaker
         do throws(PictureError) {
-            fresh = try PictureMaker(loaded.bytes, decoders: surroundings.decoders, limits: surroundings.limits)
+            fresh = try PictureMaker(
+                loaded.bytes, decoders: surroundings.decoders, limits: surroundings.limits)
         } catch {
             throw remembered(PictureFailure(error))
         }
@@ -240,7 +249,8 @@ struct SourceWork {
         guard needed <= surroundings.gate.memory else {
             throw remembered(
                 PictureFailure(
-                    .unprocessableContent, "the source takes more memory than the service has for one picture"))
+                    .unprocessableContent, "the source takes more memory than the service has for one picture"
+                ))
         }
         // Nothing is held while it waits: two that held a part each could wait for each other.
         dropMaker()
@@ -268,7 +278,8 @@ extension SourceWork.Surroundings {
         do {
             return try await threads.run(work)
         } catch {
-            throw PictureFailure(.serviceUnavailable, "the system has no thread to give; try again", retryAfter: 1)
+            throw PictureFailure(
+                .serviceUnavailable, "the system has no thread to give; try again", retryAfter: 1)
         }
     }
 }

@@ -33,7 +33,7 @@ enum ServeCommand: Command {
             Option(name: "latency", value: "MS", help: "wait so many milliseconds before each answer"),
             Option(name: "bandwidth", value: "BYTES", help: "bytes a second each connection gets: 100K, ..."),
             Option(name: "fail", value: "RATE", help: "answer this part of requests with an error: 0 to 1"),
-        ])
+        ] + pictureOptions)
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
@@ -52,6 +52,7 @@ enum ServeCommand: Command {
             configuration.failureRate = rate
         }
         configuration.films = try await films(arguments, listen)
+        configuration.pictures = try await pictures(session)
         configuration.reportFailure = { output.failure("\($0)") }
         let content = try content(session)
         if case .library = content {
@@ -71,6 +72,7 @@ enum ServeCommand: Command {
         }
         await untilCancelled()
         await BlockingThreads.runInAnyCase { service.stop() }
+        await service.pictures?.flush()
         let statistics = service.statistics
         output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped

@@ -29,7 +29,7 @@ enum SignCommand: Command {
                 "sign wants --sign-key-file FILE; write a key into it with: openssl rand -hex 32")
         }
         let base = try arguments.value("base").map(base) ?? ""
-        let keys = try keys(await Input.file(path), path: path)
+        let keys = try await keys(path)
         let address = try address(arguments.operands[0], arguments.operands[1], keys).path
         if session.settings.wantsJSON {
             session.output.json(Record(url: base + address))
@@ -39,8 +39,10 @@ enum SignCommand: Command {
         return .done
     }
 
-    private static func keys(_ file: [UInt8], path: String) throws(Failure) -> SigningKeys {
-        do {
+    /// The keys of a file.
+    static func keys(_ path: String) async throws -> SigningKeys {
+        let file = try await Input.file(path)
+        do throws(PictureError) {
             return try SigningKeys(file)
         } catch {
             throw Failure("\(path): \(error)")

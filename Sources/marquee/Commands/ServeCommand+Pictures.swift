@@ -1,0 +1,87 @@
+import CatalogueService
+import HTTPSemantics
+import LazyImages
+import PictureService
+
+/// The part of `marquee serve` that makes pictures at a size.
+extension ServeCommand {
+    static let pictureOptions = [
+        Option(
+            name: "source", value: "HOST[:PORT]",
+            help: "a host whose pictures anybody may have, beside those of the catalogue's posters",
+            isRepeatable: true),
+        Option(
+            name: "sizes", value: "RECIPES",
+            help: "the sizes on offer, such as w342,342x513.fill (default: w92 to w780, original)",
+            isRepeatable: true),
+        Option(
+            name: "sign-key-file", value: "FILE",
+            help: "keys, one a line; who signs with one gets any size (see marquee sign)"),
+        Option(
+            name: "allow-private", value: "CIDR",
+            help: "a network to fetch from although it is not public: 192.168.1.0/24, ...",
+            isRepeatable: true),
+        Option(name: "workers", value: "N", help: "pictures made at once (default: one a processor)"),
+        Option(
+            name: "queue", value: "N", help: "sources under way beside those (default: 128); more: 503"),
+        Option(name: "decode-memory", value: "BYTES", help: "memory for making pictures (default: 512M)"),
+    ]
+
+    /// The folder of what the service keeps. It keeps what everybody may see, so it shares nothing with the cache of a user.
+    static func pictureFolder(_ settings: Settings) -> String { settings.cacheFolder + "/service" }
+
+    /// How pictures are made.
+    static func pictures(_ session: Session) async throws -> PictureService.Configuration {
+        let (arguments, settings) = (session.arguments, session.settings)
+        guard settings.transport.proxy == .none else {
+            throw UsageError(
+                "--proxy does not go with serve: only the proxy would know from where it fetches")
+        }
+        var configuration = PictureService.Configuration(rules: try await rules(arguments))
+        configuration.allowedNetworks = try arguments.values("allow-private").map { text throws(UsageError) in
+            guard let range = AddressRange(text) else {
+                throw UsageError("--allow-private wants a network such as 192.168.1.0/24, not \"\(text)\"")
+            }
+            return range
+        }
+        configuration.workers = try arguments.number("workers", in: 1...256) ?? configuration.workers
+        configuration.queue = try arguments.number("queue", in: 0...100_000) ?? configuration.queue
+        configuration.decodeMemory = try arguments.bytes("decode-memory") ?? configuration.decodeMemory
+        configuration.pictureMemory =
+            try arguments.bytes("memory-size") ?? configuration.pictureMemory
+        configuration.downloads = downloads(settings, configuration.downloads, arguments)
+        if settings.usesDisk {
+            configuration.disk = DiskCache(folder: pictureFolder(settings), limit: settings.cacheLimit)
+        }
+        return configuration
+    }
+
+    /// The settings of transfers, but for limits of time and number that nobody has set: a service has its own.
+    private static func downloads(
+        _ settings: Settings, _ standard: ImageDownloader.Configuration, _ arguments: Arguments
+    ) -> ImageDownloader.Configuration {
+        var downloads = settings.downloads
+        if !arguments.has("timeout"), !arguments.has("max-time") { downloads.timeouts = standard.timeouts }
+        if !arguments.has("concurrency") { downloads.transfers = standard.transfers }
+        if !arguments.has("per-host") { downloads.transfersPerHost = standard.transfersPerHost }
+        return downloads
+    }
+
+    private static func rules(_ arguments: Arguments) async throws -> PictureRules {
+        let sources = try arguments.values("source").map { text throws(UsageError) in
+            guard let name = HostName(text), FetchSource(text) != nil else {
+                throw UsageError("--source wants a host such as images.example.org:8080, not \"\(text)\"")
+            }
+            return PictureRules.Source(name)
+        }
+        let sizes = arguments.values("sizes").flatMap { $0.split { " ,".contains($0) }.map(String.init) }
+        var keys: SigningKeys?
+        if let path = arguments.value("sign-key-file") { keys = try await SignCommand.keys(path) }
+        do throws(PictureError) {
+            return try PictureRules(
+                sources: Set(sources), sizes: sizes.isEmpty ? PictureRules.standardSizes : sizes, keys: keys)
+        } catch {
+            throw UsageError("--sizes: \(error)")
+        }
+    }
+}
