@@ -1,0 +1,31 @@
+import HTTPSemantics
+import PictureService
+import Testing
+
+@Suite("How long the service's own answers hold", .timeLimit(.minutes(5)))
+struct PictureFreshnessTests {
+    @Test(
+        "a picture holds for what is left of its source's freshness, with a tag for a year, never past its expiry",
+        arguments: [
+            ("w342", 10, 60, "public, max-age=50"), ("w342", 70, 60, "public, max-age=0"),
+            ("w342.v1", 70, 60, "public, max-age=31536000, immutable"),
+            ("w342.e1790000020", 10, 60, "public, max-age=20"),
+            ("w342.e1790000020.v1", 10, 60, "public, max-age=20, immutable"),
+            ("w342.e1790000900", 10, 60, "public, max-age=50"), ("w342.e5", 10, 60, "public, max-age=0"),
+        ])
+    func ownControl(recipe: String, age: Int, lifetime: Int, control: String) throws {
+        #expect(
+            PictureFreshness.control(
+                of: try PictureRecipe(recipe), age: age, lifetime: lifetime, now: 1_790_000_000) == control)
+    }
+
+    @Test("a failure is remembered only where it is the source's own")
+    func failures() {
+        for status in 400...599 {
+            let isOwn = [404, 410, 422].contains(status)
+            #expect(
+                PictureFreshness.control(ofFailure: HTTPStatus(rawValue: status))
+                    == (isOwn ? "public, max-age=60" : "no-store"))
+        }
+    }
+}
