@@ -48,6 +48,7 @@ package final class PictureService: Sendable {
     private let surroundings: SourceWork.Surroundings
     private let flights = Lock<[CacheKey: SourceFlight]>([:])
     let clock: WallClock
+    let addresses = KnownAddresses()
 
     package init(_ configuration: Configuration) {
         rules = configuration.rules
@@ -65,10 +66,10 @@ package final class PictureService: Sendable {
     // MARK: Requests
 
     /// What memory has of a picture that may be used without asking.
-    func pictureInMemory(_ recipe: PictureRecipe, of original: PictureOriginal) -> PictureOutcome? {
+    func pictureInMemory(_ address: KnownAddress) -> PictureOutcome? {
         let now = clock.seconds
-        guard let record = tiers.recordInMemory(original.recordKey), record.use(now: now) == .fresh,
-            let picture = tiers.pictureInMemory(record.key(recipe))
+        guard let record = tiers.recordInMemory(address.recordKey), record.use(now: now) == .fresh,
+            let picture = tiers.pictureInMemory(address.pictureKey(record))
         else { return nil }
         counters.count(.memoryHit)
         return .picture(picture, record, .hit(record, now: now))
