@@ -53,7 +53,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "PictureService",
-            dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages"],
+            dependencies: [
+                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "CSystem",
+            ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
@@ -68,7 +70,7 @@ let package = Package(
             // It sees what the browser draws as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
-                "HTTPServer",
+                "HTTPServer", "HTTPSemantics",
                 "CSystem",
                 "TestSupport",
             ],
