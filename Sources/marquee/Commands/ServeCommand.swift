@@ -33,7 +33,7 @@ enum ServeCommand: Command {
             Option(name: "latency", value: "MS", help: "wait so many milliseconds before each answer"),
             Option(name: "bandwidth", value: "BYTES", help: "bytes a second each connection gets: 100K, ..."),
             Option(name: "fail", value: "RATE", help: "answer this part of requests with an error: 0 to 1"),
-        ])
+        ], readsEnvironment: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
