@@ -10,12 +10,12 @@ struct Marquee {
     static func main() {
         let interruption = Interruption()
         // Detached, because `main` belongs to the main actor, whose thread is about to wait for signals.
-        let work = Task.detached { await run(Array(CommandLine.arguments.dropFirst())) }
+        let work = Task.detached { await run(Array(CommandLine.arguments.dropFirst()), interruption) }
         Task.detached { exit(interruption.exitCode(after: await work.value)) }
         interruption.watch { work.cancel() }
     }
 
-    static func run(_ words: [String]) async -> ExitStatus {
+    static func run(_ words: [String], _ interruption: Interruption) async -> ExitStatus {
         var output = Output()
         defer { output.flush() }
         do {
@@ -32,7 +32,7 @@ struct Marquee {
                 return .done
             }
             do {
-                return try await run(arguments, environment, output)
+                return try await run(arguments, environment, output, interruption)
             } catch let error as UsageError {
                 throw arguments.naming(error)
             }
@@ -43,11 +43,12 @@ struct Marquee {
     }
 
     private static func run(
-        _ arguments: Arguments, _ environment: [String: String], _ output: Output
+        _ arguments: Arguments, _ environment: [String: String], _ output: Output,
+        _ interruption: Interruption
     ) async throws -> ExitStatus {
         let settings = try Settings(arguments, environment: environment)
         let session = Session(
-            arguments: arguments, settings: settings, output: output)
+            arguments: arguments, settings: settings, output: output, interruption: interruption)
         if !arguments.isCommandNamed, !arguments.hasOwnOption, !settings.wantsJSON,
             BrowseCommand.isPossible
         {
