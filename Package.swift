@@ -44,6 +44,10 @@ let package = Package(
             dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
             swiftSettings: swiftSettings),
         .target(
+            name: "ServiceOperations",
+            dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer"],
+            swiftSettings: swiftSettings),
+        .target(
             name: "CatalogueService",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
@@ -62,7 +66,8 @@ let package = Package(
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
                 "TerminalGraphics",
-                "HTTPSemantics", "HTTPServer", "CatalogueService", "PictureService", "CSystem",
+                "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService", "PictureService",
+                "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -133,6 +138,13 @@ let package = Package(
             dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "ServiceOperationsTests",
+            dependencies: [
+                "ServiceOperations", "HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport",
+                "TestTraits",
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
                 "CatalogueService", "HTTPServer", "MovieCatalogue", "FilmLibrary", "SystemSupport",
@@ -152,7 +164,7 @@ let package = Package(
             name: "marqueeTests",
             dependencies: [
                 "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
-                "HTTPServer", "ImageCodecs", "PictureService",
+                "HTTPServer", "ImageCodecs", "PictureService", "ServiceOperations",
                 "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),
