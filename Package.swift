@@ -44,6 +44,10 @@ let package = Package(
             dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
             swiftSettings: swiftSettings),
         .target(
+            name: "ServiceOperations",
+            dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer"],
+            swiftSettings: swiftSettings),
+        .target(
             name: "CatalogueService",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
@@ -53,14 +57,17 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "PictureService",
-            dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages"],
+            dependencies: [
+                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "CSystem",
+            ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
                 "TerminalGraphics",
-                "HTTPSemantics", "HTTPServer", "CatalogueService", "PictureService", "CSystem",
+                "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService", "PictureService",
+                "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -68,7 +75,7 @@ let package = Package(
             // It sees what the browser draws as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
-                "HTTPServer",
+                "HTTPServer", "HTTPSemantics",
                 "CSystem",
                 "TestSupport",
             ],
@@ -131,6 +138,13 @@ let package = Package(
             dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "ServiceOperationsTests",
+            dependencies: [
+                "ServiceOperations", "HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport",
+                "TestTraits",
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
                 "CatalogueService", "HTTPServer", "MovieCatalogue", "FilmLibrary", "SystemSupport",
@@ -150,7 +164,7 @@ let package = Package(
             name: "marqueeTests",
             dependencies: [
                 "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
-                "HTTPServer", "ImageCodecs", "PictureService",
+                "HTTPServer", "ImageCodecs", "PictureService", "ServiceOperations",
                 "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),

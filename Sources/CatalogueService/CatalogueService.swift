@@ -125,9 +125,13 @@ package final class CatalogueService: Sendable {
         do throws(HTTPServerError) { try server.start() } catch { throw .server(error) }
     }
 
-    /// Stops: accepts nothing more, ends idle connections at once, lets running answers finish within a second,
-    /// and returns when the last thread has ended. Blocks, so not for the cooperative pool; may be called twice.
-    package func stop() { server.stop() }
+    /// Begins to drain: every answer ends its connection from now on, so that clients go elsewhere.
+    package func drain() { server.drain() }
+
+    /// Stops: accepts nothing more, ends idle connections at once, lets running answers finish, and returns when the last
+    /// thread has ended. Blocks, so not for the cooperative pool; may be called twice.
+    /// - Parameter grace: how long running answers may take. Default: the configuration's, a second.
+    package func stop(grace: Duration? = nil) { server.stop(grace: grace) }
 
     /// What it has done so far.
     package var statistics: HTTPServer.Statistics { server.statistics }

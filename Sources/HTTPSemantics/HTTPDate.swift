@@ -134,7 +134,7 @@ package enum HTTPDate {
     }
 
     /// The date of a day since 1970-01-01: the inverse of `day(year:month:day:)`.
-    private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
+    package static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -68,6 +68,9 @@ final class Connection {
     private static let lingerTime = Duration.seconds(1)
     /// The time for a client that is turned away to say what it wanted.
     private static let turnAwayTime = Duration.seconds(1)
+    /// How long an idle connection of a server that drained stays open for a request that is on its way when the server
+    /// stops: half a turn around the earth.
+    private static let lastCall = Duration.milliseconds(100)
     /// Answers of limited bandwidth go out in this many pieces a second.
     private static let piecesPerSecond = 20
 
@@ -121,6 +124,14 @@ final class Connection {
         case .pausing:
             phase = .writing
             return advance(loop)
+        case .idle where !isTurnedAway:
+            // A request may have come that no event has told of yet.
+            isReadable = true
+            let outcome = advance(loop)
+            guard phase == .idle, case .waits = outcome else { return outcome }
+            // One that is on its way now meets an end, and no reset.
+            if case .end(let outcome) = endSending(loop) { return outcome }
+            return advance(loop)
         case .handling: return .waits
         case .idle, .writing, .lingering: return .isOver
         }
@@ -134,11 +145,17 @@ final class Connection {
         return advance(loop)
     }
 
-    /// Ends what can be ended at once when the server stops; an answer goes out as fast as it can.
-    func hurry(_ loop: EventLoop) -> Outcome {
-        if isOwedNothing { return .isOver }
+    /// The server stops: a request that is here is answered, as fast as it can be. A connection that is owed nothing ends,
+    /// at once or, where the server has drained, a moment later.
+    func stop(_ loop: EventLoop) -> Outcome {
+        // A request may have come that no event has told of yet.
+        isReadable = true
         if phase == .pausing { phase = .writing }
-        return advance(loop)
+        let outcome = advance(loop)
+        guard isOwedNothing, case .waits = outcome else { return outcome }
+        if loop.context.end.isAtOnce { return .isOver }
+        if phase == .idle { deadline = loop.now + Self.lastCall }
+        return outcome
     }
 
     func close() {
@@ -342,12 +359,15 @@ final class Connection {
     private func send(_ response: HTTPResponse, to head: RequestHead?, _ loop: EventLoop) -> Step {
         let configuration = loop.context.configuration
         loop.context.counters.countRequest(response.status)
-        let keepAlive = head?.wantsKeepAlive ?? false && !response.closes && loop.context.stopTime == nil
+        let end = loop.context.end
+        // A request that has come already, behind this one, is answered before a connection is drained.
+        let isLast = end.isAtOnce || end.isDraining && input.isEmpty
+        let keepAlive = head?.wantsKeepAlive ?? false && !response.closes && !isLast
         outgoing = OutgoingAnswer(
-            response, to: head, keepAlive: keepAlive, date: loop.dateText(),
+            response, to: head, from: peer, keepAlive: keepAlive, date: loop.dateText(),
             start: handled == nil ? .now : requestEnd)
         handled = nil
-        if configuration.latency > .zero, loop.context.stopTime == nil {
+        if configuration.latency > .zero, end.stopTime == nil {
             phase = .pausing
             deadline = .now + configuration.latency
             return .end(.waits)
@@ -388,18 +408,22 @@ final class Connection {
         let keepsAlive = outgoing?.keepsAlive ?? false
         outgoing?.report(loop.context.report)
         outgoing = nil
-        guard keepsAlive, loop.context.stopTime == nil else {
-            // Closing with unread bytes would reset the connection, and the reset overtakes the answer (RFC 9112 section
-            // 9.6).
-            guard shutdown(socket, Int32(SHUT_WR)) == 0 else { return .end(.isOver) }
-            phase = .lingering
-            deadline = loop.now + Self.lingerTime
-            return .again
-        }
+        let end = loop.context.end
+        guard keepsAlive, !end.isAtOnce else { return endSending(loop) }
         phase = .idle
-        deadline = loop.now + loop.context.configuration.idleTimeout
+        deadline =
+            loop.now + (end.stopTime == nil ? loop.context.configuration.idleTimeout : Self.lastCall)
         // A client with many requests in a row lets others go first.
         return input.isEmpty ? .again : .end(.yields)
+    }
+
+    /// Ends this side. The client's is read on for a while: closing with unread bytes would reset the connection, and the
+    /// reset overtakes the answer (RFC 9112 section 9.6).
+    private func endSending(_ loop: EventLoop) -> Step {
+        guard shutdown(socket, Int32(SHUT_WR)) == 0 else { return .end(.isOver) }
+        phase = .lingering
+        deadline = loop.now + Self.lingerTime
+        return .again
     }
 
     private func linger(_ loop: EventLoop) -> Step {
@@ -412,6 +436,6 @@ final class Connection {
             discarded += count
             if discarded > Self.lingerBytes { return .end(.isOver) }
         }
-        return .end(.waits)
+        return .end(loop.context.end.isAtOnce ? .isOver : .waits)
     }
 }

@@ -24,9 +24,13 @@ final class EventLoop {
     private var yielded: [ConnectionKey] = []
     /// When accepting begins again; nil while it is under way.
     private var acceptPause: ContinuousClock.Instant?
+    /// Whether the connections know that the server stops.
+    private var isStopping = false
 
     /// How long accepting pauses when the system has no descriptor left.
     private static let exhaustionPause = Duration.milliseconds(100)
+    /// Connections that are still accepted when the server stops: more than the system keeps for one listener.
+    private static let lastAccepted = 4096
     /// The keys of what is no connection.
     private static let wakeKey = UInt64.max
     private static let listenerKeys = UInt64.max - 1 << 16
@@ -74,7 +78,8 @@ final class EventLoop {
     private func take(key: UInt64, events: UInt32) {
         switch key {
         case Self.wakeKey: mailbox.wake.reset()
-        case Self.listenerKeys...: acceptOne(from: context.listeners[Int(key - Self.listenerKeys)])
+        // One connection: the other loops get the next.
+        case Self.listenerKeys...: _ = acceptOne(from: context.listeners[Int(key - Self.listenerKeys)])
         default: with(ConnectionKey(packed: key)) { $0.becameReady(events, self) }
         }
     }
@@ -130,12 +135,17 @@ final class EventLoop {
         context.counters.leave(wasTurnedAway: wasTurnedAway)
     }
 
-    /// Whether no connection is left. Idle ones end at once, the others by `stopTime`.
+    /// Whether no connection is left. All of them end by `stopTime`, those that are owed nothing before.
     private func endsBy(_ stopTime: ContinuousClock.Instant) -> Bool {
-        for connection in connections.compactMap(\.self) {
-            if now >= stopTime { end(connection) } else { with(connection.key) { $0.hurry(self) } }
+        if !isStopping {
+            isStopping = true
+            for connection in connections.compactMap(\.self) { with(connection.key) { $0.stop(self) } }
         }
-        return !connections.contains { $0 != nil }
+        acceptLast()
+        if now >= stopTime {
+            for connection in connections.compactMap(\.self) { end(connection) }
+        }
+        return connections.count == freeSlots.count
     }
 
     private func waitTime() -> Int32 {
@@ -149,15 +159,29 @@ final class EventLoop {
 
     // MARK: Accepting
 
-    /// Accepts one connection: the other loops get the next.
-    private func acceptOne(from listener: Listener) {
+    /// Accepts one connection. Whether there may be more.
+    private func acceptOne(from listener: Listener) -> Bool {
         switch listener.accept() {
-        case .success((let socket, let peer)): add(socket, peer)
+        case .success((let socket, let peer)):
+            add(socket, peer)
+            return true
         case .failure(let failure) where failure.isExhaustion:
             acceptPause = now + Self.exhaustionPause
             for listener in context.listeners { listener.waitable.map(unwatch) }
+            return false
         // The client went away before it was accepted, or another loop has taken it.
-        case .failure: break
+        case .failure(let failure): return !failure.isEmpty
+        }
+    }
+
+    /// Accepts the connections that the system keeps for us, which may have brought their requests, and ends the listening.
+    private func acceptLast() {
+        for listener in context.listeners where listener.waitable != nil {
+            for _ in 0..<Self.lastAccepted where acceptPause == nil {
+                if !acceptOne(from: listener) { break }
+            }
+            // Where the system has no descriptor, the next connection that ends leaves one.
+            if acceptPause == nil { listener.stop() }
         }
     }
 
@@ -178,6 +202,7 @@ final class EventLoop {
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         guard watch(socket, key: key.packed, events) else { return end(connection) }
         with(key) { $0.begin(self) }
+        if isStopping { with(key) { $0.stop(self) } }
     }
 
     private func watchListeners() {

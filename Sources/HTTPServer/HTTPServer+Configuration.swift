@@ -51,11 +51,13 @@ extension HTTPServer {
                 \Configuration.headerTimeout, \.bodyTimeout, \.idleTimeout, \.writeTimeout, \.stopGrace,
                 \.latency,
             ] {
-                bounded[keyPath: time] = min(max(.zero, self[keyPath: time]), .seconds(86_400))
+                bounded[keyPath: time] = min(max(.zero, self[keyPath: time]), Self.longestTime)
             }
             bounded.bandwidth = bandwidth.map { max(1, $0) }
             return bounded
         }
+
+        static let longestTime = Duration.seconds(86_400)
     }
 
     private static let temporaryFolder: String = {

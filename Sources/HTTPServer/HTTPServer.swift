@@ -7,7 +7,7 @@ package import SystemSupport
 ///
 /// What is served is the handler's to decide: the server knows bytes, messages and time.
 package final class HTTPServer: Sendable {
-    private let context: ServerContext
+    let context: ServerContext
     private let mailboxes: [LoopMailbox]
     private let threads: ServerThreads
     private let isStarted = Lock(false)
@@ -22,6 +22,26 @@ package final class HTTPServer: Sendable {
         package let bytes: Int
         /// From the request's last byte to the answer's last.
         package let time: Duration
+        /// The other end of the connection: the client, or a proxy in front.
+        package let peer: Peer
+        /// The values of the request's X-Forwarded-For, as the client sent them: only a proxy's can be believed.
+        package let forwardedFor: [String]
+        /// The value of the answer's Cache-Status (RFC 9211); nil where it has none.
+        package let cacheStatus: String?
+
+        package init(
+            method: String, target: String, status: Int, bytes: Int, time: Duration, peer: Peer,
+            forwardedFor: [String] = [], cacheStatus: String? = nil
+        ) {
+            self.method = method
+            self.target = target
+            self.status = status
+            self.bytes = bytes
+            self.time = time
+            self.peer = peer
+            self.forwardedFor = forwardedFor
+            self.cacheStatus = cacheStatus
+        }
     }
 
     /// Listens; connections wait until `start()`. Throws what is wrong with an address.
@@ -53,7 +73,7 @@ package final class HTTPServer: Sendable {
     }
 
     // Nobody is left to stop it. The threads hold the context, not this object, and end by themselves.
-    deinit { signalStop() }
+    deinit { signalStop(grace: nil) }
 
     /// The ports it listens on, in the order of the addresses; nil for a local socket.
     package var ports: [UInt16?] { context.listeners.map(\.port) }
@@ -82,17 +102,28 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// Stops: accepts nothing more, ends idle connections at once, lets running answers finish within `stopGrace`,
-    /// and returns when the last of its threads has ended. Blocks, so not for the cooperative pool; may be called twice.
-    package func stop() {
+    /// Begins to drain, so that clients go elsewhere: from now on every answer ends its connection (`Connection: close`).
+    /// Connections are accepted and served as before until `stop()`, which is gentle then.
+    package func drain() { context.drain() }
+
+    /// Stops: takes the connections that wait to be accepted and no more, ends idle connections at once, lets running
+    /// answers finish, and returns when the last of its threads has ended. Blocks, so not for the cooperative pool; may be
+    /// called twice.
+    ///
+    /// Of a server that drains, idle connections have a moment more for a request that is on its way, then end by half.
+    /// - Parameter grace: how long running answers may take. Default: the configuration's `stopGrace`.
+    package func stop(grace: Duration? = nil) {
         // One that was never started must not start any more.
         isStarted.withLock { $0 = true }
-        signalStop()
+        signalStop(grace: grace)
         threads.waitUntilEnded()
+        // The threads have done so, if there were any.
+        for listener in context.listeners { listener.stop() }
     }
 
-    private func signalStop() {
-        context.stop()
+    private func signalStop(grace: Duration?) {
+        context.stop(
+            grace: min(max(.zero, grace ?? context.configuration.stopGrace), Configuration.longestTime))
         for mailbox in mailboxes { mailbox.wake.signal() }
     }
 

@@ -40,25 +40,30 @@ final class Listener: Sendable {
 
     /// Lets go of the port or path; connections not yet accepted are reset.
     func stop() {
-        guard let descriptor = descriptor.withLock({ $0.take() }) else { return }
-        // A program that is being started has a copy of the descriptor for a moment, which would go on listening.
-        _ = shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-        if let path { unsafe unlink(path) }
+        descriptor.withLock { descriptor in
+            guard let number = descriptor.take() else { return }
+            // A program that is being started has a copy of the descriptor for a moment, which would go on listening.
+            _ = shutdown(number, Int32(SHUT_RDWR))
+            close(number)
+            if let path { unsafe unlink(path) }
+        }
     }
 
     /// The next connection, or the error number of the call that gave none.
     func accept() -> Result<(socket: Int32, peer: Peer), AcceptFailure> {
-        guard let descriptor = waitable else { return .failure(AcceptFailure(errno: EBADF)) }
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let socket = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe csystem_accept(descriptor, $0, &length)
+        // Under the lock: another loop may stop the listener, and its number may then be that of another file.
+        descriptor.withLock { descriptor in
+            guard let descriptor else { return .failure(AcceptFailure(errno: EBADF)) }
+            var storage = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let socket = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe csystem_accept(descriptor, $0, &length)
+                }
             }
+            guard socket >= 0 else { return .failure(AcceptFailure(errno: errno)) }
+            return .success((socket, Peer(storage)))
         }
-        guard socket >= 0 else { return .failure(AcceptFailure(errno: errno)) }
-        return .success((socket, Peer(storage)))
     }
 
     struct AcceptFailure: Error {
@@ -66,6 +71,9 @@ final class Listener: Sendable {
 
         /// Whether no connection can be accepted until others end: descriptors or memory are used up.
         var isExhaustion: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
+
+        /// Whether nobody waits to be accepted. Other errors are those of one connection, and the next may be fine (accept(2)).
+        var isEmpty: Bool { [EAGAIN, EWOULDBLOCK, EBADF, EINVAL].contains(errno) }
     }
 
     private static func open(_ address: SocketAddress) throws(HTTPServerError) -> Int32 {

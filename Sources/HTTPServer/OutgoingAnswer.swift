@@ -11,13 +11,16 @@ struct OutgoingAnswer {
     private let status: HTTPStatus
     private let bytes: Int
     private let start: ContinuousClock.Instant
+    private let peer: Peer
+    private let forwardedFor: [String]
+    private let cacheStatus: String?
 
     /// - Parameters:
     ///   - head: of the request; nil where none was understood.
     ///   - date: the value of the field Date.
     ///   - start: when the request's last byte came.
     init(
-        _ response: HTTPResponse, to head: RequestHead?, keepAlive: Bool, date: String,
+        _ response: HTTPResponse, to head: RequestHead?, from peer: Peer, keepAlive: Bool, date: String,
         start: ContinuousClock.Instant
     ) {
         let isHead = head?.method == "HEAD"
@@ -31,6 +34,9 @@ struct OutgoingAnswer {
         status = response.status
         bytes = body.count
         self.start = start
+        self.peer = peer
+        forwardedFor = head?.fields.values(of: "x-forwarded-for") ?? []
+        cacheStatus = response.fields["cache-status"]
     }
 
     func report(_ report: (@Sendable (HTTPServer.Answer) -> Void)?) {
@@ -38,6 +44,7 @@ struct OutgoingAnswer {
         report(
             HTTPServer.Answer(
                 method: method, target: target, status: status.rawValue, bytes: bytes,
-                time: start.duration(to: .now)))
+                time: start.duration(to: .now), peer: peer, forwardedFor: forwardedFor,
+                cacheStatus: cacheStatus))
     }
 }

@@ -10,7 +10,7 @@ final class ServerContext: Sendable {
     /// Where requests are handled.
     let blocking: BlockingThreads
     let bodyMemory = BodyMemory(limit: bodyMemoryLimit)
-    private let graceEnd = Lock<ContinuousClock.Instant?>(nil)
+    private let ending = Lock(Ending())
 
     /// What the bodies of requests that are being received take of memory at most, in bytes.
     private static let bodyMemoryLimit = 64 << 20
@@ -26,12 +26,28 @@ final class ServerContext: Sendable {
         blocking = BlockingThreads(count: configuration.blockingThreads, name: "marquee-request")
     }
 
-    /// When answers under way must have ended; nil while the server runs.
-    var stopTime: ContinuousClock.Instant? { graceEnd.withLock { $0 } }
+    /// How far the server is on its way to its end.
+    var end: Ending { ending.withLock { $0 } }
 
-    func stop() {
-        graceEnd.withLock { $0 = $0 ?? ContinuousClock.now + configuration.stopGrace }
-        for listener in listeners { listener.stop() }
+    /// When answers under way must have ended; nil while the server runs.
+    var stopTime: ContinuousClock.Instant? { end.stopTime }
+
+    func drain() { ending.withLock { $0.isDraining = true } }
+
+    /// - Parameter grace: the time that answers under way have.
+    func stop(grace: Duration) {
+        ending.withLock { $0.stopTime = $0.stopTime ?? ContinuousClock.now + grace }
+    }
+
+    /// The end of a server.
+    struct Ending: Sendable {
+        /// Whether answers end their connections, and a stop waits for requests that may be on their way.
+        var isDraining = false
+        /// When answers under way must have ended; nil while the server runs.
+        var stopTime: ContinuousClock.Instant?
+
+        /// Whether connections end without waiting for another request.
+        var isAtOnce: Bool { stopTime != nil && !isDraining }
     }
 }
 

@@ -51,6 +51,9 @@ struct Bench {
         marquee-bench library-service [--kills N]
                                        edits of 8 clients at once, and writes while the service is killed N times (300):
                                        edits and writes that are lost
+        marquee-bench overload [--seconds S]
+                                       four times the new pictures that marquee serve can make, for S seconds (60):
+                                       pictures made, times of refusals and hits, memory
         marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
                                        entries that read wrong or are lost afterwards
 
@@ -77,6 +80,7 @@ struct Bench {
                 results = []
             case "decode": results = try await decodeBenchmark(options)
             case "encode": results = try await encodeBenchmark(options)
+            case "overload": results = try await overloadBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
             case "soak": results = try await soakBenchmark(options)
             case "scroll": results = try await scrollBenchmark(options)

@@ -38,6 +38,11 @@ final class ServiceProcess: Sendable {
         get throws { try PeakMemory.kibibytes("VmRSS", of: "\(process)") * 1024 }
     }
 
+    /// The most there ever were.
+    var peakBytes: Int {
+        get throws { try PeakMemory.kibibytes("VmHWM", of: "\(process)") * 1024 }
+    }
+
     var descriptors: Int {
         get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count }
     }

@@ -10,12 +10,12 @@ struct Marquee {
     static func main() {
         let interruption = Interruption()
         // Detached, because `main` belongs to the main actor, whose thread is about to wait for signals.
-        let work = Task.detached { await run(Array(CommandLine.arguments.dropFirst())) }
+        let work = Task.detached { await run(Array(CommandLine.arguments.dropFirst()), interruption) }
         Task.detached { exit(interruption.exitCode(after: await work.value)) }
         interruption.watch { work.cancel() }
     }
 
-    static func run(_ words: [String]) async -> ExitStatus {
+    static func run(_ words: [String], _ interruption: Interruption) async -> ExitStatus {
         var output = Output()
         defer { output.flush() }
         do {
@@ -23,28 +23,42 @@ struct Marquee {
                 Output.write(JSONHelp.text + "\n", to: STDOUT_FILENO)
                 return .done
             }
-            let arguments = try Arguments(words, commands: commands.map { $0.specification })
+            let environment = ProcessInfo.processInfo.environment
+            let arguments = try Arguments(
+                words, commands: commands.map { $0.specification }, environment: environment)
             output = Output(isQuiet: arguments.has("quiet"), isVerbose: arguments.has("verbose"))
             if let text = information(arguments) {
                 Output.write(text + "\n", to: STDOUT_FILENO)
                 return .done
             }
-            let settings = try Settings(arguments, environment: ProcessInfo.processInfo.environment)
-            let session = Session(arguments: arguments, settings: settings, output: output)
-            if !arguments.isCommandNamed, !arguments.hasOwnOption, !settings.wantsJSON,
-                BrowseCommand.isPossible
-            {
-                return try await BrowseCommand.run(session)
+            do {
+                return try await run(arguments, environment, output, interruption)
+            } catch let error as UsageError {
+                throw arguments.naming(error)
             }
-            guard let command = commands.first(where: { $0.specification.name == arguments.command.name })
-            else {
-                return .nothingDone
-            }
-            return try await command.run(session)
         } catch {
             if !Task.isCancelled { output.failure(ImageLoadingError.advised(error)) }
             return .nothingDone
         }
+    }
+
+    private static func run(
+        _ arguments: Arguments, _ environment: [String: String], _ output: Output,
+        _ interruption: Interruption
+    ) async throws -> ExitStatus {
+        let settings = try Settings(arguments, environment: environment)
+        let session = Session(
+            arguments: arguments, settings: settings, output: output, interruption: interruption)
+        if !arguments.isCommandNamed, !arguments.hasOwnOption, !settings.wantsJSON,
+            BrowseCommand.isPossible
+        {
+            return try await BrowseCommand.run(session)
+        }
+        guard let command = commands.first(where: { $0.specification.name == arguments.command.name })
+        else {
+            return .nothingDone
+        }
+        return try await command.run(session)
     }
 
     /// What `--help` and `--version` print; nil if neither was asked for.

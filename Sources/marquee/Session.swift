@@ -13,8 +13,11 @@ struct Session: Sendable {
     /// The disk tier, nil where none is wanted.
     let disk: DiskCache?
     let source: CatalogueSource
+    /// The signals that ask the program to end.
+    let interruption: Interruption
 
-    init(arguments: Arguments, settings: Settings, output: Output) {
+    init(arguments: Arguments, settings: Settings, output: Output, interruption: Interruption) {
+        self.interruption = interruption
         self.arguments = arguments
         self.settings = settings
         self.output = output

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Proves that each folder of LazyImages uses only those before it: type-checks the first folder alone, then the first two,
 # and so on. A file that names something of a later folder does not compile then. Proves also that SystemSupport,
-# HTTPSemantics, HTTPServer, MovieCatalogue, FilmLibrary and PictureService import only what stands beneath them, and that
-# no target imports one that Package.swift does not give it.
+# HTTPSemantics, HTTPServer, ServiceOperations, MovieCatalogue, FilmLibrary and PictureService import only what stands
+# beneath them, and that no target imports one that Package.swift does not give it.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
 set -euo pipefail
@@ -30,6 +30,7 @@ imports() {
 imports SystemSupport CSystem
 imports HTTPSemantics SystemSupport
 imports HTTPServer SystemSupport HTTPSemantics CSystem
+imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports MovieCatalogue
 imports FilmLibrary CSQLite SystemSupport MovieCatalogue
 imports PictureService SystemSupport HTTPSemantics ImageCodecs LazyImages

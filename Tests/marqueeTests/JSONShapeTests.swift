@@ -123,7 +123,7 @@ struct JSONShapeTests {
         try await note("cache path", "cache", "path")
         try await note(
             "import", "import", fixture.folder.file("movies.json"), fixture.home.file("films.db"))
-        let server = try Program(["serve", "--quiet", "--json"])
+        let server = try Program(["serve", "--quiet", "--json", "--admin", "127.0.0.1:0"])
         let line = try #require(await server.nextLine())
         printed["serve"] = members(try JSONSerialization.jsonObject(with: Data(line.utf8)))
         server.send(SIGINT)

@@ -5,6 +5,15 @@ extension PictureService {
     /// Whether a path is of a picture's address.
     package static func serves(_ segments: [String]) -> Bool { segments.first == PictureAddress.folder }
 
+    /// Answers a request like an earlier one, if memory still has its picture: nothing of it is read again.
+    package func answerKnown(_ head: RequestHead) -> HTTPResponse? {
+        guard let address = addresses[head.target], ["GET", "HEAD"].contains(head.method),
+            address.recipe.expiry.map({ clock.seconds < $0 }) ?? true,
+            let outcome = pictureInMemory(address)
+        else { return nil }
+        return answer(outcome, address.recipe, of: address.original, to: head)
+    }
+
     /// Answers a request for `/image/{signature}/{recipe}/{source}`.
     package func admit(_ head: RequestHead, _ target: RequestTarget) -> Admission {
         do throws(PictureError) {
@@ -14,7 +23,9 @@ extension PictureService {
             guard target.query.fields.isEmpty else { throw .malformedAddress }
             try rules.check(address, now: clock.seconds)
             let isSigned = address.signature != nil
-            return serve(address.recipe, of: .address(address.source, isSigned: isSigned), head)
+            let known = KnownAddress(address.recipe, of: .address(address.source, isSigned: isSigned))
+            addresses.note(known, head.target)
+            return serve(known, head)
         } catch {
             return .answer(answer(PictureFailure(error), to: head))
         }
@@ -27,16 +38,15 @@ extension PictureService {
             if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
             try rules.check(recipe, now: clock.seconds)
             if case .address(let source, _) = original { try rules.check(source) }
-            return serve(recipe, of: original, head)
+            return serve(KnownAddress(recipe, of: original), head)
         } catch {
             return .answer(answer(PictureFailure(error), to: head))
         }
     }
 
-    private func serve(
-        _ recipe: PictureRecipe, of original: PictureOriginal, _ head: RequestHead
-    ) -> Admission {
-        if let outcome = pictureInMemory(recipe, of: original) {
+    private func serve(_ address: KnownAddress, _ head: RequestHead) -> Admission {
+        let (recipe, original) = (address.recipe, address.original)
+        if let outcome = pictureInMemory(address) {
             return .answer(answer(outcome, recipe, of: original, to: head))
         }
         return .later { [self] pending in

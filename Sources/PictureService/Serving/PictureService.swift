@@ -1,7 +1,9 @@
 import HTTPSemantics
 package import ImageCodecs
 package import LazyImages
+internal import CSystem
 internal import Glibc
+import Synchronization
 import SystemSupport
 
 /// Hands out pictures at the size wanted, of sources that it fetches through a cache: one transfer for each source, one decode
@@ -48,6 +50,8 @@ package final class PictureService: Sendable {
     private let surroundings: SourceWork.Surroundings
     private let flights = Lock<[CacheKey: SourceFlight]>([:])
     let clock: WallClock
+    let addresses = KnownAddresses()
+    private let isTrimming = Atomic<Bool>(false)
 
     package init(_ configuration: Configuration) {
         rules = configuration.rules
@@ -57,7 +61,7 @@ package final class PictureService: Sendable {
             workers: configuration.workers, queue: configuration.queue, memory: configuration.decodeMemory)
         surroundings = SourceWork.Surroundings(
             tiers: tiers, gate: gate, fetcher: PictureFetcher(configuration),
-            threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 10),
+            threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 5),
             failures: FailureMemory(), counters: counters, decoders: configuration.decoders,
             limits: configuration.rules.limits, clock: configuration.clock)
     }
@@ -65,10 +69,10 @@ package final class PictureService: Sendable {
     // MARK: Requests
 
     /// What memory has of a picture that may be used without asking.
-    func pictureInMemory(_ recipe: PictureRecipe, of original: PictureOriginal) -> PictureOutcome? {
+    func pictureInMemory(_ address: KnownAddress) -> PictureOutcome? {
         let now = clock.seconds
-        guard let record = tiers.recordInMemory(original.recordKey), record.use(now: now) == .fresh,
-            let picture = tiers.pictureInMemory(record.key(recipe))
+        guard let record = tiers.recordInMemory(address.recordKey), record.use(now: now) == .fresh,
+            let picture = tiers.pictureInMemory(address.pictureKey(record))
         else { return nil }
         counters.count(.memoryHit)
         return .picture(picture, record, .hit(record, now: now))
@@ -127,7 +131,23 @@ package final class PictureService: Sendable {
         }
         remove(flight, key)
         work.end()
+        if gate.usage.sources == 0 { giveMemoryBack() }
     }
+
+    /// Has the allocator give back what a spike of work has left, once there is no work for a while.
+    private func giveMemoryBack() {
+        guard isTrimming.exchange(true, ordering: .relaxed) == false else { return }
+        Task { [self] in
+            // Losing the error is right: nobody cancels this.
+            try? await Task.sleep(for: Self.idleTime)
+            isTrimming.store(false, ordering: .relaxed)
+            guard gate.usage.sources == 0 else { return }
+            // Losing the error is right: it is tried again after the next work.
+            try? await surroundings.threads.run { csystem_trim_memory() }
+        }
+    }
+
+    private static let idleTime = Duration.seconds(2)
 
     // MARK: Keeping
 

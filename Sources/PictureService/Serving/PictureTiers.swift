@@ -90,12 +90,12 @@ package struct PictureTiers: Sendable {
 
     // MARK: Pictures
 
-    private static func key(_ digest: SHA256.Digest) -> CacheKey {
+    static func key(_ digest: SHA256.Digest) -> CacheKey {
         CacheKey(id: "picture \(digest.hexadecimal)")
     }
 
     /// The picture in memory; nil where only the disk may have it.
-    func pictureInMemory(_ digest: SHA256.Digest) -> KeptPicture? { pictures.value(for: Self.key(digest)) }
+    func pictureInMemory(_ key: CacheKey) -> KeptPicture? { pictures.value(for: key) }
 
     func picture(_ digest: SHA256.Digest) async -> KeptPicture? {
         let key = Self.key(digest)

@@ -9,10 +9,16 @@ struct Arguments: Sendable {
     let isCommandNamed: Bool
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
+    /// Options that the environment gave, and not the command line.
+    private var fromEnvironment: Set<String> = []
 
     /// Reads a command line. Without a command it is the one named first in `commands`; a file in the command's place is
     /// the catalogue.
-    init(_ words: [String], commands: [CommandSpecification]) throws(UsageError) {
+    /// - Parameter environment: options come from here too where the command's specification says so and the command line
+    ///   does not give them.
+    init(
+        _ words: [String], commands: [CommandSpecification], environment: [String: String] = [:]
+    ) throws(UsageError) {
         let chosen = try Self.command(in: words, of: commands)
         command = chosen.command
         isCommandNamed = chosen.index != nil && !chosen.isCatalogue
@@ -23,7 +29,24 @@ struct Arguments: Sendable {
             }
             values["catalogue"] = [words[index]]
         }
-        if !has("help"), !has("version") { try checkOperands() }
+        guard !has("help"), !has("version") else { return }
+        try checkOperands()
+        guard command.readsEnvironment else { return }
+        for (name, texts) in try EnvironmentOptions(known, environment).values where values[name] == nil {
+            values[name] = texts
+            fromEnvironment.insert(name)
+        }
+    }
+
+    /// The error of a command, with the variable's name in the place of the option's where the environment gave it.
+    func naming(_ error: UsageError) -> UsageError {
+        var words = error.description.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        for (index, word) in words.enumerated() where word.hasPrefix("--") {
+            let name = word.dropFirst(2).prefix { $0.isLetter || $0 == "-" }
+            guard fromEnvironment.contains(String(name)) else { continue }
+            words[index] = EnvironmentOptions.variable(String(name)) + word.dropFirst(2 + name.count)
+        }
+        return UsageError(words.joined(separator: " "))
     }
 
     /// Whether the option was given.

@@ -9,6 +9,8 @@ struct Option: Sendable {
     let help: String
     /// Whether it may be given more than once.
     var isRepeatable = false
+    /// Whether white space and commas may be part of a value: in the environment several values stand on a line each then.
+    var isText = false
 }
 
 /// What a command is called, takes and does. The parser and the help both read it.
@@ -21,6 +23,8 @@ struct CommandSpecification: Sendable {
     let summary: String
     var examples: [(command: String, meaning: String)] = []
     var options: [Option] = []
+    /// Whether its options may come from the environment too, as `EnvironmentOptions` reads them.
+    var readsEnvironment = false
 
     /// Options every command takes.
     static let global: [Option] = [
@@ -43,7 +47,7 @@ struct CommandSpecification: Sendable {
         Option(
             name: "header", value: "'K: V'",
             help: "a header field to send, never to another origin after a redirect",
-            isRepeatable: true),
+            isRepeatable: true, isText: true),
         Option(
             name: "credentials-file", value: "FILE",
             help: "credentials by host, as in MARQUEE_CREDENTIALS; a file that only you can read"),

@@ -5,7 +5,7 @@ import SystemSupport
 /// Ctrl-C and the signals that ask a program to end: the first cancels what runs, so that it can end in order; the second
 /// ends the program at once, which loses nothing either, because nothing half-written is ever in place.
 final class Interruption: Sendable {
-    private let signal = Lock<Int32?>(nil)
+    private let first = Lock<Int32?>(nil)
     /// A signal that comes so soon after the first is the same one: `timeout` sends it to the program and to its group.
     /// Nobody presses a key twice as fast.
     private static let echo = Duration.milliseconds(100)
@@ -41,7 +41,7 @@ final class Interruption: Sendable {
                 continue
             }
             first = (number, now)
-            signal.withLock { $0 = number }
+            self.first.withLock { $0 = number }
             cancel()
         }
     }
@@ -54,10 +54,13 @@ final class Interruption: Sendable {
         number == first.number && time - first.time < echo
     }
 
+    /// The signal that cancelled the work; nil as long as none has come.
+    var signal: Int32? { first.withLock { $0 } }
+
     /// What the program ends with after its work ended with `status`. A signal shows: 128 and its number; but SIGTERM is
     /// how a service is meant to end.
     func exitCode(after status: ExitStatus) -> Int32 {
-        guard let number = signal.withLock({ $0 }) else { return status.code }
+        guard let number = signal else { return status.code }
         return status == .stopped && number == SIGTERM ? status.code : Self.code(ofSignal: number)
     }
 

@@ -88,6 +88,7 @@ enum JSONHelp {
 
         serve: one object, as soon as it listens
           url           the address, which --catalogue takes
+          admin         the address of health and metrics, with --admin
 
         sign: one object
           url           the signed address, or its path where --base is not given

@@ -33,7 +33,7 @@ enum ServeCommand: Command {
             Option(name: "latency", value: "MS", help: "wait so many milliseconds before each answer"),
             Option(name: "bandwidth", value: "BYTES", help: "bytes a second each connection gets: 100K, ..."),
             Option(name: "fail", value: "RATE", help: "answer this part of requests with an error: 0 to 1"),
-        ] + pictureOptions)
+        ] + pictureOptions + ServeOperations.options, readsEnvironment: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
@@ -59,19 +59,27 @@ enum ServeCommand: Command {
         } else if configuration.films.isWritable {
             throw Failure("only a library can be written; make one with: marquee import CATALOGUE LIBRARY.db")
         }
+        let operations = try ServeOperations(arguments)
         let service = try CatalogueService(content, configuration: configuration) { answer in
+            operations.log?.record(answer)
             if output.isVerbose { output.detail(line(answer)) }
         }
+        try operations.start { service.statistics }
         try service.start()
         let address = text(listen, port: service.port)
-        if session.settings.wantsJSON { output.json(Record(url: address)) } else { output.line(address) }
+        if session.settings.wantsJSON {
+            output.json(Record(url: address, admin: operations.address))
+        } else {
+            output.line(address)
+        }
         output.flush()
+        try operations.becomeReady()
         if case .folder(let folder) = content, service.catalogueName == nil {
             output.note(
                 "\(folder) has no movies.json or movies.xml; --catalogue takes the address and a file's name")
         }
         await untilCancelled()
-        await BlockingThreads.runInAnyCase { service.stop() }
+        await BlockingThreads.runInAnyCase { operations.end(service, after: session.interruption.signal) }
         await service.pictures?.flush()
         let statistics = service.statistics
         output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
@@ -152,8 +160,8 @@ enum ServeCommand: Command {
         return .local(path: String(address.dropFirst("unix:".count)))
     }
 
-    /// Where the service is, as clients name it.
-    private static func text(_ address: ListenAddress, port: UInt16) -> String {
+    /// Where a service is, as clients name it.
+    static func text(_ address: ListenAddress, port: UInt16) -> String {
         switch address {
         case .internet(let address, _):
             "http://\(address.contains(":") ? "[\(address)]" : address):\(port)/"
@@ -164,6 +172,7 @@ enum ServeCommand: Command {
     /// What `--json` prints. `JSONHelp` has its member.
     private struct Record: Encodable {
         let url: String
+        let admin: String?
     }
 
     /// `GET /posters/a.jpg 200, 42250 bytes in 0.4 ms`

@@ -16,7 +16,7 @@ enum SignCommand: Command {
                 name: "sign-key-file", value: "FILE",
                 help: "the keys, one a line, each with a name before it; the first one signs"),
             Option(name: "base", value: "URL", help: "the service's address, to print before the path"),
-        ])
+        ], readsEnvironment: true)
 
     private struct Record: Encodable {
         let url: String

@@ -27,7 +27,7 @@ public enum IPAddress: Sendable, Hashable {
     }
 
     /// Reads `struct sockaddr_in` or `struct sockaddr_in6`; nil for other families, and for too few bytes.
-    init?(socketAddress bytes: UnsafeRawBufferPointer) {
+    package init?(socketAddress bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= MemoryLayout<sa_family_t>.size else { return nil }
         switch Int32(unsafe bytes.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET where bytes.count >= MemoryLayout<sockaddr_in>.size:
@@ -63,7 +63,7 @@ extension IPAddress: CustomStringConvertible {
 
 extension IPAddress {
     /// How an IPv6 address carries an IPv4 address.
-    enum Embedding: String, Sendable {
+    package enum Embedding: String, Sendable {
         /// ::ffff:0:0/96 (RFC 4291 section 2.5.5.2), and the translated form ::ffff:0:0:0/96 (RFC 2765 section 2.1).
         case mapped
         /// ::/96 but for :: and ::1 (RFC 4291 section 2.5.5.1).
@@ -79,7 +79,7 @@ extension IPAddress {
     }
 
     /// The IPv4 addresses inside an IPv6 address, and how it carries them; nil for one that carries none, and for IPv4.
-    var embedded: (form: Embedding, addresses: [IPAddress])? {
+    package var embedded: (form: Embedding, addresses: [IPAddress])? {
         guard case .v6(let bits) = self else { return nil }
         func four(endingAt bit: Int) -> IPAddress { .v4(UInt32(truncatingIfNeeded: bits >> (128 - bit))) }
         let last = four(endingAt: 128)

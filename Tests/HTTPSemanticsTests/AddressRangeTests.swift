@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LazyImages
+@testable import HTTPSemantics
 
 @Suite("AddressRange", .timeLimit(.minutes(30)))
 struct AddressRangeTests {

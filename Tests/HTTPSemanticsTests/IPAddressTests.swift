@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import LazyImages
+@testable import HTTPSemantics
 
 @Suite("IPAddress", .timeLimit(.minutes(30)))
 struct IPAddressTests {

@@ -1,0 +1,84 @@
+internal import Synchronization
+internal import SystemSupport
+
+/// A count that only grows. Any thread may add to it, at the cost of an atomic addition.
+package final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    init() {}
+
+    package var value: Int { count.load(ordering: .relaxed) }
+
+    package func add(_ number: Int = 1) { count.wrappingAdd(number, ordering: .relaxed) }
+}
+
+/// A count for each value of a label.
+package struct CounterGroup: Sendable {
+    private let values: [String]
+    private let counters: [String: Counter]
+    private let other = Counter()
+
+    init(_ values: [String]) {
+        self.values = values
+        counters = Dictionary(values.map { ($0, Counter()) }) { first, _ in first }
+    }
+
+    /// The count of a value; that of `other` for one that is not listed. Keep it where each nanosecond counts.
+    package subscript(_ value: String) -> Counter { counters[value] ?? other }
+
+    /// In the order of the list. `other` is there once it has counted something.
+    var readings: [Metrics.Reading] {
+        let listed = values.map { (label: $0, value: Double(self[$0].value)) }
+        return other.value == 0 ? listed : listed + [(label: "other", value: Double(other.value))]
+    }
+}
+
+/// How a figure is distributed: how often it was at most each of some bounds, and its sum.
+package final class Histogram: Sendable {
+    /// Bounds for times of requests, in seconds: from a hit in memory to the longest that a client waits.
+    package static let seconds = [
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+    ]
+
+    private struct State: Sendable {
+        /// Not cumulative; one more than there are bounds.
+        var counts: [Int]
+        var sum = 0.0
+    }
+
+    private let bounds: [Double]
+    private let state: Lock<State>
+
+    init(bounds: [Double]) {
+        self.bounds = bounds
+        state = Lock(State(counts: Array(repeating: 0, count: bounds.count + 1)))
+    }
+
+    /// Counts a figure, in the base unit. Any thread may.
+    package func observe(_ value: Double) {
+        let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
+        state.withLock { state in
+            state.counts[bucket] += 1
+            state.sum += value
+        }
+    }
+
+    /// Counts a time, in seconds.
+    package func observe(_ time: Duration) { observe(time / .seconds(1)) }
+
+    var samples: [Metrics.Sample] {
+        let state = state.withLock { $0 }
+        var total = 0
+        var samples: [Metrics.Sample] = []
+        for (bound, count) in zip(bounds + [.infinity], state.counts) {
+            total += count
+            samples.append(
+                Metrics.Sample(
+                    suffix: "_bucket", labels: Metrics.labels("le", Metrics.number(bound)),
+                    value: Double(total)))
+        }
+        samples.append(Metrics.Sample(suffix: "_sum", value: state.sum))
+        samples.append(Metrics.Sample(suffix: "_count", value: Double(total)))
+        return samples
+    }
+}

@@ -1,0 +1,55 @@
+package import HTTPSemantics
+package import HTTPServer
+
+/// Tells which client a request comes from, where proxies in front of the service are trusted.
+///
+///     X-Forwarded-For: 203.0.113.7, 10.0.0.2         from a peer 10.0.0.1
+///
+/// Every proxy appends the address that it was asked from. So the field is read from its end, as long as the address that
+/// wrote an entry is trusted: with 10.0.0.0/8 trusted the client is 203.0.113.7. What stands before it is hearsay.
+package struct ForwardedClient: Sendable {
+    private let trusted: [AddressRange]
+
+    /// - Parameter trusted: the networks of proxies. Where there are any, a proxy at a local socket is trusted too: who may
+    ///   connect to it is for the file system to decide.
+    package init(trusting trusted: [AddressRange] = []) { self.trusted = trusted }
+
+    /// The client of a request.
+    package func client(of request: HTTPRequest) -> IPAddress? {
+        client(peer: request.peer, forwardedFor: request.head.fields.values(of: "x-forwarded-for"))
+    }
+
+    /// The client: the last address that is not trusted, or the first one where all are. An entry that is no address ends
+    /// the walk: then it is the proxy that wrote it. Nil for a program at a local socket that names nobody.
+    /// - Parameter forwardedFor: the values of all lines of X-Forwarded-For, in order.
+    package func client(peer: Peer, forwardedFor: [String]) -> IPAddress? {
+        var client = peer.address.flatMap { IPAddress($0) }?.withoutMapping
+        guard !trusted.isEmpty, client.map(isTrusted) ?? peer.isLocal else { return client }
+        for line in forwardedFor.reversed() {
+            // Quotes mean nothing here. Were they heeded, a client's own could swallow what the proxy appends.
+            for entry in line.split(separator: ",").reversed() {
+                guard let address = Self.address(FieldList.trimmed(entry)) else { return client }
+                client = address
+                if !isTrusted(address) { return client }
+            }
+        }
+        return client
+    }
+
+    private func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
+
+    /// Some proxies write the port too: `203.0.113.7:4711`, `[2001:db8::1]:4711`.
+    private static func address(_ text: Substring) -> IPAddress? {
+        if let address = IPAddress(String(text)) { return address.withoutMapping }
+        guard let name = HostName(String(text)) else { return nil }
+        return IPAddress(name.host)?.withoutMapping
+    }
+}
+
+extension IPAddress {
+    /// The IPv4 address that a system wrote as one of IPv6 (RFC 4291 section 2.5.5.2): a client has one name.
+    fileprivate var withoutMapping: IPAddress {
+        guard case .v6(let bits) = self, bits >> 32 == 0xFFFF else { return self }
+        return .v4(UInt32(truncatingIfNeeded: bits))
+    }
+}

@@ -1,0 +1,121 @@
+internal import HTTPSemantics
+internal import HTTPServer
+
+/// One request as a line of a log.
+///
+///     {"time":"2026-11-22T15:49:34.123Z","method":"GET","path":"/image/*/w342/*","source":"https://example.org/a.jpg","status":200,"bytes":18231,"ms":3.214,"client":"203.0.113.7","cache":"marquee; hit"}
+///
+///     2026-11-22T15:49:34.123Z 203.0.113.7 "GET /image/*/w342/*" 200 18231 3.214 ms "https://example.org/a.jpg" "marquee; hit"
+///
+/// No secret is in it: no query, no user information, no field of the request, no signature. Every character is a visible one
+/// of ASCII, so that no line can steer a terminal or look like two.
+struct LogLine {
+    let answer: HTTPServer.Answer
+    let client: IPAddress?
+    /// Of the answer's end, in milliseconds since 1970.
+    let time: Int
+
+    var json: String {
+        let path = LogPath(answer.target)
+        var line = "{\"time\":\"\(timestamp)\",\"method\":\(Self.quoted(answer.method))"
+        line += ",\"path\":\(Self.quoted(path.text))"
+        if let source = path.source { line += ",\"source\":\(Self.quoted(source))" }
+        line += ",\"status\":\(answer.status),\"bytes\":\(answer.bytes),\"ms\":\(milliseconds)"
+        if let client { line += ",\"client\":\"\(client)\"" }
+        if let cache = answer.cacheStatus { line += ",\"cache\":\(Self.quoted(cache))" }
+        return line + "}\n"
+    }
+
+    var text: String {
+        let path = LogPath(answer.target)
+        var line = "\(timestamp) \(client.map { "\($0)" } ?? "-")"
+        line += " \(Self.quoted("\(answer.method) \(path.text)")) \(answer.status) \(answer.bytes)"
+        line += " \(milliseconds) ms \(path.source.map(Self.quoted) ?? "-")"
+        return line + " \(answer.cacheStatus.map(Self.quoted) ?? "-")\n"
+    }
+
+    private var milliseconds: String {
+        let microseconds = max(0, Int(answer.time / .microseconds(1)))
+        return "\(microseconds / 1000).\(Self.padded(microseconds % 1000, 3))"
+    }
+
+    /// RFC 3339, UTC, with milliseconds.
+    private var timestamp: String {
+        let seconds = time / 1000
+        let date = HTTPDate.civil(seconds / 86_400)
+        let day = [date.month, date.day].map { Self.padded($0, 2) }.joined(separator: "-")
+        let clock = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map { Self.padded($0, 2) }
+        return "\(date.year)-\(day)T\(clock.joined(separator: ":")).\(Self.padded(time % 1000, 3))Z"
+    }
+
+    private static func padded(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+
+    /// A JSON string of visible ASCII alone (RFC 8259 section 7).
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for unit in text.utf16 {
+            switch unit {
+            case 0x22: quoted += "\\\""
+            case 0x5C: quoted += "\\\\"
+            case 0x20..<0x7F: quoted.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
+            default:
+                let digits = String(unit, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return quoted + "\""
+    }
+}
+
+/// The target of a request as a log may have it.
+struct LogPath: Hashable {
+    /// The path alone. Of a picture's address the signature is `*` unless it is `-`, and so is the encoded source, which may
+    /// hold a secret of its own.
+    let text: String
+    /// The address of the picture, without user information, query and fragment.
+    let source: String?
+
+    init(_ target: String) {
+        guard let segments = try? RequestTarget(target).segments else {
+            // What cannot be read may hold anything.
+            (text, source) = ("*", nil)
+            return
+        }
+        var shown = segments.map(PercentEncoding.encoded)
+        var source: String?
+        if let image = Self.picture(in: segments) {
+            for (index, segment) in segments.enumerated().dropFirst(image + 1) {
+                let isRecipe = index == image + 2
+                if !isRecipe, segment != "-" { shown[index] = "*" }
+            }
+            source = segments.count == image + 4 ? Self.source(segments[image + 3]) : nil
+        }
+        text = "/" + shown.joined(separator: "/")
+        self.source = source
+    }
+
+    /// Where the segment `image` of `/image/{signature}/{recipe}/{source}` is: at the beginning, or behind what a proxy or a
+    /// slip has put before it.
+    private static func picture(in segments: [String]) -> Int? {
+        segments.indices.first { index in
+            segments[index] == "image" && (index == 0 || segments.count - index >= 4)
+        }
+    }
+
+    private static func source(_ encoded: String) -> String? {
+        guard let bytes = Base64URL.decode(encoded), let address = String(validating: bytes, as: UTF8.self),
+            let scheme = address.utf8.firstIndex(of: UInt8(ascii: ":"))
+        else { return nil }
+        let rest = address[address.index(after: scheme)...]
+        guard rest.hasPrefix("//") else { return nil }
+        let authority = rest.dropFirst(2).prefix { !"/?#\\".contains($0) }
+        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        // What is no host may be a part of a password with a slash in it.
+        guard HostName(String(host)) != nil else { return nil }
+        let path = rest[authority.endIndex...].prefix { $0 != "?" && $0 != "#" }
+        return PercentEncoding.visible("\(address[..<scheme])://\(host)\(path)")
+    }
+}

@@ -1,0 +1,62 @@
+internal import Glibc
+package import HTTPServer
+internal import SystemSupport
+
+extension Metrics {
+    /// Registers what an HTTP server has done.
+    package func watch(server statistics: @escaping @Sendable () -> HTTPServer.Statistics) {
+        counter("marquee_http_requests_total", "Requests answered, by status.", label: "status") {
+            statistics().byStatus.sorted { $0.key < $1.key }.map { ("\($0.key)", Double($0.value)) }
+        }
+        counter("marquee_http_sent_bytes_total", "Bytes of answers handed to the system, heads included.") {
+            Double(statistics().bytesSent)
+        }
+        gauge("marquee_http_connections", "Connections open now.") { Double(statistics().connectionsNow) }
+        counter("marquee_http_accepted_connections_total", "Connections accepted.") {
+            Double(statistics().connectionsInAll)
+        }
+    }
+
+    /// Registers the process's own figures, and which build it is.
+    package func watchProcess(version: String) {
+        gauge("marquee_build_info", "1, with the version of the program.", label: "version") {
+            [(version, 1)]
+        }
+        let start = Double(time(nil))
+        gauge("marquee_process_start_time_seconds", "When the service started, since 1970.") { start }
+        gauge("marquee_process_resident_memory_bytes", "Memory of the process that is resident.") {
+            Self.residentMemory
+        }
+        gauge("marquee_process_open_descriptors", "File descriptors that are open.") { Self.openDescriptors }
+        gauge("marquee_process_descriptor_limit", "File descriptors that may be open.") {
+            var limit = rlimit()
+            guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+                return nil
+            }
+            return Double(limit.rlim_cur)
+        }
+        counter("marquee_process_cpu_seconds_total", "Processor time of the process.") {
+            var used = timespec()
+            unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used)
+            return Double(used.tv_sec) + Double(used.tv_nsec) / 1e9
+        }
+    }
+
+    /// The second number of /proc/self/statm is in pages (proc(5)).
+    private static var residentMemory: Double? {
+        // Losing the error is right: without /proc the figure is left out.
+        guard let bytes = try? FileCalls().contents(ofPath: "/proc/self/statm") else { return nil }
+        let numbers = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+        guard numbers.count > 1, let pages = Double(numbers[1]) else { return nil }
+        return pages * Double(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    private static var openDescriptors: Double? {
+        guard let folder = unsafe opendir("/proc/self/fd") else { return nil }
+        defer { unsafe closedir(folder) }
+        // The two dots, and the descriptor that reads them, are none.
+        var count = -3.0
+        while unsafe readdir(folder) != nil { count += 1 }
+        return count
+    }
+}

@@ -1,0 +1,136 @@
+internal import SystemSupport
+
+/// The figures of a service, for Prometheus to collect (its text format, version 0.0.4):
+///
+///     # HELP marquee_http_requests_total Requests answered, by status.
+///     # TYPE marquee_http_requests_total counter
+///     marquee_http_requests_total{status="200"} 36
+///
+/// Each family is registered once and then read with every scrape. The values of a label are listed by the program that
+/// registers it and never come from outside: no URL or host of a client makes a time series.
+package final class Metrics: Sendable {
+    /// What the lines of a family say.
+    private struct Family: Sendable {
+        let name, help, type: String
+        let samples: @Sendable () -> [Sample]
+    }
+
+    /// One line: what follows the family's name, and the value.
+    struct Sample: Sendable {
+        var suffix = ""
+        var labels = ""
+        let value: Double
+    }
+
+    /// A value of a label, and its figure.
+    package typealias Reading = (label: String, value: Double)
+
+    /// The media type of `text`.
+    package static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
+
+    private let families = Lock<[Family]>([])
+
+    package init() {}
+
+    /// A count that begins at 0 and is counted by the caller. The name ends in `_total`.
+    package func counter(_ name: String, _ help: String) -> Counter {
+        let counter = Counter()
+        register(name, help, "counter") { [Sample(value: Double(counter.value))] }
+        return counter
+    }
+
+    /// A count for each value of a label.
+    /// - Parameter values: all that there are; what is counted under another one counts as `other`.
+    package func counter(
+        _ name: String, _ help: String, label: String, values: [String]
+    ) -> CounterGroup {
+        let group = CounterGroup(values)
+        counter(name, help, label: label) { group.readings }
+        return group
+    }
+
+    /// A count that somebody else keeps.
+    package func counter(_ name: String, _ help: String, value: @escaping @Sendable () -> Double) {
+        register(name, help, "counter") { [Sample(value: value())] }
+    }
+
+    /// Counts that somebody else keeps, for each value of a label.
+    package func counter(
+        _ name: String, _ help: String, label: String, readings: @escaping @Sendable () -> [Reading]
+    ) {
+        register(name, help, "counter") { Self.samples(label, readings()) }
+    }
+
+    /// A figure that goes up and down, in its base unit: bytes, seconds, a ratio. Nil where there is none at the moment.
+    package func gauge(_ name: String, _ help: String, value: @escaping @Sendable () -> Double?) {
+        register(name, help, "gauge") { value().map { [Sample(value: $0)] } ?? [] }
+    }
+
+    /// Figures that go up and down, for each value of a label.
+    package func gauge(
+        _ name: String, _ help: String, label: String, readings: @escaping @Sendable () -> [Reading]
+    ) {
+        register(name, help, "gauge") { Self.samples(label, readings()) }
+    }
+
+    /// A distribution that the caller measures, in its base unit.
+    /// - Parameter bounds: the upper bounds of the buckets, ascending; one without bound is added.
+    package func histogram(
+        _ name: String, _ help: String, bounds: [Double] = Histogram.seconds
+    ) -> Histogram {
+        let histogram = Histogram(bounds: bounds)
+        register(name, help, "histogram") { histogram.samples }
+        return histogram
+    }
+
+    /// All figures as they are now. Calls the closures, so it takes as long as they do.
+    package var text: String {
+        var text = ""
+        for family in families.withLock({ $0 }) {
+            let help = family.help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+            text += "# HELP \(family.name) \(help)\n# TYPE \(family.name) \(family.type)\n"
+            for sample in family.samples() {
+                text +=
+                    "\(family.name)\(sample.suffix)\(sample.labels) \(Self.number(sample.value))\n"
+            }
+        }
+        return text
+    }
+
+    private func register(
+        _ name: String, _ help: String, _ type: String, samples: @escaping @Sendable () -> [Sample]
+    ) {
+        precondition(
+            name.hasPrefix("marquee_") && name.utf8.allSatisfy { $0.isDigit || $0.isLowercaseLetter },
+            "\(name) is no name of a figure of ours")
+        precondition((type == "counter") == name.hasSuffix("_total"), "\(name): counters end in _total")
+        families.withLock { families in
+            precondition(!families.contains { $0.name == name }, "\(name) is registered twice")
+            families.append(Family(name: name, help: help, type: type, samples: samples))
+        }
+    }
+
+    private static func samples(_ label: String, _ readings: [Reading]) -> [Sample] {
+        readings.map { Sample(labels: labels(label, $0.label), value: $0.value) }
+    }
+
+    static func labels(_ name: String, _ value: String) -> String {
+        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            .replacing("\n", with: "\\n")
+        return "{\(name)=\"\(escaped)\"}"
+    }
+
+    static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
+        return Int(exactly: value).map(String.init) ?? "\(value)"
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+
+    fileprivate var isLowercaseLetter: Bool {
+        self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") || self == UInt8(ascii: "_")
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import HTTPSemantics
+import HTTPServer
+import Synchronization
+import SystemSupport
+import TestSupport
+
+/// An origin of distinct posters: one poster, with the number of the request's path behind its end, where decoders pass over
+/// it. Its answers are fresh for an hour.
+final class PosterOrigin: HTTPHandler {
+    private let poster: [UInt8]
+    private let served = Atomic<Int>(0)
+
+    /// - Parameter path: of the poster.
+    init(path: String) throws { poster = [UInt8](try Data(contentsOf: URL(filePath: path))) }
+
+    /// Requests answered so far.
+    var requests: Int { served.load(ordering: .relaxed) }
+
+    func admit(_ head: RequestHead, from peer: Peer) -> Admission {
+        served.add(1, ordering: .relaxed)
+        return .answer(
+            HTTPResponse(
+                status: .ok, fields: ["Content-Type": "image/jpeg", "Cache-Control": "max-age=3600"],
+                body: .bytes(poster + Array(head.target.utf8))))
+    }
+
+    func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
+
+    /// A server of it at a port of this machine.
+    static func start(path: String) throws -> (origin: PosterOrigin, server: HTTPServer, port: UInt16) {
+        let origin = try PosterOrigin(path: path)
+        let server = try HTTPServer(configuration: HTTPServer.Configuration(), handler: origin)
+        try server.start()
+        guard let port = server.ports.compactMap(\.self).first else {
+            throw BenchmarkFailure(description: "the origin has no port")
+        }
+        return (origin, server, port)
+    }
+}
+
+/// The poster that the benchmarks of pictures serve.
+let benchmarkPoster = "sample-data/posters/a-page-of-madness.jpg"
+
+/// The address of a poster of the origin by a recipe, as a request's target.
+func pictureTarget(_ number: Int, _ recipe: String, originPort: UInt16) -> String {
+    "/image/-/\(recipe)/" + Base64URL.encode("http://127.0.0.1:\(originPort)/\(number).jpg".utf8)
+}
+
+/// One answer to a request of a load.
+struct LoadSample: Sendable {
+    let status: Int
+    /// From the request's departure to the answer's last byte.
+    let time: Duration
+}
+
+/// Requests by some clients at once, each on a thread and a connection of its own.
+struct PictureLoad: Sendable {
+    let port: UInt16
+    let clients: Int
+    /// Requests a second in all, sent whether or not earlier ones are answered while there is a client free; nil for as fast
+    /// as the answers come.
+    var rate: Double?
+
+    /// Sends requests for some seconds and gives their answers. A request that gets no answer has the status 0.
+    /// - Parameter target: of the request of a number, from 0.
+    func run(seconds: Double, target: @escaping @Sendable (Int) -> String) async -> [LoadSample] {
+        let (start, next, rate, port) = (ContinuousClock.now, Next(), rate, port)
+        let end = start + .seconds(seconds)
+        let threads = BlockingThreads(count: clients, name: "bench-client")
+        return await withTaskGroup(of: [LoadSample].self) { group in
+            for _ in 0..<clients {
+                group.addTask {
+                    let samples = try? await threads.run {
+                        Self.client(port, start, end, rate, next, target)
+                    }
+                    return samples ?? []
+                }
+            }
+            var all: [LoadSample] = []
+            for await samples in group { all += samples }
+            return all
+        }
+    }
+
+    private final class Next: Sendable {
+        private let number = Atomic<Int>(0)
+        func take() -> Int { number.add(1, ordering: .relaxed).oldValue }
+    }
+
+    private static func client(
+        _ port: UInt16, _ start: ContinuousClock.Instant, _ end: ContinuousClock.Instant, _ rate: Double?,
+        _ next: Next, _ target: @Sendable (Int) -> String
+    ) -> [LoadSample] {
+        var samples: [LoadSample] = []
+        var connection: RawClient?
+        while true {
+            let number = next.take()
+            if let rate {
+                let due = start + .seconds(Double(number) / rate)
+                if due >= end { return samples }
+                let wait = ContinuousClock.now.duration(to: due) / .microseconds(1)
+                if wait > 0 { usleep(UInt32(wait)) }
+            } else if ContinuousClock.now >= end {
+                return samples
+            }
+            let begin = ContinuousClock.now
+            var status = 0
+            do {
+                let client = try connection ?? RawClient(port: port)
+                connection = client
+                let answer = try client.get(target(number))
+                status = answer.status
+                if answer.fields["connection"] == "close" { connection = nil }
+            } catch {
+                connection = nil
+            }
+            samples.append(LoadSample(status: status, time: begin.duration(to: .now)))
+        }
+    }
+}
+
+extension [LoadSample] {
+    /// The time within which a part of the answers came, in milliseconds; 0 without any.
+    func milliseconds(_ part: Double) -> Double {
+        let times = map { $0.time / .milliseconds(1) }.sorted()
+        return times.isEmpty ? 0 : times[Swift.min(times.count - 1, Int(Double(times.count) * part))]
+    }
+
+    func with(_ status: Int) -> [LoadSample] { filter { $0.status == status } }
+}

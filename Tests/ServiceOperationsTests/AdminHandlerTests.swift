@@ -1,0 +1,134 @@
+import HTTPSemantics
+import HTTPServer
+import SystemSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import ServiceOperations
+
+@Suite("AdminHandler", .serialized, .ownThread, .timeLimit(.minutes(30)))
+struct AdminHandlerTests {
+    private final class Running {
+        let readiness = Readiness()
+        let metrics = Metrics()
+        let purged = Shared<[String]>([])
+        let server: HTTPServer
+        let client: RawClient
+
+        init(purges: Bool = true) throws {
+            let purge: AdminHandler.Purge = { [purged] source in
+                purged.change { $0.append(source) }
+                if source.hasSuffix("fails") { throw Failure() }
+                return !source.hasSuffix("absent")
+            }
+            server = try HTTPServer(
+                configuration: HTTPServer.Configuration(),
+                handler: AdminHandler(
+                    metrics: metrics, readiness: readiness, hosts: ["admin.example"],
+                    purge: purges ? purge : nil))
+            try server.start()
+            client = try RawClient(port: try #require(server.ports[0]))
+        }
+
+        deinit { server.stop() }
+
+        /// The answer to a request with one Host and further lines.
+        func ask(
+            _ method: String, _ target: String, host: String = "127.0.0.1", _ fields: String...
+        ) throws -> RawClient.Answer {
+            let lines = ["\(method) \(target) HTTP/1.1", "Host: \(host)"] + fields
+            client.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
+            return try client.answer(hasBody: method != "HEAD")
+        }
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        let description = "the disk is away"
+    }
+
+    private func path(_ source: String) -> String { "/sources/\(Base64URL.encode(source.utf8))" }
+
+    @Test("health tells whether it lives, and whether requests are welcome")
+    func health() throws {
+        let running = try Running()
+        #expect(try running.ask("GET", "/health/live").status == 200)
+        let starting = try running.ask("GET", "/health/ready")
+        #expect(starting.status == 503 && starting.text == "503 Service Unavailable: starting\n")
+        #expect(starting.fields["cache-control"] == "no-store")
+        running.readiness.becomeReady()
+        let ready = try running.ask("GET", "/health/ready", host: "any.example")
+        #expect(ready.status == 200 && ready.fields["cache-control"] == "no-store")
+        #expect(try running.ask("HEAD", "/health/ready?x=1").status == 200)
+        running.readiness.becomeUnready(because: "stopping")
+        #expect(try running.ask("HEAD", "/health/ready").status == 503)
+    }
+
+    @Test("the figures are there for Prometheus")
+    func metrics() throws {
+        let running = try Running()
+        running.metrics.counter("marquee_things_total", "Things.").add(5)
+        running.metrics.watch(server: { [server = running.server] in server.statistics })
+        #expect(try running.ask("GET", "/health/live").status == 200)
+        let answer = try running.ask("GET", "/metrics", host: "any.example")
+        #expect(answer.fields["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+        #expect(answer.text.contains("\nmarquee_things_total 5\n"))
+        #expect(answer.text.contains("\nmarquee_http_requests_total{status=\"200\"} 1\n"))
+        #expect(try running.ask("HEAD", "/metrics").fields["content-length"] != "0")
+    }
+
+    @Test("a source is purged by its address")
+    func purge() throws {
+        let running = try Running()
+        #expect(try running.ask("DELETE", path("https://example.org/a?b")).status == 204)
+        #expect(running.purged.value == ["https://example.org/a?b"])
+        #expect(try running.ask("DELETE", path("absent")).status == 404)
+        let failed = try running.ask("DELETE", path("fails"))
+        #expect(failed.status == 500 && failed.text.contains("the disk is away"))
+        for bad in ["/sources/a", "/sources/_w", "/sources/a+b"] {
+            #expect(try running.ask("DELETE", bad).status == 400)
+        }
+        let without = try Running(purges: false)
+        #expect(try without.ask("DELETE", path("https://example.org/a")).status == 404)
+    }
+
+    @Test("a page of another site purges nothing")
+    func sites() throws {
+        let running = try Running()
+        let target = path("https://example.org/a")
+        for host in ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "a b"] {
+            #expect(try [400, 403].contains(running.ask("DELETE", target, host: host).status))
+        }
+        for field in [
+            "Origin: http://evil.example", "Origin: null", "Origin: http://127.0.0.1:1",
+            "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site",
+        ] {
+            #expect(try running.ask("DELETE", target, field).status == 403, "\(field)")
+        }
+        #expect(try running.ask("DELETE", "http://evil.example\(target)").status == 403)
+        #expect(running.purged.value.isEmpty)
+        for host in ["localhost:9090", "[::1]", "192.0.2.1:9090", "Admin.example"] {
+            #expect(try running.ask("DELETE", target, host: host).status == 204, "\(host)")
+        }
+        #expect(
+            try running.ask(
+                "DELETE", target, host: "127.0.0.1:9090", "Origin: http://127.0.0.1:9090",
+                "Sec-Fetch-Site: same-origin"
+            ).status == 204)
+    }
+
+    @Test("what is not there is 404, and what cannot be done 405 with what can")
+    func methods() throws {
+        let running = try Running()
+        for target in ["/", "/health", "/health/live/", "/metrics/x", "/sources", "/sources/a/b", "*"] {
+            #expect(try running.ask("GET", target).status == 404, "\(target)")
+        }
+        for target in ["/health/live", "/health/ready", "/metrics"] {
+            let answer = try running.ask("POST", target, "Content-Length: 0")
+            #expect(answer.status == 405 && answer.fields["allow"] == "GET, HEAD")
+        }
+        let answer = try running.ask("GET", path("a"))
+        #expect(answer.status == 405 && answer.fields["allow"] == "DELETE")
+        #expect(try running.ask("GET", "/%zz").status == 400)
+    }
+}

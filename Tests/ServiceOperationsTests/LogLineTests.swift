@@ -1,0 +1,75 @@
+import Foundation
+import HTTPSemantics
+import HTTPServer
+import Testing
+
+@testable import ServiceOperations
+
+@Suite("LogLine", .timeLimit(.minutes(30)))
+struct LogLineTests {
+    private func line(_ target: String, cacheStatus: String? = nil) -> LogLine {
+        LogLine(
+            answer: HTTPServer.Answer(
+                method: "GET", target: target, status: 200, bytes: 18_231, time: .microseconds(3214),
+                peer: Peer(address: "203.0.113.7", isLocal: false), cacheStatus: cacheStatus),
+            client: IPAddress("203.0.113.7"), time: 1_795_362_574_123)
+    }
+
+    private func encoded(_ source: String) -> String { Base64URL.encode(source.utf8) }
+
+    @Test("a line tells the request and its answer, as JSON and as text")
+    func whole() throws {
+        let target = "/image/-/w342/\(encoded("https://example.org/a.jpg"))"
+        let line = line(target, cacheStatus: "marquee; hit")
+        #expect(
+            line.json
+                == "{\"time\":\"2026-11-22T15:49:34.123Z\",\"method\":\"GET\",\"path\":\"/image/-/w342/*\","
+                + "\"source\":\"https://example.org/a.jpg\",\"status\":200,\"bytes\":18231,\"ms\":3.214,"
+                + "\"client\":\"203.0.113.7\",\"cache\":\"marquee; hit\"}\n")
+        #expect(
+            line.text
+                == "2026-11-22T15:49:34.123Z 203.0.113.7 \"GET /image/-/w342/*\" 200 18231 3.214 ms "
+                + "\"https://example.org/a.jpg\" \"marquee; hit\"\n")
+        #expect(self.line("/films").text.hasSuffix("\"GET /films\" 200 18231 3.214 ms - -\n"))
+    }
+
+    @Test("no query, no user, no fragment, no signature and no encoded source is in a line")
+    func secrets() {
+        let source = encoded("https://user:S3CRET@example.org/a.jpg?token=S3CRET#S3CRET")
+        for target in [
+            "/films?token=S3CRET", "/image/S3CRET/w342/\(source)", "/%69mage/S3CRET/w342/\(source)",
+            "http://user:S3CRET@host/films", "http://host/image/S3CRET/w342/\(source)?x=S3CRET",
+            "//image/S3CRET/w342/\(source)", "/behind/a/proxy/image/S3CRET/w342/\(source)",
+            "/image/S3CRET", "/image/S3CRET/w342", "/image/S3CRET/w342/%zz", "/image/S3CRET/w342/a/\(source)",
+            "/image/-/w342/S3CRET", "/image/-/w342/S3CRET/S3CRET",
+            "/image/-/w342/\(encoded("https://user:S3/CRET@example.org/a"))",
+            "/image/-/w342/\(encoded("https://user:a@S3CRET@example.org/a"))",
+            "/image/-/w342/\(encoded("https://user:S3CRET\\@example.org/a"))",
+            "/image/-/w342/\(encoded("data:image/png;base64,S3CRET"))",
+        ] {
+            for text in [line(target).json, line(target).text] {
+                #expect(!text.contains("S3CRET") && !text.contains("CRET@"), "\(text)")
+                #expect(!text.contains(source.prefix(16)), "\(text)")
+            }
+        }
+        #expect(LogPath("/image/a.b/w342/\(source)").source == "https://example.org/a.jpg")
+        #expect(LogPath("/films/image/poster/w342").text == "/films/image/poster/w342")
+    }
+
+    @Test("no character steers a terminal or ends a line, and a line is JSON whatever is asked for")
+    func harmless() throws {
+        let source = encoded("https://example.org/\u{1B}[2J\r\n\u{9B}\u{202E}\"\\\u{1F600}")
+        let long = String(repeating: "x", count: 8000)
+        for target in [
+            "/%1b[2J%0d%0a", "/\u{9B}\u{202E}\"\\", "/a\"b\\c", "*", "/\(long)", "/%00", "/\u{1F600}",
+            "/image/-/w1/\(source)", "%", "/%ff", "CONNECT",
+        ] {
+            let json = line(target, cacheStatus: "a; detail=\"\u{1B}\u{1F600}\"").json
+            #expect(json.utf8.dropLast().allSatisfy { $0 >= 0x20 && $0 < 0x7F })
+            let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+            #expect(object?["cache"] as? String == "a; detail=\"\u{1B}\u{1F600}\"")
+            #expect(object?["path"] is String)
+            #expect(line(target).text.utf8.dropLast().allSatisfy { $0 >= 0x20 && $0 < 0x7F })
+        }
+    }
+}

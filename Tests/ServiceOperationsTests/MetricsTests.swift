@@ -1,0 +1,142 @@
+import FoundationEssentials
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+@testable import ServiceOperations
+
+@Suite("Metrics", .timeLimit(.minutes(30)))
+struct MetricsTests {
+    /// One of each kind, with all that must be escaped.
+    private func everyKind() -> Metrics {
+        let metrics = Metrics()
+        metrics.counter("marquee_pictures_total", "Pictures made.\nA \\ in the help.").add(3)
+        let refusals = metrics.counter(
+            "marquee_refusals_total", "Refusals, by rule.", label: "rule", values: ["scheme", "a\"\\\nb"])
+        refusals["scheme"].add()
+        refusals["a\"\\\nb"].add(2)
+        metrics.counter("marquee_decoded_bytes_total", "Bytes decoded.") { 0x1p40 }
+        metrics.gauge("marquee_queue_length", "Requests that wait.") { 7 }
+        metrics.gauge("marquee_absent_ratio", "Has no value now.") { nil }
+        metrics.gauge("marquee_load_ratio", "By tier.", label: "tier") { [("disk", 0.25)] }
+        let times = metrics.histogram("marquee_decode_seconds", "Time of a decode.", bounds: [0.1, 1])
+        for time in [0.05, 0.1, 0.5, 9] { times.observe(time) }
+        return metrics
+    }
+
+    @Test("the text is Prometheus' format")
+    func text() {
+        #expect(
+            everyKind().text == """
+                # HELP marquee_pictures_total Pictures made.\\nA \\\\ in the help.
+                # TYPE marquee_pictures_total counter
+                marquee_pictures_total 3
+                # HELP marquee_refusals_total Refusals, by rule.
+                # TYPE marquee_refusals_total counter
+                marquee_refusals_total{rule="scheme"} 1
+                marquee_refusals_total{rule="a\\"\\\\\\nb"} 2
+                # HELP marquee_decoded_bytes_total Bytes decoded.
+                # TYPE marquee_decoded_bytes_total counter
+                marquee_decoded_bytes_total 1099511627776
+                # HELP marquee_queue_length Requests that wait.
+                # TYPE marquee_queue_length gauge
+                marquee_queue_length 7
+                # HELP marquee_absent_ratio Has no value now.
+                # TYPE marquee_absent_ratio gauge
+                # HELP marquee_load_ratio By tier.
+                # TYPE marquee_load_ratio gauge
+                marquee_load_ratio{tier="disk"} 0.25
+                # HELP marquee_decode_seconds Time of a decode.
+                # TYPE marquee_decode_seconds histogram
+                marquee_decode_seconds_bucket{le="0.1"} 2
+                marquee_decode_seconds_bucket{le="1"} 3
+                marquee_decode_seconds_bucket{le="+Inf"} 4
+                marquee_decode_seconds_sum 9.65
+                marquee_decode_seconds_count 4
+
+                """)
+    }
+
+    @Test("a value of a label that is not listed makes no time series of its own")
+    func unlisted() {
+        let metrics = Metrics()
+        let hosts = metrics.counter(
+            "marquee_transfers_total", "By host.", label: "host", values: ["image.tmdb.org"])
+        for number in 0..<1000 { hosts["evil-\(number).example"].add() }
+        hosts["image.tmdb.org"].add()
+        #expect(!metrics.text.contains("evil"))
+        #expect(metrics.text.contains("marquee_transfers_total{host=\"other\"} 1000\n"))
+    }
+
+    @Test("many threads count without losing anything")
+    func threads() async throws {
+        let metrics = Metrics()
+        let counter = metrics.counter("marquee_things_total", "Things.")
+        let histogram = metrics.histogram("marquee_things_seconds", "Their time.")
+        let ended = Tally()
+        for _ in 0..<8 {
+            try BlockingThreads.startThread {
+                for _ in 0..<10_000 {
+                    counter.add()
+                    histogram.observe(.milliseconds(2))
+                }
+                ended.add()
+            }
+        }
+        try await ended.reaches(8)
+        #expect(counter.value == 80_000)
+        #expect(metrics.text.contains("marquee_things_seconds_count 80000\n"))
+        #expect(metrics.text.contains("marquee_things_seconds_bucket{le=\"0.0025\"} 80000\n"))
+    }
+
+    @Test("the process's figures are there")
+    func process() throws {
+        let metrics = Metrics()
+        metrics.watchProcess(version: "1.2.3")
+        let text = metrics.text
+        #expect(text.contains("marquee_build_info{version=\"1.2.3\"} 1\n"))
+        let memory = try #require(value("marquee_process_resident_memory_bytes", in: text))
+        #expect(memory > 0x1p20 && memory < 0x1p40)
+        let before = try #require(value("marquee_process_open_descriptors", in: text))
+        let more = (0..<50).map { _ in dup(0) }
+        defer { for descriptor in more { close(descriptor) } }
+        // Other tests open and close descriptors meanwhile, but not as many.
+        #expect(try #require(value("marquee_process_open_descriptors", in: metrics.text)) > before)
+    }
+
+    @Test(
+        "promtool finds nothing to say",
+        .enabled(if: Promtool.isInstalled, "promtool is not installed (Debian package prometheus)"))
+    func promtool() throws {
+        let metrics = everyKind()
+        metrics.watchProcess(version: "1.2.3")
+        metrics.watch(server: {
+            HTTPServer.Statistics(requests: 4, byStatus: [200: 3, 404: 1], bytesSent: 1 << 20)
+        })
+        #expect(try Promtool.check(metrics.text) == "")
+        // It does look.
+        #expect(try Promtool.check("# TYPE x counter\nx 1\n") != "")
+    }
+
+    private func value(_ name: String, in text: String) -> Double? {
+        text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+            .flatMap { Double($0.dropFirst(name.count + 1)) }
+    }
+}
+
+/// Prometheus' own judge of figures.
+enum Promtool {
+    static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool")
+
+    /// What `promtool check metrics` has to say about a text; blocks.
+    static func check(_ text: String) throws -> String {
+        let folder = try TemporaryFolder()
+        let (input, output) = (folder.file("metrics"), folder.file("answer"))
+        try Data(text.utf8).write(to: URL(filePath: input))
+        let status = unsafe system("/usr/bin/promtool check metrics <'\(input)' >'\(output)' 2>&1")
+        let answer = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
+        return status == 0 ? answer : "status \(status): \(answer)"
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@Suite("marquee serve as an operator sees it", .serialized, .timeLimit(.minutes(30)))
+struct ServeOperationsTests {
+    /// A service with an admin listener, and where both are.
+    private struct Service {
+        let program: Program
+        /// What is served stays there as long as the service.
+        let fixture: Fixture
+        let port, admin: UInt16
+
+        init(_ fixture: Fixture, _ words: String..., environment: [String: String] = [:]) async throws {
+            self.fixture = fixture
+            program = try Program(
+                ["serve", fixture.folder.path, "--json"] + words,
+                environment: ["MARQUEE_ADMIN": "127.0.0.1:0"].merging(environment) { $1 })
+            let line = try #require(await program.nextLine())
+            let object = try JSON.object(line)
+            func port(_ name: String) throws -> UInt16 {
+                let address = try #require(object[name] as? String)
+                return try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
+            }
+            (self.port, admin) = (try port("url"), try port("admin"))
+        }
+
+        func ready() throws -> Int { try RawClient(port: admin).get("/health/ready").status }
+    }
+
+    @Test("after SIGTERM it is not ready any more, serves on for the drain, and ends with 0")
+    func drain() async throws {
+        let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
+        #expect(try service.ready() == 200)
+        let old = try RawClient(port: service.port)
+        #expect(try old.get("/").fields["connection"] == nil)
+        service.program.send(SIGTERM)
+        try await eventually { try service.ready() == 503 }
+        #expect(try RawClient(port: service.admin).get("/health/live").status == 200)
+        for client in [old, try RawClient(port: service.port)] {
+            try await eventually {
+                let answer = try client.get("/")
+                #expect(answer.status == 200)
+                return answer.fields["connection"] == "close"
+            }
+            #expect(client.isEnded())
+        }
+        // Nobody waits an hour: a second signal ends it at once. Soon after the first it would count as the same.
+        service.program.send(SIGINT)
+        #expect(await service.program.outcome().status == -SIGINT)
+    }
+
+    @Test("no request fails while it is asked to end, drains and stops")
+    func load() async throws {
+        let service = try await Service(try Fixture(), "--drain", "1", "--quiet")
+        let failures = Shared<[String]>([])
+        let answered = Tally()
+        let ended = Tally()
+        let isReady = Shared(true)
+        for _ in 0..<8 {
+            try BlockingThreads.startThread {
+                do {
+                    while isReady.value {
+                        let client = try RawClient(port: service.port)
+                        while true {
+                            let answer = try client.get("/posters/1.png")
+                            if answer.status != 200 { failures.change { $0.append("\(answer.status)") } }
+                            answered.add()
+                            if answer.fields["connection"] == "close" { break }
+                        }
+                    }
+                } catch {
+                    failures.change { $0.append("\(error)") }
+                }
+                ended.add()
+            }
+        }
+        try await answered.reaches(500)
+        service.program.send(SIGTERM)
+        // What a balancer does: it asks until it is told no.
+        try await eventually { try service.ready() == 503 }
+        isReady.change { $0 = false }
+        try await ended.reaches(8)
+        #expect(await service.program.outcome().status == 0)
+        #expect(failures.value.isEmpty)
+    }
+
+    @Test("Ctrl-C ends it at once, whatever the drain is")
+    func interrupt() async throws {
+        let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
+        service.program.send(SIGINT)
+        #expect(await service.program.outcome().status == 130)
+    }
+
+    @Test("the figures count its requests and not those for figures")
+    func metrics() async throws {
+        let service = try await Service(try Fixture(), "--quiet", "--log", "json")
+        let client = try RawClient(port: service.port)
+        #expect(try client.get("/posters/1.png").status == 200)
+        #expect(try client.get("/none").status == 404)
+        for _ in 0..<2 {
+            let text = try RawClient(port: service.admin).get("/metrics").text
+            #expect(text.contains("\nmarquee_http_requests_total{status=\"200\"} 1\n"))
+            #expect(text.contains("\nmarquee_http_requests_total{status=\"404\"} 1\n"))
+            #expect(text.contains("\nmarquee_log_dropped_lines_total 0\n"))
+            #expect(text.contains("\nmarquee_build_info{version="))
+        }
+        service.program.send(SIGINT)
+        let outcome = await service.program.outcome()
+        // The address comes first, then a line for each request.
+        #expect(outcome.lines.count == 3)
+        let lines = try outcome.lines.map(JSON.object)
+        #expect(lines[1]["path"] as? String == "/posters/1.png" && lines[1]["status"] as? Int == 200)
+        #expect(lines[2]["path"] as? String == "/none" && lines[2]["client"] as? String == "127.0.0.1")
+    }
+
+    @Test("the service manager is told when it is ready and when it stops")
+    func serviceManager() async throws {
+        let fixture = try Fixture()
+        let path = fixture.home.file("notify")
+        let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let bound = unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+        func message() -> String {
+            var bytes = [UInt8](repeating: 0, count: 100)
+            let count = unsafe recv(socket, &bytes, bytes.count, 0)
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        }
+        let service = try await Service(fixture, "--quiet", environment: ["NOTIFY_SOCKET": path])
+        #expect(message() == "READY=1")
+        service.program.send(SIGTERM)
+        #expect(message() == "STOPPING=1")
+        _ = await service.program.outcome()
+    }
+
+    @Test("options that say nothing end with 2 and one line, which names the variable they came from")
+    func refused() async throws {
+        for (words, environment, answer) in [
+            (["--admin", "9090"], [:], "--admin wants an address and a port such as 127.0.0.1:9090"),
+            (["--admin", "localhost:1"], [:], "--admin wants an address and a port"),
+            (["--log", "xml"], [:], "--log wants json, text or off"),
+            (["--drain", "soon"], [:], "--drain wants a whole number"),
+            ([], ["MARQUEE_DRAIN": "soon"], "MARQUEE_DRAIN wants a whole number"),
+            ([], ["MARQUEE_PORT": "70000"], "MARQUEE_PORT wants a whole number from 0 to 65535"),
+            ([], ["MARQUEE_QUIET": "x"], "MARQUEE_QUIET wants 1, true, yes or on"),
+        ] as [([String], [String: String], String)] {
+            let refused = try await Program.run(["serve"] + words, environment: environment)
+            #expect(refused.status == 2, "\(words) \(environment)")
+            #expect(refused.errorLines.count == 1)
+            #expect(refused.errorText.contains(answer), "\(refused.errorText)")
+        }
+    }
+}
