@@ -36,7 +36,7 @@ struct PictureFetcher: Sendable {
 
     /// The file at an address, from a tier or the origin.
     func file(_ source: PictureSource, isSigned: Bool) async throws(ImageLoadingError) -> LoadedFile {
-        try await (isSigned ? signed : listed).file(for: ImageRequest(url: source.url))
+        try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(url: source.url))
     }
 
     /// Whether signed addresses are fetched by other rules, so that no others may share their transfers.

@@ -62,7 +62,8 @@ package final class PictureService: Sendable {
         surroundings = SourceWork.Surroundings(
             tiers: tiers, gate: gate, fetcher: PictureFetcher(configuration),
             threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 5),
-            failures: FailureMemory(), counters: counters, decoders: configuration.decoders,
+            failures: FailureMemory(), revalidations: Revalidations(), counters: counters,
+            decoders: configuration.decoders,
             limits: configuration.rules.limits, clock: configuration.clock)
     }
 
@@ -111,10 +112,12 @@ package final class PictureService: Sendable {
     /// Signed addresses may be fetched by other rules: then they have transfers of their own.
     private func flightKey(_ original: PictureOriginal) -> CacheKey {
         if case .address(_, isSigned: true) = original, surroundings.fetcher.tellsSigned {
-            return original.recordKey.variant("signed")
+            return original.recordKey.variant(Self.signedVariant)
         }
         return original.recordKey
     }
+
+    private static let signedVariant = "signed"
 
     private func remove(_ flight: SourceFlight, _ key: CacheKey) {
         flights.withLock { flights in
@@ -123,11 +126,11 @@ package final class PictureService: Sendable {
     }
 
     private func run(_ flight: SourceFlight, _ key: CacheKey) async {
-        var work = SourceWork(flight.original, surroundings)
+        var work = SourceWork(flight, surroundings)
         while let recipe = flight.next() {
             let outcome = await work.outcome(for: recipe)
             flight.deliver(outcome, for: recipe)
-            await work.keep(outcome, recipe)
+            await work.keepMade()
         }
         remove(flight, key)
         work.end()
@@ -154,6 +157,11 @@ package final class PictureService: Sendable {
     /// Forgets a source: what memory and disk have of it is found by nobody from then on.
     package func purge(_ source: PictureSource) async {
         let key = PictureOriginal.recordKey(ofAddress: source)
+        for key in [key, key.variant(Self.signedVariant)] {
+            // Its clients get what they asked for, but nothing of it is kept.
+            flights.withLock { $0.removeValue(forKey: key) }?.forget()
+        }
+        surroundings.revalidations.forget(key)
         surroundings.failures.forget(key)
         await surroundings.fetcher.remove(source)
         await tiers.removeRecord(key)

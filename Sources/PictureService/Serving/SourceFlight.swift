@@ -18,6 +18,9 @@ final class SourceFlight: Sendable {
         var number = 0
         var task: Task<Void, Never>?
         var isOver = false
+        /// Whether nobody may join any more, and whether nothing of it may be kept.
+        var isClosed = false
+        var isForgotten = false
     }
 
     let original: PictureOriginal
@@ -26,11 +29,11 @@ final class SourceFlight: Sendable {
     init(_ original: PictureOriginal) { self.original = original }
 
     /// Waits for a picture.
-    /// - Returns: a number to leave by; nil where the work is over, and another has to be begun.
+    /// - Returns: a number to leave by; nil where the work is over or closed, and another has to be begun.
     func join(_ recipe: PictureRecipe, _ deliver: @escaping Delivery) -> Int? {
         let derivation = recipe.derivation
         return state.withLock { state in
-            if state.isOver { return nil }
+            if state.isOver || state.isClosed { return nil }
             state.number += 1
             let waiter = Waiter(number: state.number, deliver: deliver)
             if state.waiting[derivation]?.waiters.append(waiter) == nil {
@@ -59,6 +62,21 @@ final class SourceFlight: Sendable {
         task?.cancel()
         return true
     }
+
+    /// Lets nobody join any more. Those who wait get their pictures: they asked before the origin answered, and what it said
+    /// holds for no later request.
+    func close() { state.withLock { $0.isClosed = true } }
+
+    /// Has nothing kept of it, because its source was purged, and lets nobody join any more.
+    func forget() {
+        state.withLock { state in
+            state.isClosed = true
+            state.isForgotten = true
+        }
+    }
+
+    /// Whether its source was purged meanwhile.
+    var isForgotten: Bool { state.withLock { $0.isForgotten } }
 
     /// What works for it, so that it can be cancelled.
     func setTask(_ task: Task<Void, Never>) {

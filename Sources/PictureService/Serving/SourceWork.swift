@@ -13,6 +13,7 @@ struct SourceWork {
         let fetcher: PictureFetcher
         let threads: BlockingThreads
         let failures: FailureMemory
+        let revalidations: Revalidations
         let counters: PictureCounters
         let decoders: ImageDecoders
         let limits: DecodingLimits
@@ -29,13 +30,17 @@ struct SourceWork {
         let mayBeKept: Bool
     }
 
-    private let original: PictureOriginal
+    private let flight: SourceFlight
+    private var original: PictureOriginal { flight.original }
     private let recordKey: CacheKey
     private let surroundings: Surroundings
     private var record: SourceRecord?
-    private var hasLooked = false
     private var isAdmitted = false
     private var loaded: Loaded?
+    /// Why the source could not be loaded. It holds for all who wait.
+    private var failure: PictureFailure?
+    /// What was made last and is not on disk yet.
+    private var made: (picture: KeptPicture, key: SHA256.Digest)?
     /// Decodes the source. Used on one thread after the other.
     private var maker: MakerBox?
     /// The memory that it was given.
@@ -49,10 +54,10 @@ struct SourceWork {
     private var tiers: PictureTiers { surroundings.tiers }
     private var now: Int { surroundings.clock.seconds }
 
-    init(_ original: PictureOriginal, _ surroundings: Surroundings) {
-        self.original = original
+    init(_ flight: SourceFlight, _ surroundings: Surroundings) {
+        self.flight = flight
         self.surroundings = surroundings
-        recordKey = original.recordKey
+        recordKey = flight.original.recordKey
     }
 
     /// Gives back what was taken.
@@ -65,20 +70,22 @@ struct SourceWork {
     /// The picture by a recipe, or why there is none.
     mutating func outcome(for recipe: PictureRecipe) async -> PictureOutcome {
         do throws(PictureFailure) {
-            if let failure = surroundings.failures.failure(of: recordKey) { throw failure }
-            if !hasLooked {
+            if let failure = failure ?? surroundings.failures.failure(of: recordKey) { throw failure }
+            if loaded == nil {
+                // Each time: others may have fetched or purged it meanwhile.
                 record = await tiers.record(recordKey)
-                hasLooked = true
+                if let found = await stored(recipe) { return found }
             }
-            if loaded == nil, let found = await stored(recipe) { return found }
-            try await load()
-            guard let loaded else { throw .busy }
+            let loaded = try await source()
             let key = loaded.record.key(recipe)
             if let picture = await tiers.picture(key) {
                 return .picture(picture, loaded.record, loaded.status)
             }
             let picture = KeptPicture(try await make(recipe, of: loaded), key: key)
-            if loaded.mayBeKept { tiers.keepInMemory(picture, as: key) }
+            if loaded.mayBeKept {
+                tiers.keepInMemory(picture, as: key)
+                made = (picture, key)
+            }
             return .picture(picture, loaded.record, loaded.status)
         } catch {
             return await staleOutcome(recipe, instead: error)
@@ -86,11 +93,10 @@ struct SourceWork {
     }
 
     /// Keeps on disk what was made.
-    func keep(_ outcome: PictureOutcome, _ recipe: PictureRecipe) async {
-        guard let loaded, loaded.mayBeKept, case .picture(let picture, let record, _) = outcome else {
-            return
-        }
-        await tiers.keepOnDisk(picture, as: record.key(recipe))
+    mutating func keepMade() async {
+        guard let (picture, key) = made else { return }
+        made = nil
+        await tiers.keepOnDisk(picture, as: key)
     }
 
     // MARK: What is stored
@@ -100,23 +106,9 @@ struct SourceWork {
         guard let record else { return nil }
         let use = record.use(now: now)
         guard use != .validate, let picture = await tiers.picture(record.key(recipe)) else { return nil }
-        if use == .staleWhileRevalidating { revalidateMeanwhile() }
+        if use == .staleWhileRevalidating { Self.revalidate(original, surroundings) }
+        surroundings.counters.count(.diskHit)
         return .picture(picture, record, .hit(record, now: now))
-    }
-
-    /// Has the origin asked, whoever waits (RFC 5861 section 3). The answer counts for the next request.
-    private func revalidateMeanwhile() {
-        guard case .address(let source, let isSigned) = original, surroundings.gate.enter() else { return }
-        let (surroundings, recordKey) = (surroundings, recordKey)
-        Task {
-            // Losing the error is right: what is stored stays.
-            if let file = try? await surroundings.fetcher.file(source, isSigned: isSigned),
-                let record = try? await Self.record(of: file, surroundings), file.mayBeKept
-            {
-                await surroundings.tiers.keep(record, for: recordKey)
-            }
-            surroundings.gate.leave()
-        }
     }
 
     /// The stale picture instead of a failure that may pass, where the origin allows that (RFC 9111 section 4.2.4).
@@ -132,24 +124,44 @@ struct SourceWork {
 
     // MARK: The source
 
-    private mutating func load() async throws(PictureFailure) {
-        if loaded != nil { return }
-        if !isAdmitted {
-            guard surroundings.gate.enter() else { throw .busy }
-            isAdmitted = true
+    /// The source, loaded once for all who wait.
+    private mutating func source() async throws(PictureFailure) -> Loaded {
+        do throws(PictureFailure) {
+            let source = if let loaded { loaded } else { try await load() }
+            // Those who wait may have it. Later requests have to ask the origin again.
+            if !source.mayBeKept || source.record.use(now: now) != .fresh { flight.close() }
+            return source
+        } catch {
+            failure = error
+            flight.close()
+            throw error
         }
+    }
+
+    private mutating func load() async throws(PictureFailure) -> Loaded {
+        guard surroundings.gate.enter() else { throw .busy }
+        isAdmitted = true
         let fresh: Loaded
-        switch original {
-        case .address(let source, let isSigned): fresh = try await fetched(source, isSigned: isSigned)
-        case .stored(let stored): fresh = try await read(stored)
+        do throws(PictureFailure) {
+            fresh =
+                switch original {
+                case .address(let source, let isSigned): try await fetched(source, isSigned: isSigned)
+                case .stored(let stored): try await read(stored)
+                }
+        } catch {
+            // There is no such picture any more, so that nothing of it may be sent when the origin fails later.
+            if !error.mayPass, record != nil { await tiers.removeRecord(recordKey) }
+            throw error
         }
         if fresh.mayBeKept {
-            await tiers.keep(fresh.record, for: recordKey)
+            let flight = flight
+            await tiers.keep(fresh.record, for: recordKey) { flight.isForgotten }
         } else if record != nil {
             await tiers.removeRecord(recordKey)
         }
         record = fresh.record
         loaded = fresh
+        return fresh
     }
 
     private func fetched(_ source: PictureSource, isSigned: Bool) async throws(PictureFailure) -> Loaded {
@@ -159,14 +171,13 @@ struct SourceWork {
         } catch {
             throw remembered(PictureFailure(error))
         }
-        let status = CacheStatus(file, hadRecord: record != nil)
         surroundings.counters.count(file)
-        return Loaded(
-            bytes: file.bytes, record: try await Self.record(of: file, surroundings), status: status,
-            mayBeKept: file.mayBeKept)
+        let fetched = try await Self.record(of: file, surroundings)
+        let status = CacheStatus(file, hadRecord: record != nil) ?? .hit(fetched, now: now)
+        return Loaded(bytes: file.bytes, record: fetched, status: status, mayBeKept: file.mayBeKept)
     }
 
-    private static func record(
+    static func record(
         of file: LoadedFile, _ surroundings: Surroundings
     ) async throws(PictureFailure) -> SourceRecord {
         guard let header = file.header, let size = header.size, let freshness = file.freshness else {
@@ -198,7 +209,8 @@ struct SourceWork {
                 control: [], received: now, initialAge: 0, lifetime: CacheControl.maximumSeconds)
             return .success(
                 Loaded(
-                    bytes: bytes, record: record, status: CacheStatus(forward: .uriMiss), mayBeKept: true))
+                    bytes: bytes, record: record,
+                    status: CacheStatus(forward: .uriMiss, isStored: true), mayBeKept: true))
         }
         switch outcome {
         case .success(let loaded): return loaded
@@ -237,7 +249,14 @@ struct SourceWork {
     private mutating func maker(
         for recipe: PictureRecipe, of loaded: Loaded
     ) async throws(PictureFailure) -> MakerBox {
-        if let maker, maker.maker.withLock({ $0.memory(for: recipe) }) <= memory { return maker }
+        if let maker {
+            let more = maker.maker.withLock { $0.memory(for: recipe) } - memory
+            if more <= 0 { return maker }
+            if surroundings.gate.extend(by: more) {
+                memory += more
+                return maker
+            }
+        }
         let fresh: PictureMaker
         do throws(PictureError) {
             fresh = try PictureMaker(
@@ -247,10 +266,9 @@ struct SourceWork {
         }
         let needed = fresh.memory(for: recipe)
         guard needed <= surroundings.gate.memory else {
-            throw remembered(
-                PictureFailure(
-                    .unprocessableContent, "the source takes more memory than the service has for one picture"
-                ))
+            // Not remembered: a smaller picture of it may take less.
+            throw PictureFailure(
+                .unprocessableContent, "the source takes more memory than the service has for one picture")
         }
         // Nothing is held while it waits: two that held a part each could wait for each other.
         dropMaker()
@@ -290,14 +308,14 @@ extension CacheStatus {
         CacheStatus(timeToLive: record.lifetime - record.age(now: now))
     }
 
-    /// What a loader found or fetched.
-    fileprivate init(_ file: LoadedFile, hadRecord: Bool) {
+    /// How a loader fetched it; nil for what it found.
+    fileprivate init?(_ file: LoadedFile, hadRecord: Bool) {
         switch file.source {
         case .network, .resumed:
             self.init(
                 forward: hadRecord ? .stale : .uriMiss, forwardStatus: file.status, isStored: file.mayBeKept)
         case .revalidated: self.init(forward: .stale, forwardStatus: 304, isStored: file.mayBeKept)
-        case .memory, .disk, .local, .stale, .decoded: self.init()
+        case .memory, .disk, .local, .stale, .decoded: return nil
         }
     }
 }
