@@ -51,7 +51,7 @@ let package = Package(
             name: "CatalogueService",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
-                "FilmLibrary", "PictureService",
+                "FilmLibrary", "PictureService", "ServiceOperations",
                 "CSystem",
             ],
             swiftSettings: swiftSettings),

@@ -152,11 +152,15 @@ package final class PictureService: Sendable {
     // MARK: Keeping
 
     /// Forgets a source: what memory and disk have of it is found by nobody from then on.
-    package func purge(_ source: PictureSource) async {
+    /// - Returns: whether there was anything.
+    @discardableResult
+    package func purge(_ source: PictureSource) async -> Bool {
         let key = PictureOriginal.recordKey(ofAddress: source)
+        let isKnown = await tiers.record(key) != nil
         surroundings.failures.forget(key)
         await surroundings.fetcher.remove(source)
         await tiers.removeRecord(key)
+        return isKnown
     }
 
     /// Returns when what was made is on disk.

@@ -101,6 +101,7 @@ struct SourceWork {
         let use = record.use(now: now)
         guard use != .validate, let picture = await tiers.picture(record.key(recipe)) else { return nil }
         if use == .staleWhileRevalidating { revalidateMeanwhile() }
+        surroundings.counters.count(.diskHit)
         return .picture(picture, record, .hit(record, now: now))
     }
 

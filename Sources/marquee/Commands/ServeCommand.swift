@@ -59,12 +59,14 @@ enum ServeCommand: Command {
         } else if configuration.films.isWritable {
             throw Failure("only a library can be written; make one with: marquee import CATALOGUE LIBRARY.db")
         }
-        let operations = try ServeOperations(arguments)
+        configuration.clients = try ServeOperations.clients(arguments)
+        configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
+        let operations = try ServeOperations(arguments, clients: configuration.clients)
         let service = try CatalogueService(content, configuration: configuration) { answer in
             operations.log?.record(answer)
             if output.isVerbose { output.detail(line(answer)) }
         }
-        try operations.start { service.statistics }
+        try operations.start(service)
         try service.start()
         let address = text(listen, port: service.port)
         if session.settings.wantsJSON {
