@@ -115,7 +115,7 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "films", "connections", "kills", "quality",
+        "memory-size", "films", "connections", "kills", "quality", "rate",
     ]
     static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
