@@ -118,12 +118,10 @@ extension PictureService {
     private func control(
         _ recipe: PictureRecipe, _ record: SourceRecord, _ original: PictureOriginal
     ) -> String {
-        let now = clock.seconds
         if case .stored(let stored) = original, recipe.tag == nil, recipe.expiry == nil {
             return stored.cacheControl
         }
-        return PictureFreshness.control(
-            of: recipe, age: record.age(now: now), lifetime: record.lifetime, now: now)
+        return PictureFreshness.control(of: recipe, record, now: clock.seconds)
     }
 
     private func answer(_ failure: PictureFailure, to head: RequestHead) -> HTTPResponse {

@@ -62,7 +62,8 @@ package final class PictureService: Sendable {
         surroundings = SourceWork.Surroundings(
             tiers: tiers, gate: gate, fetcher: PictureFetcher(configuration),
             threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 5),
-            failures: FailureMemory(), counters: counters, decoders: configuration.decoders,
+            failures: FailureMemory(), revalidations: Revalidations(), counters: counters,
+            decoders: configuration.decoders,
             limits: configuration.rules.limits, clock: configuration.clock)
     }
 
@@ -126,6 +127,8 @@ package final class PictureService: Sendable {
         var work = SourceWork(flight.original, surroundings)
         while let recipe = flight.next() {
             let outcome = await work.outcome(for: recipe)
+            // What must be asked for anew each time is for those alone who have waited for it.
+            if !work.holds { flight.close() }
             flight.deliver(outcome, for: recipe)
             await work.keep(outcome, recipe)
         }

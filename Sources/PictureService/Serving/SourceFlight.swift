@@ -17,7 +17,8 @@ final class SourceFlight: Sendable {
         var order: [String] = []
         var number = 0
         var task: Task<Void, Never>?
-        var isOver = false
+        /// Whether nobody may join any more.
+        var isClosed = false
     }
 
     let original: PictureOriginal
@@ -30,7 +31,7 @@ final class SourceFlight: Sendable {
     func join(_ recipe: PictureRecipe, _ deliver: @escaping Delivery) -> Int? {
         let derivation = recipe.derivation
         return state.withLock { state in
-            if state.isOver { return nil }
+            if state.isClosed { return nil }
             state.number += 1
             let waiter = Waiter(number: state.number, deliver: deliver)
             if state.waiting[derivation]?.waiters.append(waiter) == nil {
@@ -46,13 +47,12 @@ final class SourceFlight: Sendable {
     func leave(_ recipe: PictureRecipe, _ number: Int) -> Bool {
         let derivation = recipe.derivation
         let task = state.withLock { state -> Task<Void, Never>?? in
-            guard !state.isOver else { return nil }
             state.waiting[derivation]?.waiters.removeAll { $0.number == number }
             guard state.waiting[derivation]?.waiters.isEmpty == true else { return nil }
             state.waiting[derivation] = nil
             state.order.removeAll { $0 == derivation }
             guard state.order.isEmpty else { return nil }
-            state.isOver = true
+            state.isClosed = true
             return .some(state.task)
         }
         guard let task else { return false }
@@ -62,18 +62,21 @@ final class SourceFlight: Sendable {
 
     /// What works for it, so that it can be cancelled.
     func setTask(_ task: Task<Void, Never>) {
-        let isOver = state.withLock { state in
+        let isAbandoned = state.withLock { state in
             state.task = task
-            return state.isOver
+            return state.isClosed && state.order.isEmpty
         }
-        if isOver { task.cancel() }
+        if isAbandoned { task.cancel() }
     }
+
+    /// Lets nobody join any more. Who waits already is served.
+    func close() { state.withLock { $0.isClosed = true } }
 
     /// The recipe that has waited longest; nil where nobody waits any more, and then the work is over.
     func next() -> PictureRecipe? {
         state.withLock { state in
             guard let first = state.order.first else {
-                state.isOver = true
+                state.isClosed = true
                 return nil
             }
             return state.waiting[first]?.recipe

@@ -13,6 +13,7 @@ struct SourceWork {
         let fetcher: PictureFetcher
         let threads: BlockingThreads
         let failures: FailureMemory
+        let revalidations: Revalidations
         let counters: PictureCounters
         let decoders: ImageDecoders
         let limits: DecodingLimits
@@ -25,8 +26,6 @@ struct SourceWork {
         let record: SourceRecord
         /// How they came.
         let status: CacheStatus
-        /// Whether pictures of them may be kept.
-        let mayBeKept: Bool
     }
 
     private let original: PictureOriginal
@@ -36,6 +35,8 @@ struct SourceWork {
     private var hasLooked = false
     private var isAdmitted = false
     private var loaded: Loaded?
+    /// Why it could not be loaded.
+    private var failure: PictureFailure?
     /// Decodes the source. Used on one thread after the other.
     private var maker: MakerBox?
     /// The memory that it was given.
@@ -54,6 +55,9 @@ struct SourceWork {
         self.surroundings = surroundings
         recordKey = original.recordKey
     }
+
+    /// Whether a client that comes now may have what this work has found.
+    var holds: Bool { failure == nil && record.map { $0.mayBeKept && $0.use(now: now) == .fresh } != false }
 
     /// Gives back what was taken.
     mutating func end() {
@@ -78,7 +82,7 @@ struct SourceWork {
                 return .picture(picture, loaded.record, loaded.status)
             }
             let picture = KeptPicture(try await make(recipe, of: loaded), key: key)
-            if loaded.mayBeKept { tiers.keepInMemory(picture, as: key) }
+            if loaded.record.mayBeKept { tiers.keepInMemory(picture, as: key) }
             return .picture(picture, loaded.record, loaded.status)
         } catch {
             return await staleOutcome(recipe, instead: error)
@@ -87,7 +91,7 @@ struct SourceWork {
 
     /// Keeps on disk what was made.
     func keep(_ outcome: PictureOutcome, _ recipe: PictureRecipe) async {
-        guard let loaded, loaded.mayBeKept, case .picture(let picture, let record, _) = outcome else {
+        guard let loaded, loaded.record.mayBeKept, case .picture(let picture, let record, _) = outcome else {
             return
         }
         await tiers.keepOnDisk(picture, as: record.key(recipe))
@@ -105,19 +109,33 @@ struct SourceWork {
         return .picture(picture, record, .hit(record, now: now))
     }
 
-    /// Has the origin asked, whoever waits (RFC 5861 section 3). The answer counts for the next request.
+    /// Has the origin asked, whoever waits (RFC 5861 section 3), so that what it says counts for later requests.
     private func revalidateMeanwhile() {
         guard case .address(let source, let isSigned) = original, surroundings.gate.enter() else { return }
         let (surroundings, recordKey) = (surroundings, recordKey)
+        guard surroundings.revalidations.begin(recordKey) else { return surroundings.gate.leave() }
         Task {
             // Losing the error is right: what is stored stays.
-            if let file = try? await surroundings.fetcher.file(source, isSigned: isSigned),
-                let record = try? await Self.record(of: file, surroundings), file.mayBeKept
+            if let record = try? await Self.revalidated(source, isSigned: isSigned, surroundings),
+                record.mayBeKept
             {
                 await surroundings.tiers.keep(record, for: recordKey)
             }
+            surroundings.revalidations.end(recordKey)
             surroundings.gate.leave()
         }
+    }
+
+    private static func revalidated(
+        _ source: PictureSource, isSigned: Bool, _ surroundings: Surroundings
+    ) async throws -> SourceRecord {
+        var file = try await surroundings.fetcher.file(source, isSigned: isSigned)
+        if file.source == .stale {
+            // The loader revalidates in the background too.
+            await surroundings.fetcher.flush()
+            file = try await surroundings.fetcher.file(source, isSigned: isSigned)
+        }
+        return try await record(of: file, surroundings)
     }
 
     /// The stale picture instead of a failure that may pass, where the origin allows that (RFC 9111 section 4.2.4).
@@ -135,16 +153,22 @@ struct SourceWork {
 
     private mutating func load() async throws(PictureFailure) {
         if loaded != nil { return }
+        if let failure { throw failure }
         if !isAdmitted {
             guard surroundings.gate.enter() else { throw .busy }
             isAdmitted = true
         }
         let fresh: Loaded
-        switch original {
-        case .address(let source, let isSigned): fresh = try await fetched(source, isSigned: isSigned)
-        case .stored(let stored): fresh = try await read(stored)
+        do throws(PictureFailure) {
+            switch original {
+            case .address(let source, let isSigned): fresh = try await fetched(source, isSigned: isSigned)
+            case .stored(let stored): fresh = try await read(stored)
+            }
+        } catch {
+            failure = error
+            throw error
         }
-        if fresh.mayBeKept {
+        if fresh.record.mayBeKept {
             await tiers.keep(fresh.record, for: recordKey)
         } else if record != nil {
             await tiers.removeRecord(recordKey)
@@ -163,8 +187,7 @@ struct SourceWork {
         let status = CacheStatus(file, hadRecord: record != nil)
         surroundings.counters.count(file)
         return Loaded(
-            bytes: file.bytes, record: try await Self.record(of: file, surroundings), status: status,
-            mayBeKept: file.mayBeKept)
+            bytes: file.bytes, record: try await Self.record(of: file, surroundings), status: status)
     }
 
     private static func record(
@@ -177,7 +200,7 @@ struct SourceWork {
         return SourceRecord(
             content: content, byteCount: file.bytes.count, format: header.format, size: size,
             control: file.fields?.values(of: "cache-control") ?? [], received: freshness.received,
-            initialAge: freshness.initialAge, lifetime: freshness.lifetime)
+            initialAge: freshness.initialAge, lifetime: freshness.lifetime, mayBeKept: file.mayBeKept)
     }
 
     private func read(_ stored: StoredOriginal) async throws(PictureFailure) -> Loaded {
@@ -199,7 +222,7 @@ struct SourceWork {
                 control: [], received: now, initialAge: 0, lifetime: CacheControl.maximumSeconds)
             return .success(
                 Loaded(
-                    bytes: bytes, record: record, status: CacheStatus(forward: .uriMiss), mayBeKept: true))
+                    bytes: bytes, record: record, status: CacheStatus(forward: .uriMiss)))
         }
         switch outcome {
         case .success(let loaded): return loaded
