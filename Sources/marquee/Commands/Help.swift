@@ -60,7 +60,9 @@ enum Help {
             parts.append(titled("Examples", command.examples.map { ($0.command, $0.meaning) }))
         }
         if !command.options.isEmpty { parts.append(titled("Options", command.options.map(line))) }
-        if command.readsEnvironment, let option = command.options.first(where: { $0.name.contains("-") }) {
+        if command.readsEnvironment,
+            let option = command.options.first(where: { $0.name.contains("-") }) ?? command.options.first
+        {
             parts.append(
                 filled(
                     "Every option may come from the environment: --\(option.name) is "

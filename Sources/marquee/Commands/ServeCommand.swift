@@ -15,6 +15,8 @@ enum ServeCommand: Command {
             ("marquee serve films.db --writable --port 8080", "a library, for programs of this machine"),
             ("curl -d title=Faust -d year=1926 localhost:8080/films", "add a film"),
             ("marquee --catalogue http://127.0.0.1:8080/", "the films it serves"),
+            ("curl localhost:8080/films/metropolis/poster/w342 -o small.jpg", "a poster at a size"),
+            ("marquee serve --source images.example.org --admin 127.0.0.1:9090", "any picture of that host"),
             ("marquee serve films.db --writable --address 0.0.0.0 --token-file tokens", "for the household"),
             ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters come in"),
         ],
