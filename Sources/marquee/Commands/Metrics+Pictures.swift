@@ -45,6 +45,9 @@ extension Metrics {
             Double(service.tiers.pictures.counters.bytes)
         }
         if let disk = service.tiers.disk {
+            counter("marquee_disk_faults_total", "What the disk refused: see the program's last words.") {
+                Double(disk.counters.faults)
+            }
             gauge("marquee_disk_cache_bytes", "What the folder of the cache holds.") {
                 Double(disk.counters.bytes)
             }

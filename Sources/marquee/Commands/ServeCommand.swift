@@ -85,6 +85,7 @@ enum ServeCommand: Command {
         await untilCancelled()
         await BlockingThreads.runInAnyCase { operations.end(service, after: session.interruption.signal) }
         await service.pictures?.flush()
+        session.reportFaults(of: service.pictures?.tiers.disk)
         let statistics = service.statistics
         output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped
