@@ -29,6 +29,9 @@ package final class PictureService: Sendable {
         package var pictureMemory = MemoryLimit.standard
         /// Where pictures and sources are kept; nil for memory alone. Nothing else may keep files in its folder.
         package var disk: DiskCache?
+        /// How short memory is: a warning halves what is kept there, and when it is critical all goes. Default: nil, for a
+        /// service that does not care.
+        package var pressure: MemoryPressure?
         package var transport: any Transport = CurlTransport()
         package var decoders = ImageDecoders.standard
         package var clock = WallClock.system
@@ -51,6 +54,7 @@ package final class PictureService: Sendable {
     private let flights = Lock<[CacheKey: SourceFlight]>([:])
     let clock: WallClock
     let addresses = KnownAddresses()
+    private let relief = PressureReader()
     private let isTrimming = Atomic<Bool>(false)
 
     package init(_ configuration: Configuration) {
@@ -65,6 +69,11 @@ package final class PictureService: Sendable {
             failures: FailureMemory(), revalidations: Revalidations(), counters: counters,
             decoders: configuration.decoders,
             limits: configuration.rules.limits, clock: configuration.clock)
+        relief.read(configuration.pressure) { [tiers] level in
+            tiers.pictures.relieve(level)
+            // The allocator keeps what is free for itself; where memory is short others need it.
+            if level > .normal { csystem_trim_memory() }
+        }
     }
 
     // MARK: Requests
