@@ -54,7 +54,7 @@ let package = Package(
             name: "CatalogueService",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
-                "FilmLibrary", "PictureService",
+                "FilmLibrary", "PictureService", "ServiceOperations",
                 "CSystem",
             ],
             swiftSettings: swiftSettings),

@@ -1,6 +1,7 @@
 import HTTPSemantics
 import HTTPServer
 import PictureService
+import ServiceOperations
 import SystemSupport
 
 /// Answers the requests of a catalogue service: for films, and for the files of its folder.
@@ -15,6 +16,9 @@ final class CatalogueHandler: HTTPHandler {
     /// Nil where none are served.
     private let pictures: PictureService?
     private let gate: RequestGate
+    private let clients: ForwardedClient
+    /// Nil where clients may send any number of requests.
+    private let rate: ClientRate?
     private let failureRate: Double
     private let failures: Lock<SeededNumbers>
 
@@ -25,11 +29,14 @@ final class CatalogueHandler: HTTPHandler {
         self.site = site
         self.pictures = pictures
         gate = RequestGate(configuration: configuration.films)
+        clients = configuration.clients
+        rate = configuration.requestsPerClient.map { ClientRate(perSecond: $0) }
         failureRate = configuration.failureRate
         failures = Lock(SeededNumbers(seed: configuration.failureSeed))
     }
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
+        if let refusal = refusal(ofClient: head, peer) { return .answer(refusal) }
         // Nearly all requests of a busy service are like earlier ones.
         if let pictures, failureRate == 0, refusal(ofHost: head, nil) == nil,
             let answer = pictures.answerKnown(head)
@@ -67,6 +74,17 @@ final class CatalogueHandler: HTTPHandler {
     /// Whether the next request is to fail, at the configured rate.
     private func failsNext() -> Bool {
         failureRate > 0 && failures.withLock { Double.random(in: 0..<1, using: &$0) < failureRate }
+    }
+
+    /// Refuses a request of a client that sends too many; nil for others.
+    private func refusal(ofClient head: RequestHead, _ peer: Peer) -> HTTPResponse? {
+        guard let rate,
+            let wait = rate.admit(
+                clients.client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for")))
+        else { return nil }
+        var response = HTTPResponse.plain(.tooManyRequests, "this client asks too often; wait")
+        response.fields["Retry-After"] = "\(wait)"
+        return response
     }
 
     /// Refuses a request for a host that is not served here; nil for others.

@@ -2,6 +2,7 @@ package import FilmLibrary
 import HTTPSemantics
 package import HTTPServer
 package import PictureService
+package import ServiceOperations
 package import SystemSupport
 
 /// An HTTP/1.1 service of a catalogue: a folder with its posters, read only, or a library, which can be written. Nothing
@@ -151,6 +152,10 @@ extension CatalogueService {
 
         /// Whom films are given to and who may write them. Where the service listens is filled in.
         package var films = FilmServiceConfiguration()
+        /// Who a request's client is, behind proxies. Default: the peer.
+        package var clients = ForwardedClient()
+        /// How many requests a second a client may send; further ones are answered 429. Nil, the default, for any number.
+        package var requestsPerClient: Int?
         /// How pictures are made at a size; nil, the default, for none. The hosts of the catalogue's posters are added to its
         /// sources.
         package var pictures: PictureService.Configuration?

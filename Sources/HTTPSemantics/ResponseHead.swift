@@ -47,6 +47,7 @@ package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
     package static let rangeNotSatisfiable = HTTPStatus(rawValue: 416)
     package static let expectationFailed = HTTPStatus(rawValue: 417)
     package static let unprocessableContent = HTTPStatus(rawValue: 422)
+    package static let tooManyRequests = HTTPStatus(rawValue: 429)
     package static let headerFieldsTooLarge = HTTPStatus(rawValue: 431)
     package static let internalServerError = HTTPStatus(rawValue: 500)
     package static let notImplemented = HTTPStatus(rawValue: 501)

@@ -9,15 +9,15 @@ package enum PictureFreshness {
     static let failureLifetime = 60
 
     /// The Cache-Control of a picture. It holds for what is left of its source's freshness, so that it needs no Age; one with
-    /// a tag never changes; none outlives its address.
-    /// - Parameters:
-    ///   - age: the source's, in seconds.
-    ///   - lifetime: how long the source is fresh, in seconds.
-    ///   - now: seconds since 1970.
-    package static func control(of recipe: PictureRecipe, age: Int, lifetime: Int, now: Int) -> String {
-        let remaining = recipe.tag == nil ? max(0, lifetime - age) : taggedLifetime
+    /// a tag never changes; none outlives its address. What only those may see who asked for it is not to be stored.
+    /// - Parameter now: seconds since 1970.
+    package static func control(of recipe: PictureRecipe, _ record: SourceRecord, now: Int) -> String {
+        guard record.mayBeKept else { return "no-store" }
+        let isTagged = recipe.tag != nil
+        let remaining = isTagged ? taggedLifetime : max(0, record.lifetime - record.age(now: now))
         let seconds = recipe.expiry.map { min(remaining, max(0, $0 - now)) } ?? remaining
-        return "public, max-age=\(seconds)" + (recipe.tag == nil ? "" : ", immutable")
+        return "public, max-age=\(seconds)"
+            + (isTagged ? ", immutable" : record.mustRevalidate ? ", must-revalidate" : "")
     }
 
     /// The Cache-Control of an answer without a picture.

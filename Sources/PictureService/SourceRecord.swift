@@ -30,10 +30,12 @@ package struct SourceRecord: Hashable, Sendable {
     package let initialAge: Int
     /// How long it is fresh from when the origin made it, in seconds.
     package let lifetime: Int
+    /// Whether it may be kept for other clients. What is stored may.
+    package let mayBeKept: Bool
 
     package init(
         content: String, byteCount: Int, format: ImageFormat, size: ImageSize, control: [String],
-        received: Int, initialAge: Int, lifetime: Int
+        received: Int, initialAge: Int, lifetime: Int, mayBeKept: Bool = true
     ) {
         self.content = content
         self.byteCount = byteCount
@@ -43,6 +45,7 @@ package struct SourceRecord: Hashable, Sendable {
         self.received = received
         self.initialAge = initialAge
         self.lifetime = lifetime
+        self.mayBeKept = mayBeKept
     }
 
     /// What a picture of this content is kept under.
@@ -66,6 +69,9 @@ extension SourceRecord {
             age: age(now: now), lifetime: lifetime, control: directives,
             directives: CacheControl(HTTPFields()))
     }
+
+    /// Whether pictures of it may never be used stale, by any cache.
+    package var mustRevalidate: Bool { directives.mustRevalidate || directives.noCache }
 
     /// The directives, as a shared cache obeys them.
     private var directives: CacheControl {

@@ -26,9 +26,10 @@ package struct ForwardedClient: Sendable {
         var client = peer.address.flatMap { IPAddress($0) }?.withoutMapping
         guard !trusted.isEmpty, client.map(isTrusted) ?? peer.isLocal else { return client }
         for line in forwardedFor.reversed() {
-            // Quotes mean nothing here. Were they heeded, a client's own could swallow what the proxy appends.
-            for entry in line.split(separator: ",").reversed() {
-                guard let address = Self.address(FieldList.trimmed(entry)) else { return client }
+            // Quotes mean nothing here, and bytes are compared: a client's own quote, or a sign that Swift takes for one
+            // character with the comma behind it, could else swallow what the proxy appends.
+            for entry in line.utf8.split(separator: UInt8(ascii: ",")).reversed() {
+                guard let address = Self.address(FieldList.trimmed(Substring(entry))) else { return client }
                 client = address
                 if !isTrusted(address) { return client }
             }

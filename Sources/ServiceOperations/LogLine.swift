@@ -79,7 +79,8 @@ struct LogPath: Hashable {
     let source: String?
 
     init(_ target: String) {
-        guard let segments = try? RequestTarget(target).segments else {
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        guard let segments = try? RequestTarget(String(decoding: path, as: UTF8.self)).segments else {
             // What cannot be read may hold anything.
             (text, source) = ("*", nil)
             return
@@ -106,16 +107,19 @@ struct LogPath: Hashable {
     }
 
     private static func source(_ encoded: String) -> String? {
-        guard let bytes = Base64URL.decode(encoded), let address = String(validating: bytes, as: UTF8.self),
-            let scheme = address.utf8.firstIndex(of: UInt8(ascii: ":"))
+        guard let bytes = Base64URL.decode(encoded) else { return nil }
+        // Cut at bytes: a character of Swift may be a question mark with an accent, which still begins a query.
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
         else { return nil }
-        let rest = address[address.index(after: scheme)...]
-        guard rest.hasPrefix("//") else { return nil }
-        let authority = rest.dropFirst(2).prefix { !"/?#\\".contains($0) }
-        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        let rest = bytes[(colon + 3)...]
+        let authority = rest.prefix { !"/?#\\".utf8.contains($0) }
+        let host = authority.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false).last ?? []
+        let name = String(decoding: host, as: UTF8.self)
         // What is no host may be a part of a password with a slash in it.
-        guard HostName(String(host)) != nil else { return nil }
-        let path = rest[authority.endIndex...].prefix { $0 != "?" && $0 != "#" }
-        return PercentEncoding.visible("\(address[..<scheme])://\(host)\(path)")
+        guard HostName(name) != nil else { return nil }
+        let path = rest[authority.endIndex...].prefix { !"?#".utf8.contains($0) }
+        return PercentEncoding.visible(
+            String(decoding: bytes[..<colon], as: UTF8.self) + "://" + name
+                + String(decoding: path, as: UTF8.self))
     }
 }

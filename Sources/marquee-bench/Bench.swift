@@ -54,6 +54,9 @@ struct Bench {
         marquee-bench overload [--seconds S]
                                        four times the new pictures that marquee serve can make, for S seconds (60):
                                        pictures made, times of refusals and hits, memory
+        marquee-bench picture-soak [--seconds S] [--rate N]
+                                       marquee serve under mixed load, N requests a second (200) for S seconds (1800):
+                                       memory, descriptors
         marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
                                        entries that read wrong or are lost afterwards
 
@@ -81,6 +84,7 @@ struct Bench {
             case "decode": results = try await decodeBenchmark(options)
             case "encode": results = try await encodeBenchmark(options)
             case "overload": results = try await overloadBenchmark(options)
+            case "picture-soak": results = try await pictureSoakBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
             case "soak": results = try await soakBenchmark(options)
             case "scroll": results = try await scrollBenchmark(options)
@@ -111,7 +115,7 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "films", "connections", "kills", "quality",
+        "memory-size", "films", "connections", "kills", "quality", "rate",
     ]
     static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

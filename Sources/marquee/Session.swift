@@ -86,9 +86,10 @@ struct Session: Sendable {
     }
 
     /// Says what the disk tier could not do, if there was anything; true then.
+    /// - Parameter other: another disk tier than the session's own.
     @discardableResult
-    func reportFaults() -> Bool {
-        guard let disk, let fault = disk.counters.lastFault else { return false }
+    func reportFaults(of other: DiskCache? = nil) -> Bool {
+        guard let disk = other ?? disk, let fault = disk.counters.lastFault else { return false }
         output.failure(
             "the cache does not work as it should: \(fault); choose another folder with --cache-dir")
         return true

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The picture service beside thumbor and nginx's image_filter (cold, distinct pictures), and beside nginx's proxy_cache
-# (warm ones): pictures a second over 32 and 64 connections (wrk), in turn, and their ratios.
+# The picture service beside thumbor in two processes and nginx's image_filter in one worker (cold, distinct pictures), and
+# beside nginx's proxy_cache in two workers (warm ones): pictures a second over 32 and 64 connections (wrk), in turn, and
+# their ratios. FILTER_WORKERS=2 gives image_filter both cores.
 #   Tests/Benchmarks/pictures-beside-others.sh [PICTURES]      so many distinct posters (1200)
 # Medians of RUNS rounds (3). Needs Debian's nginx-light, libnginx-mod-http-image-filter and wrk, a release build, and
 # thumbor where THUMBOR names it (python3 -m venv V; V/bin/pip install thumbor; THUMBOR=V/bin/thumbor); what is absent is
@@ -16,7 +17,9 @@ origin=$((port + 1)) filter=$((port + 2)) cache=$((port + 3)) thumb=$((port + 4)
 processes=()
 finish() {
     for process in "${processes[@]}"; do kill "$process" 2>/dev/null || true; done
-    if [ -f "$folder/nginx.pid" ]; then kill "$(cat "$folder/nginx.pid")" 2>/dev/null || true; fi
+    for server in nginx filter; do
+        if [ -f "$folder/$server.pid" ]; then kill "$(cat "$folder/$server.pid")" 2>/dev/null || true; fi
+    done
 }
 trap finish EXIT
 
@@ -30,7 +33,6 @@ for ((n = 0; n < pictures; n++)); do
 done
 module=/usr/lib/nginx/modules/ngx_http_image_filter_module.so
 cat >"$folder/nginx.conf" <<CONF
-$([ -f $module ] && echo "load_module $module;")
 worker_processes 2;
 pid $folder/nginx.pid;
 error_log $folder/error.log;
@@ -43,12 +45,25 @@ http {
     types { image/jpeg jpg; }
     proxy_cache_path $folder/nginx-cache keys_zone=pictures:10m;
     server { listen 127.0.0.1:$origin; root $folder/files; add_header Cache-Control max-age=3600; }
-    $([ -f $module ] && echo "server { listen 127.0.0.1:$filter; root $folder/files;
-        location / { image_filter resize 342 513; image_filter_jpeg_quality 80; image_filter_buffer 10M; } }")
     server { listen 127.0.0.1:$cache; location / { proxy_pass http://127.0.0.1:$port; proxy_cache pictures; proxy_http_version 1.1; } }
 }
 CONF
 nginx -c "$folder/nginx.conf"
+if [ -f $module ]; then
+    cat >"$folder/filter.conf" <<CONF
+load_module $module;
+worker_processes ${FILTER_WORKERS:-1};
+pid $folder/filter.pid;
+error_log $folder/error.log;
+events { worker_connections 1024; }
+http {
+    access_log off;
+    server { listen 127.0.0.1:$filter; root $folder/files;
+        location / { image_filter resize 342 513; image_filter_jpeg_quality 80; image_filter_buffer 10M; } }
+}
+CONF
+    nginx -c "$folder/filter.conf"
+fi
 
 # Paths of pictures, one a line, and a script for wrk that asks for each once.
 encoded() { basenc --base64url -w0 | tr -d =; }

@@ -33,7 +33,7 @@ imports HTTPServer SystemSupport HTTPSemantics CSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports MovieCatalogue
 imports FilmLibrary CSQLite SystemSupport MovieCatalogue
-imports PictureService SystemSupport HTTPSemantics ImageCodecs LazyImages
+imports PictureService SystemSupport HTTPSemantics HTTPServer ImageCodecs LazyImages CSystem
 
 swift build "$@" --explicit-target-dependency-import-check error
 output=$(swift build "$@" --show-bin-path)

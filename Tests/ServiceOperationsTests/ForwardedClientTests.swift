@@ -34,6 +34,8 @@ struct ForwardedClientTests {
             (["203.0.113.7:4711"], "203.0.113.7"), (["[2001:db8::7]:4711"], "2001:db8::7"),
             (["2001:db8::7"], "2001:db8::7"), (["::ffff:203.0.113.7"], "203.0.113.7"),
             (["203.0.113.7, fd00::1"], "203.0.113.7"),
+            // To Swift this sign and the comma are one character.
+            (["1.2.3.4\u{600}, 203.0.113.7"], "203.0.113.7"),
         ])
     func walk(forwardedFor: [String], expected: String) {
         #expect(client(peer: "10.0.0.1", forwardedFor) == expected)

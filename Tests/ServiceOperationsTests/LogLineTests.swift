@@ -45,7 +45,9 @@ struct LogLineTests {
             "/image/-/w342/\(encoded("https://user:S3/CRET@example.org/a"))",
             "/image/-/w342/\(encoded("https://user:a@S3CRET@example.org/a"))",
             "/image/-/w342/\(encoded("https://user:S3CRET\\@example.org/a"))",
-            "/image/-/w342/\(encoded("data:image/png;base64,S3CRET"))",
+            "/image/-/w342/\(encoded("https://example.org/a?\u{301}S3CRET"))",
+            "/image/-/w342/\(encoded("https://S3CRET@\u{301}example.org/a#\u{301}S3CRET"))",
+            "/films?\u{301}S3CRET", "/image/-/w342/\(encoded("data:image/png;base64,S3CRET"))",
         ] {
             for text in [line(target).json, line(target).text] {
                 #expect(!text.contains("S3CRET") && !text.contains("CRET@"), "\(text)")
@@ -53,6 +55,7 @@ struct LogLineTests {
             }
         }
         #expect(LogPath("/image/a.b/w342/\(source)").source == "https://example.org/a.jpg")
+        #expect(LogPath("/films?q=100%") == LogPath("/films"))
         #expect(LogPath("/films/image/poster/w342").text == "/films/image/poster/w342")
     }
 

@@ -22,7 +22,8 @@ struct PictureFetcher: Sendable {
             downloads.security.fetchGuard = fetchGuard
             return FileLoader(
                 memory: MemoryCache(limit: Self.fileMemory), disk: disk, configuration: downloads,
-                transport: configuration.transport, clock: configuration.clock)
+                transport: configuration.transport, pressure: configuration.pressure,
+                clock: configuration.clock)
         }
         let sources = rules.sources.union(rules.catalogueSources).compactMap { source in
             // Plain http too: the operator has named the host.

@@ -79,7 +79,7 @@ extension PictureService {
         case .picture(let picture, let record, let status):
             var fields: HTTPFields = [
                 "ETag": picture.entityTag,
-                "Cache-Control": control(recipe, record, original, status),
+                "Cache-Control": control(recipe, record, original),
                 // What max-age says is what is left, and counts from now.
                 "Age": "0", "Cache-Status": status.value,
             ]
@@ -118,16 +118,12 @@ extension PictureService {
     }
 
     private func control(
-        _ recipe: PictureRecipe, _ record: SourceRecord, _ original: PictureOriginal, _ status: CacheStatus
+        _ recipe: PictureRecipe, _ record: SourceRecord, _ original: PictureOriginal
     ) -> String {
-        // What may not be kept here may not be kept by other shared caches.
-        if status.forward != nil, !status.isStored { return "no-store" }
-        let now = clock.seconds
         if case .stored(let stored) = original, recipe.tag == nil, recipe.expiry == nil {
             return stored.cacheControl
         }
-        return PictureFreshness.control(
-            of: recipe, age: record.age(now: now), lifetime: record.lifetime, now: now)
+        return PictureFreshness.control(of: recipe, record, now: clock.seconds)
     }
 
     private func answer(_ failure: PictureFailure, to head: RequestHead) -> HTTPResponse {

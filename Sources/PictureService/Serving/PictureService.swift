@@ -29,6 +29,9 @@ package final class PictureService: Sendable {
         package var pictureMemory = MemoryLimit.standard
         /// Where pictures and sources are kept; nil for memory alone. Nothing else may keep files in its folder.
         package var disk: DiskCache?
+        /// How short memory is: a warning halves what is kept there, and when it is critical all goes. Default: nil, for a
+        /// service that does not care.
+        package var pressure: MemoryPressure?
         package var transport: any Transport = CurlTransport()
         package var decoders = ImageDecoders.standard
         package var clock = WallClock.system
@@ -51,6 +54,7 @@ package final class PictureService: Sendable {
     private let flights = Lock<[CacheKey: SourceFlight]>([:])
     let clock: WallClock
     let addresses = KnownAddresses()
+    private let relief = PressureReader()
     private let isTrimming = Atomic<Bool>(false)
 
     package init(_ configuration: Configuration) {
@@ -65,6 +69,11 @@ package final class PictureService: Sendable {
             failures: FailureMemory(), revalidations: Revalidations(), counters: counters,
             decoders: configuration.decoders,
             limits: configuration.rules.limits, clock: configuration.clock)
+        relief.read(configuration.pressure) { [tiers] level in
+            tiers.pictures.relieve(level)
+            // The allocator keeps what is free for itself; where memory is short others need it.
+            if level > .normal { csystem_trim_memory() }
+        }
     }
 
     // MARK: Requests
@@ -155,8 +164,11 @@ package final class PictureService: Sendable {
     // MARK: Keeping
 
     /// Forgets a source: what memory and disk have of it is found by nobody from then on.
-    package func purge(_ source: PictureSource) async {
+    /// - Returns: whether there was anything.
+    @discardableResult
+    package func purge(_ source: PictureSource) async -> Bool {
         let key = PictureOriginal.recordKey(ofAddress: source)
+        let isKnown = await tiers.record(key) != nil
         for key in [key, key.variant(Self.signedVariant)] {
             // Its clients get what they asked for, but nothing of it is kept.
             flights.withLock { $0.removeValue(forKey: key) }?.forget()
@@ -165,6 +177,7 @@ package final class PictureService: Sendable {
         surroundings.failures.forget(key)
         await surroundings.fetcher.remove(source)
         await tiers.removeRecord(key)
+        return isKnown
     }
 
     /// Returns when what was made is on disk.

@@ -17,7 +17,6 @@ final class SourceFlight: Sendable {
         var order: [String] = []
         var number = 0
         var task: Task<Void, Never>?
-        var isOver = false
         /// Whether nobody may join any more, and whether nothing of it may be kept.
         var isClosed = false
         var isForgotten = false
@@ -29,11 +28,11 @@ final class SourceFlight: Sendable {
     init(_ original: PictureOriginal) { self.original = original }
 
     /// Waits for a picture.
-    /// - Returns: a number to leave by; nil where the work is over or closed, and another has to be begun.
+    /// - Returns: a number to leave by; nil where the work is over, and another has to be begun.
     func join(_ recipe: PictureRecipe, _ deliver: @escaping Delivery) -> Int? {
         let derivation = recipe.derivation
         return state.withLock { state in
-            if state.isOver || state.isClosed { return nil }
+            if state.isClosed { return nil }
             state.number += 1
             let waiter = Waiter(number: state.number, deliver: deliver)
             if state.waiting[derivation]?.waiters.append(waiter) == nil {
@@ -49,13 +48,12 @@ final class SourceFlight: Sendable {
     func leave(_ recipe: PictureRecipe, _ number: Int) -> Bool {
         let derivation = recipe.derivation
         let task = state.withLock { state -> Task<Void, Never>?? in
-            guard !state.isOver else { return nil }
             state.waiting[derivation]?.waiters.removeAll { $0.number == number }
             guard state.waiting[derivation]?.waiters.isEmpty == true else { return nil }
             state.waiting[derivation] = nil
             state.order.removeAll { $0 == derivation }
             guard state.order.isEmpty else { return nil }
-            state.isOver = true
+            state.isClosed = true
             return .some(state.task)
         }
         guard let task else { return false }
@@ -63,8 +61,16 @@ final class SourceFlight: Sendable {
         return true
     }
 
-    /// Lets nobody join any more. Those who wait get their pictures: they asked before the origin answered, and what it said
-    /// holds for no later request.
+    /// What works for it, so that it can be cancelled.
+    func setTask(_ task: Task<Void, Never>) {
+        let isAbandoned = state.withLock { state in
+            state.task = task
+            return state.isClosed && state.order.isEmpty
+        }
+        if isAbandoned { task.cancel() }
+    }
+
+    /// Lets nobody join any more. Who waits already is served.
     func close() { state.withLock { $0.isClosed = true } }
 
     /// Has nothing kept of it, because its source was purged, and lets nobody join any more.
@@ -78,20 +84,11 @@ final class SourceFlight: Sendable {
     /// Whether its source was purged meanwhile.
     var isForgotten: Bool { state.withLock { $0.isForgotten } }
 
-    /// What works for it, so that it can be cancelled.
-    func setTask(_ task: Task<Void, Never>) {
-        let isOver = state.withLock { state in
-            state.task = task
-            return state.isOver
-        }
-        if isOver { task.cancel() }
-    }
-
     /// The recipe that has waited longest; nil where nobody waits any more, and then the work is over.
     func next() -> PictureRecipe? {
         state.withLock { state in
             guard let first = state.order.first else {
-                state.isOver = true
+                state.isClosed = true
                 return nil
             }
             return state.waiting[first]?.recipe

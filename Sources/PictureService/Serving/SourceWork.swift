@@ -26,8 +26,6 @@ struct SourceWork {
         let record: SourceRecord
         /// How they came.
         let status: CacheStatus
-        /// Whether pictures of them may be kept.
-        let mayBeKept: Bool
     }
 
     private let flight: SourceFlight
@@ -82,7 +80,7 @@ struct SourceWork {
                 return .picture(picture, loaded.record, loaded.status)
             }
             let picture = KeptPicture(try await make(recipe, of: loaded), key: key)
-            if loaded.mayBeKept {
+            if loaded.record.mayBeKept {
                 tiers.keepInMemory(picture, as: key)
                 made = (picture, key)
             }
@@ -129,7 +127,7 @@ struct SourceWork {
         do throws(PictureFailure) {
             let source = if let loaded { loaded } else { try await load() }
             // Those who wait may have it. Later requests have to ask the origin again.
-            if !source.mayBeKept || source.record.use(now: now) != .fresh { flight.close() }
+            if !source.record.mayBeKept || source.record.use(now: now) != .fresh { flight.close() }
             return source
         } catch {
             failure = error
@@ -153,7 +151,7 @@ struct SourceWork {
             if !error.mayPass, record != nil { await tiers.removeRecord(recordKey) }
             throw error
         }
-        if fresh.mayBeKept {
+        if fresh.record.mayBeKept {
             let flight = flight
             await tiers.keep(fresh.record, for: recordKey) { flight.isForgotten }
         } else if record != nil {
@@ -174,7 +172,7 @@ struct SourceWork {
         surroundings.counters.count(file)
         let fetched = try await Self.record(of: file, surroundings)
         let status = CacheStatus(file, hadRecord: record != nil) ?? .hit(fetched, now: now)
-        return Loaded(bytes: file.bytes, record: fetched, status: status, mayBeKept: file.mayBeKept)
+        return Loaded(bytes: file.bytes, record: fetched, status: status)
     }
 
     static func record(
@@ -187,7 +185,7 @@ struct SourceWork {
         return SourceRecord(
             content: content, byteCount: file.bytes.count, format: header.format, size: size,
             control: file.fields?.values(of: "cache-control") ?? [], received: freshness.received,
-            initialAge: freshness.initialAge, lifetime: freshness.lifetime)
+            initialAge: freshness.initialAge, lifetime: freshness.lifetime, mayBeKept: file.mayBeKept)
     }
 
     private func read(_ stored: StoredOriginal) async throws(PictureFailure) -> Loaded {
@@ -209,8 +207,7 @@ struct SourceWork {
                 control: [], received: now, initialAge: 0, lifetime: CacheControl.maximumSeconds)
             return .success(
                 Loaded(
-                    bytes: bytes, record: record,
-                    status: CacheStatus(forward: .uriMiss, isStored: true), mayBeKept: true))
+                    bytes: bytes, record: record, status: CacheStatus(forward: .uriMiss, isStored: true)))
         }
         switch outcome {
         case .success(let loaded): return loaded

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPSemantics
 import MovieCatalogue
 
 /// The words of a command line, told apart. Options may stand anywhere, `--name=value` and `--name value` mean the same,
@@ -90,6 +91,18 @@ struct Arguments: Sendable {
             throw UsageError("--\(name) wants more than 0 and less than 8 EiB")
         }
         return product
+    }
+
+    /// The option's values as networks.
+    func networks(_ name: String) throws(UsageError) -> [AddressRange] {
+        var networks: [AddressRange] = []
+        for text in values(name) {
+            guard let network = AddressRange(text) else {
+                throw UsageError("--\(name) wants a network such as 192.168.1.0/24, not \"\(text)\"")
+            }
+            networks.append(network)
+        }
+        return networks
     }
 
     /// The option's value as seconds, fractions allowed.

@@ -60,11 +60,14 @@ enum Help {
             parts.append(titled("Examples", command.examples.map { ($0.command, $0.meaning) }))
         }
         if !command.options.isEmpty { parts.append(titled("Options", command.options.map(line))) }
-        if command.readsEnvironment {
+        if command.readsEnvironment,
+            let option = command.options.first(where: { $0.name.contains("-") }) ?? command.options.first
+        {
             parts.append(
                 filled(
-                    "Every option may come from the environment: MARQUEE_CACHE_DIR is --cache-dir; several "
-                        + "values stand with commas between them, and a flag is 1 or 0."))
+                    "Every option may come from the environment: --\(option.name) is "
+                        + "\(EnvironmentOptions.variable(option.name)); several values stand with commas between "
+                        + "them, and a flag is 1 or 0."))
         }
         parts.append(filled("Options of every command, such as --catalogue and --json: marquee help options"))
         return parts.joined(separator: "\n\n")

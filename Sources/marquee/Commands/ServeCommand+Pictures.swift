@@ -38,18 +38,14 @@ extension ServeCommand {
                 "--proxy does not go with serve: only the proxy would know from where it fetches")
         }
         var configuration = PictureService.Configuration(rules: try await rules(arguments))
-        configuration.allowedNetworks = try arguments.values("allow-private").map { text throws(UsageError) in
-            guard let range = AddressRange(text) else {
-                throw UsageError("--allow-private wants a network such as 192.168.1.0/24, not \"\(text)\"")
-            }
-            return range
-        }
+        configuration.allowedNetworks = try arguments.networks("allow-private")
         configuration.workers = try arguments.number("workers", in: 1...256) ?? configuration.workers
         configuration.queue = try arguments.number("queue", in: 0...100_000) ?? configuration.queue
         configuration.decodeMemory = try arguments.bytes("decode-memory") ?? configuration.decodeMemory
         configuration.pictureMemory =
             try arguments.bytes("memory-size") ?? configuration.pictureMemory
         configuration.downloads = downloads(settings, configuration.downloads, arguments)
+        configuration.pressure = .system
         if settings.usesDisk {
             configuration.disk = DiskCache(folder: pictureFolder(settings), limit: settings.cacheLimit)
         }

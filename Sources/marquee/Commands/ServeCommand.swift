@@ -15,6 +15,8 @@ enum ServeCommand: Command {
             ("marquee serve films.db --writable --port 8080", "a library, for programs of this machine"),
             ("curl -d title=Faust -d year=1926 localhost:8080/films", "add a film"),
             ("marquee --catalogue http://127.0.0.1:8080/", "the films it serves"),
+            ("curl localhost:8080/films/metropolis/poster/w342 -o small.jpg", "a poster at a size"),
+            ("marquee serve --source images.example.org --admin 127.0.0.1:9090", "any picture of that host"),
             ("marquee serve films.db --writable --address 0.0.0.0 --token-file tokens", "for the household"),
             ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters come in"),
         ],
@@ -59,12 +61,14 @@ enum ServeCommand: Command {
         } else if configuration.films.isWritable {
             throw Failure("only a library can be written; make one with: marquee import CATALOGUE LIBRARY.db")
         }
-        let operations = try ServeOperations(arguments)
+        configuration.clients = try ServeOperations.clients(arguments)
+        configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
+        let operations = try ServeOperations(arguments, clients: configuration.clients)
         let service = try CatalogueService(content, configuration: configuration) { answer in
             operations.log?.record(answer)
             if output.isVerbose { output.detail(line(answer)) }
         }
-        try operations.start { service.statistics }
+        try operations.start(service)
         try service.start()
         let address = text(listen, port: service.port)
         if session.settings.wantsJSON {
@@ -81,6 +85,7 @@ enum ServeCommand: Command {
         await untilCancelled()
         await BlockingThreads.runInAnyCase { operations.end(service, after: session.interruption.signal) }
         await service.pictures?.flush()
+        session.reportFaults(of: service.pictures?.tiers.disk)
         let statistics = service.statistics
         output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped

@@ -2,6 +2,7 @@ import CatalogueService
 import Glibc
 import HTTPSemantics
 import HTTPServer
+import PictureService
 import ServiceOperations
 import SystemSupport
 
@@ -20,6 +21,12 @@ final class ServeOperations: Sendable {
         Option(
             name: "log", value: "json|text|off",
             help: "a line for each request on standard output (default: off)"),
+        Option(
+            name: "per-client", value: "N",
+            help: "requests a second that a client may send; more: 429 (default: any number)"),
+        Option(
+            name: "trusted-proxy", value: "CIDR",
+            help: "proxies whose X-Forwarded-For tells the client", isRepeatable: true),
     ]
 
     /// For every part of the service to register its figures.
@@ -27,6 +34,8 @@ final class ServeOperations: Sendable {
     let readiness = Readiness()
     /// Takes each answer; nil where none is wanted.
     let log: RequestLog?
+    /// What makes pictures; nil until it is there.
+    private let pictures: Pictures
     private let admin: HTTPServer?
     private let listen: ListenAddress?
     private let drain: Duration
@@ -35,14 +44,19 @@ final class ServeOperations: Sendable {
     private static let answerGrace = Duration.seconds(10)
     private static let defaultDrain = 5
 
+    private final class Pictures: Sendable {
+        let service = Lock<PictureService?>(nil)
+    }
+
     /// Listens; nothing is served yet.
-    /// - Parameters:
-    ///   - clients: tells the log who the client is.
-    ///   - purge: what `DELETE /sources/{base64url}` does.
-    init(
-        _ arguments: Arguments, clients: ForwardedClient = ForwardedClient(),
-        purge: AdminHandler.Purge? = nil
-    ) throws {
+    /// - Parameter clients: tells the log who the client is.
+    init(_ arguments: Arguments, clients: ForwardedClient) throws {
+        let pictures = Pictures()
+        self.pictures = pictures
+        let purge: AdminHandler.Purge = { text in
+            guard let service = pictures.service.withLock({ $0 }) else { return false }
+            return await service.purge(try PictureSource(text))
+        }
         listen = try arguments.value("admin").map(Self.address)
         let seconds = try arguments.number("drain", in: 0...86_400)
         drain = .seconds(seconds ?? (listen == nil ? 0 : Self.defaultDrain))
@@ -68,9 +82,13 @@ final class ServeOperations: Sendable {
     }
 
     /// Tells health and metrics from now on; the service is not ready yet.
-    func start(_ statistics: @escaping @Sendable () -> HTTPServer.Statistics) throws {
+    func start(_ service: CatalogueService) throws {
         metrics.watchProcess(version: Marquee.version)
-        metrics.watch(server: statistics)
+        metrics.watch(server: { service.statistics })
+        if let pictures = service.pictures {
+            metrics.watch(pictures: pictures)
+            self.pictures.service.withLock { $0 = pictures }
+        }
         if let log {
             metrics.counter("marquee_log_dropped_lines_total", "Lines of the log that found no room.") {
                 Double(log.droppedLines)
@@ -100,6 +118,11 @@ final class ServeOperations: Sendable {
         }
         admin?.stop()
         log?.close()
+    }
+
+    /// Proxies that are trusted to tell the client.
+    static func clients(_ arguments: Arguments) throws(UsageError) -> ForwardedClient {
+        ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
     }
 
     private static func form(_ text: String?) throws(UsageError) -> RequestLog.Form? {

@@ -54,9 +54,11 @@ enum SignCommand: Command {
         _ source: String, _ recipe: String, _ keys: SigningKeys
     ) throws(UsageError) -> PictureAddress {
         do {
-            let address = PictureAddress(
-                try PictureRecipe(recipe), of: try PictureSource(source), signedBy: keys)
-            try PictureRules(keys: keys).check(address, now: WallClock.system.seconds)
+            let source = try PictureSource(source)
+            let address = PictureAddress(try PictureRecipe(recipe), of: source, signedBy: keys)
+            // Which sources there are is for the service to say.
+            let sources = source.origin.map { [PictureRules.Source($0)] } ?? []
+            try PictureRules(sources: Set(sources), keys: keys).check(address, now: WallClock.system.seconds)
             return address
         } catch .malformedAddress {
             throw UsageError("\"\(source)\" is no absolute address such as https://example.org/a.jpg")
