@@ -26,7 +26,8 @@ struct PictureFreshnessTests {
     ) throws -> SourceRecord {
         SourceRecord(
             content: String(repeating: "0", count: 64), byteCount: 1, format: .jpeg,
-            size: ImageSize(width: 1, height: 1), control: [control], received: 1_790_000_000, initialAge: age,
+            size: ImageSize(width: 1, height: 1), control: [control], received: 1_790_000_000,
+            initialAge: age,
             lifetime: lifetime, mayBeKept: mayBeKept)
     }
 
