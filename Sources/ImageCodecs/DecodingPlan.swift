@@ -107,7 +107,7 @@ extension PNGDecoder {
 
 extension JPEGEncoder {
     /// Bytes in use at most while a bitmap of this size is encoded, with the file and without the bitmap: twice what noise at
-    /// quality 100 takes, and twenty times what photographs at 80 do.
+    /// quality 100 takes, and ten times what photographs at 80 do.
     package static func memory(toEncode size: ImageSize) -> Int {
         DecodingPlan.tables + 16 * (size.width + 16) * (size.height + 16)
     }

@@ -8,8 +8,9 @@ package import LazyImages
 /// would be 0.996). Which scale it is depends on the source and the recipe alone, never on the other recipes, or the bytes
 /// would. No scale is below `sharedSide`, so that small pictures share one.
 ///
-/// Levels are resized as they are stored, in gamma space, as browsers and libvips do: linear light moves the mean of a
-/// poster by up to 2 levels at 92 pixels, and its overshoots beside dark edges are larger.
+/// Levels are resized as they are stored, in gamma space, as browsers and libvips do. Against such a reference SSIM is 0.9996
+/// for 500 x 750 to 342 x 513 (libvips 0.9994; of its linear mode 0.9942), and the mean of a channel stays. Linear light
+/// moves it by more than 2 levels at 92 pixels.
 package struct PictureMaker: Sendable {
     /// Pixels of the shorter side that the smallest scale has at least: twice a poster of 342.
     static let sharedSide = 684
