@@ -119,7 +119,7 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "films", "connections", "kills", "quality", "rate",
+        "memory-size", "films", "connections", "clients", "kills", "quality", "rate",
     ]
     static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

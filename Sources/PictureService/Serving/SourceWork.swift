@@ -6,20 +6,6 @@ import SystemSupport
 /// Finds or makes the pictures of one source, one recipe after the other: looks into the tiers, fetches the source at most
 /// once, and decodes it at most once for each scale.
 struct SourceWork {
-    /// What all works of a service share.
-    struct Surroundings: Sendable {
-        let tiers: PictureTiers
-        let gate: WorkGate
-        let fetcher: PictureFetcher
-        let threads: BlockingThreads
-        let failures: FailureMemory
-        let revalidations: Revalidations
-        let counters: PictureCounters
-        let decoders: ImageDecoders
-        let limits: DecodingLimits
-        let clock: WallClock
-    }
-
     /// The source's bytes.
     private struct Loaded {
         let bytes: ImageBytes
@@ -285,37 +271,5 @@ struct SourceWork {
         maker = nil
         surroundings.gate.release(memory)
         memory = 0
-    }
-}
-
-extension SourceWork.Surroundings {
-    /// Runs something on the threads that make pictures.
-    func run<Value: Sendable>(
-        _ work: @escaping @Sendable () -> Value
-    ) async throws(PictureFailure) -> Value {
-        do {
-            return try await threads.run(work)
-        } catch {
-            throw PictureFailure(
-                .serviceUnavailable, "the system has no thread to give; try again", retryAfter: 1)
-        }
-    }
-}
-
-extension CacheStatus {
-    /// What was found, fresh or stale.
-    static func hit(_ record: SourceRecord, now: Int) -> CacheStatus {
-        CacheStatus(timeToLive: record.lifetime - record.age(now: now))
-    }
-
-    /// How a loader fetched it; nil for what it found.
-    fileprivate init?(_ file: LoadedFile, hadRecord: Bool) {
-        switch file.source {
-        case .network, .resumed:
-            self.init(
-                forward: hadRecord ? .stale : .uriMiss, forwardStatus: file.status, isStored: file.mayBeKept)
-        case .revalidated: self.init(forward: .stale, forwardStatus: 304, isStored: file.mayBeKept)
-        case .memory, .disk, .local, .stale, .decoded: return nil
-        }
     }
 }

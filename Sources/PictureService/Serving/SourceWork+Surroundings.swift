@@ -1,0 +1,33 @@
+import ImageCodecs
+import LazyImages
+import SystemSupport
+
+extension SourceWork {
+    /// What all works of a service share.
+    struct Surroundings: Sendable {
+        let tiers: PictureTiers
+        let gate: WorkGate
+        let fetcher: PictureFetcher
+        let threads: BlockingThreads
+        let failures: FailureMemory
+        let revalidations: Revalidations
+        let counters: PictureCounters
+        let decoders: ImageDecoders
+        let limits: DecodingLimits
+        let clock: WallClock
+    }
+}
+
+extension SourceWork.Surroundings {
+    /// Runs something on the threads that make pictures.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value
+    ) async throws(PictureFailure) -> Value {
+        do {
+            return try await threads.run(work)
+        } catch {
+            throw PictureFailure(
+                .serviceUnavailable, "the system has no thread to give; try again", retryAfter: 1)
+        }
+    }
+}
