@@ -49,8 +49,13 @@ package final class FilmService: HTTPHandler {
                 if let picture = try admitPicture(call) { return picture }
                 return isQuick(call) ? .answer(answer(call, .none)) : .handle(bodyLimit: Self.ignoredBody)
             }
-            // What a message wants, its body says.
-            if call.target.route != .soap { try gate.checkWrite(call.fields, from: peer) }
+            do throws(FilmRefusal) {
+                try gate.checkWrite(call.fields, from: peer)
+            } catch {
+                // What a message wants, its body says. One that may only read is short.
+                guard call.target.route == .soap else { throw error }
+                return .handle(bodyLimit: min(try checkBody(call), Self.ignoredBody))
+            }
             return .handle(bodyLimit: try checkBody(call))
         } catch {
             return .answer(error.response(FilmCall.problemFormat(head)))
