@@ -55,7 +55,9 @@ final class CatalogueHandler: HTTPHandler {
         case .folder(let folder):
             let name = target?.segments.first.map { FilmFormat.split($0).name }
             // Opening a file takes microseconds, as nginx relies on too.
-            guard name == "films" else { return .answer(folder.file(for: head)) }
+            guard name == "films" || target?.segments == ["soap"] else {
+                return .answer(folder.file(for: head))
+            }
             if let target, pictures != nil, FilmTarget.isPoster(target.segments) {
                 return folder.admitPoster(head, from: peer)
             }

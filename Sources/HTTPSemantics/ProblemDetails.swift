@@ -62,8 +62,11 @@ package struct ProblemDetails: Sendable {
     }
 
     /// RFC 9457 appendix B: a list is elements called `i`.
-    package var xml: String {
-        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<problem xmlns=\"urn:ietf:rfc:7807\">"
+    package var xml: String { "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(element)\n" }
+
+    /// The element alone, for another document.
+    package var element: String {
+        var text = "<problem xmlns=\"urn:ietf:rfc:7807\">"
         text += "<type>about:blank</type><title>\(Self.escaped(status.reason))</title>"
         text += "<status>\(status.rawValue)</status><detail>\(Self.escaped(detail))</detail>"
         for (name, value) in members {
@@ -78,7 +81,7 @@ package struct ProblemDetails: Sendable {
             }
             text += "<errors>\(list.joined())</errors>"
         }
-        return text + "</problem>\n"
+        return text + "</problem>"
     }
 
     /// A JSON string (RFC 8259 section 7).

@@ -167,18 +167,23 @@ enum XMLProlog {
     }
 
     /// A DOCTYPE is refused wherever it stands: to tell one in a comment would take the parser it is kept from.
-    /// A tag ends before the next `<`, so it has no more attributes than there are `=` before that.
+    /// A tag has no more attributes than there are `=` in it. It ends at a `>` that stands in no quotes, or before the next `<`.
     private static func checkTags(_ text: [UInt8]) throws(CatalogueError) {
         let doctype = Array("<!DOCTYPE".utf8)
         var attributes = 0
+        var isInTag = false
+        var quote: UInt8?
         for index in text.indices {
             switch text[index] {
             case UInt8(ascii: "<"):
-                attributes = 0
+                (attributes, isInTag, quote) = (0, true, nil)
                 if text[index...].starts(with: doctype) {
                     throw .doctypeRefused(line: line(of: index, in: text))
                 }
-            case UInt8(ascii: "="):
+            case UInt8(ascii: ">") where quote == nil: isInTag = false
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                if quote == nil { quote = text[index] } else if quote == text[index] { quote = nil }
+            case UInt8(ascii: "=") where isInTag:
                 attributes += 1
                 guard attributes <= XMLReader.maximumAttributes else {
                     throw .tooLarge(limit: XMLReader.maximumAttributes, unit: "attributes of an element")

@@ -96,7 +96,11 @@ enum CatalogueSource: Sendable {
     {
         let url = try URL(typed: text)
         return try await session.withLoader(reading: URL(filePath: url.path).lastPathComponent) { opened in
-            if let address = FilmsAddress(catalogue: url), address.isWhole {
+            let address = FilmsAddress(catalogue: url)
+            if let address, address.isSoap {
+                return try await session.soap(address, opened).pages(top: top)
+            }
+            if let address, address.isWhole {
                 if let top, let best = try await CataloguePages.readIfThere(address.top(top), opened, session)
                 {
                     return best

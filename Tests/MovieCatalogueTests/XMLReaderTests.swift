@@ -115,6 +115,15 @@ struct XMLReaderTests {
         let attributes = (0...XMLReader.maximumAttributes).map { "a\($0)=''" }.joined(separator: " ")
         let error = thrown { () throws(CatalogueError) in _ = try read("<a \(attributes)/>") }
         #expect(error == .tooLarge(limit: XMLReader.maximumAttributes, unit: "attributes of an element"))
+        // A quoted > does not end the tag.
+        let hidden = thrown { () throws(CatalogueError) in _ = try read("<a x='\">' \(attributes)/>") }
+        #expect(hidden == error)
+    }
+
+    @Test("what looks like attributes in a text is text")
+    func equalsSigns() throws {
+        let text = String(repeating: "it's =\" = &lt;", count: XMLReader.maximumAttributes)
+        #expect(try read("<a b='1'>\(text)</a>").text == text.replacing("&lt;", with: "<"))
     }
 
     @Test("more elements than are kept are refused")

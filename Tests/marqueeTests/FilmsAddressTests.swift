@@ -26,8 +26,24 @@ struct FilmsAddressTests {
     }
 
     @Test(
+        "an address of SOAP has the films beside it",
+        arguments: [
+            ("http://nas/soap", "http://nas/films", "http://nas/soap"),
+            (
+                "http://u:p@nas:1/library/soap?WSDL", "http://u:p@nas:1/library/films",
+                "http://u:p@nas:1/library/soap"
+            ),
+        ])
+    func soap(text: String, films: String, soap: String) throws {
+        let url = try #require(URL(string: text))
+        let address = try #require(FilmsAddress(catalogue: url))
+        #expect(address.isSoap && !address.isWhole)
+        #expect(address.films.absoluteString == films && address.soap.absoluteString == soap)
+    }
+
+    @Test(
         "another file is no service",
-        arguments: ["http://nas/movies.json", "http://nas/a/b.xml", "http://nas/x"])
+        arguments: ["http://nas/movies.json", "http://nas/a/b.xml", "http://nas/x", "http://nas/soap?x=y"])
     func none(text: String) throws {
         let url = try #require(URL(string: text))
         #expect(FilmsAddress(catalogue: url) == nil)

@@ -4,7 +4,7 @@ import HTTPServer
 /// A request as the service reads it: what it names, what is to be done, and in which format the answer is wanted.
 struct FilmCall: Sendable {
     let head: RequestHead
-    let target: FilmTarget
+    var target: FilmTarget
     /// The format of an answer with films. JSON where the route has other content.
     let format: FilmFormat
 
@@ -53,7 +53,7 @@ struct FilmCall: Sendable {
     {
         if ["DELETE", "OPTIONS"].contains(head.method) { return .json }
         return switch target.route {
-        case .poster, .picture: .json
+        case .poster, .picture, .soap: .json
         default: nil
         }
     }

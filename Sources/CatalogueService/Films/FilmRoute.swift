@@ -6,6 +6,7 @@
 ///     /films/{id}/poster
 ///     /films/{id}/poster/w342              the poster at a size
 ///     /films/{id}/ratings/{rater}
+///     /soap                                all of it in SOAP 1.1
 enum FilmRoute: Hashable, Sendable {
     /// The service as a whole, which only OPTIONS asks about.
     case service
@@ -16,6 +17,7 @@ enum FilmRoute: Hashable, Sendable {
     /// A poster at a size, by a recipe.
     case picture(String, of: String)
     case rating(of: String, by: String)
+    case soap
 
     /// More films than these are asked for by pages.
     static let maximumTop = 10_000
@@ -23,9 +25,11 @@ enum FilmRoute: Hashable, Sendable {
     /// The methods it has, in the order of Allow.
     func methods(isWritable: Bool) -> [String] {
         let reads = ["GET", "HEAD", "OPTIONS"]
+        // A message that reads comes by POST too.
+        if self == .soap { return reads + ["POST"] }
         guard isWritable else { return reads }
         return switch self {
-        case .service, .top, .picture: reads
+        case .service, .top, .picture, .soap: reads
         case .list: reads + ["POST"]
         case .film: reads + ["PUT", "PATCH", "DELETE"]
         case .poster, .rating: reads + ["PUT", "DELETE"]

@@ -12,9 +12,9 @@ package final class FilmService: HTTPHandler {
     package let configuration: FilmServiceConfiguration
     /// Nil where posters are served in their own size only.
     let pictures: FilmPictures?
-    private let gate: RequestGate
+    let gate: RequestGate
     /// Told of what failed here; clients learn only that something did.
-    private let report: @Sendable (any Error) -> Void
+    let report: @Sendable (any Error) -> Void
     /// Held while an uploaded picture is decoded: each takes up to some hundred megabytes meanwhile.
     let decoding = Lock(())
 
@@ -49,7 +49,13 @@ package final class FilmService: HTTPHandler {
                 if let picture = try admitPicture(call) { return picture }
                 return isQuick(call) ? .answer(answer(call, .none)) : .handle(bodyLimit: Self.ignoredBody)
             }
-            try gate.checkWrite(call.fields, from: peer)
+            do throws(FilmRefusal) {
+                try gate.checkWrite(call.fields, from: peer)
+            } catch {
+                // What a message wants, its body says. One that may only read is short.
+                guard call.target.route == .soap else { throw error }
+                return .handle(bodyLimit: min(try checkBody(call), Self.ignoredBody))
+            }
             return .handle(bodyLimit: try checkBody(call))
         } catch {
             return .answer(error.response(FilmCall.problemFormat(head)))
@@ -74,7 +80,9 @@ package final class FilmService: HTTPHandler {
 
     package func respond(to request: HTTPRequest) -> HTTPResponse {
         do throws(FilmRefusal) {
-            return answer(try call(request.head), request.body)
+            let call = try call(request.head)
+            if call.target.route == .soap, call.method == "POST" { return soap(call, request) }
+            return answer(call, request.body)
         } catch {
             return error.response(FilmCall.problemFormat(request.head))
         }
@@ -85,7 +93,7 @@ package final class FilmService: HTTPHandler {
     private func isQuick(_ call: FilmCall) -> Bool {
         let quickFilms = Self.quickFilms[call.format] ?? 0
         return switch call.target.route {
-        case .film: true
+        case .film, .soap: true
         case .top(let count): count <= quickFilms
         case .list:
             // A search may look at every film.
@@ -118,9 +126,10 @@ package final class FilmService: HTTPHandler {
         return try FilmCall(head, target, configuration)
     }
 
-    private func content(_ call: FilmCall, _ body: RequestBody) throws -> HTTPResponse {
+    func content(_ call: FilmCall, _ body: RequestBody) throws -> HTTPResponse {
         switch (call.target.route, call.method) {
         case (_, "OPTIONS"), (.service, _): options(call)
+        case (.soap, _): try soapDescription(call)
         case (.list, "POST"): try create(call, try body.bytes())
         case (.list, _): try list(call)
         case (.top(let count), _): try top(count, call)
@@ -151,6 +160,9 @@ package final class FilmService: HTTPHandler {
         case .poster:
             try FilmPosterUpload.checkType(call.fields)
             limit = FilmPosterUpload.maximumBytes
+        case .soap:
+            try SoapEnvelope.checkType(call.fields)
+            limit = Self.filmLimit
         case .rating:
             guard case .multipart = try FilmContent(call) else {
                 limit = Self.ratingLimit
@@ -177,7 +189,10 @@ package final class FilmService: HTTPHandler {
         let methods = call.target.route.methods(isWritable: configuration.isWritable)
         var response = HTTPResponse(status: .noContent, fields: ["Allow": methods.joined(separator: ", ")])
         for method in ["POST", "PATCH"] where methods.contains(method) {
-            for field in FilmContent.accepted(method).fields { response.fields.append(field) }
+            let accepted =
+                call.target.route == .soap
+                ? ["Accept-Post": SoapEnvelope.mediaType] : FilmContent.accepted(method)
+            for field in accepted.fields { response.fields.append(field) }
         }
         return response
     }

@@ -8,7 +8,7 @@ struct FilmTarget: Sendable {
     let query: FormFields
     /// Leads from the folder of the path to the root: empty, `../` or more. It makes addresses relative, so that they hold
     /// behind a proxy that puts the service below another path.
-    let toRoot: String
+    var toRoot: String
 
     /// Reads a target; nil where nothing is served.
     /// - Parameter isRoot: whether the library is served at the root too.
@@ -26,6 +26,7 @@ struct FilmTarget: Sendable {
         case 1:
             let (name, ending) = FilmFormat.split(first)
             if name == "films" { return (.list, ending) }
+            if first == "soap" { return (.soap, nil) }
             guard isRoot, first.isEmpty || name == "movies" && ending != nil else { return nil }
             return (.list, ending)
         case 2 where first == "films":
@@ -58,7 +59,7 @@ struct FilmTarget: Sendable {
     }
 
     /// Names of raters have 1 to 200 bytes without control characters, as ids have.
-    private static func isRater(_ name: String) -> Bool {
+    static func isRater(_ name: String) -> Bool {
         (1...200).contains(name.utf8.count) && name != "." && name != ".."
             && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }

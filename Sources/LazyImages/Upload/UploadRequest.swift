@@ -23,6 +23,9 @@ public struct UploadRequest: Sendable {
     /// Whether the request may reach the server twice, and so is sent again when its answer is lost. Default: whether its method
     /// is idempotent. A POST that names what it makes may be, and so may a PATCH with `If-Match`.
     public var mayBeRepeated: Bool
+    /// Whether 500 is an answer to this request and no failure of the server that may pass, as in SOAP, whose faults all have it
+    /// (SOAP 1.1 section 6.2). Default: no.
+    package var isAnsweredBy500 = false
 
     /// A request of these parts.
     public init(

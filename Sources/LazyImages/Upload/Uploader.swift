@@ -203,7 +203,7 @@ public final class Uploader: Sendable {
         case .failure(let error):
             guard UploadRules.retries(after: error, mayBeRepeated: attempt.mayBeRepeated) else { return nil }
         case .success(let answer):
-            guard
+            guard answer.head.status != 500 || !attempt.request.isAnsweredBy500,
                 UploadRules.retries(
                     afterStatus: answer.head.status, mayBeRepeated: attempt.mayBeRepeated)
             else { return nil }

@@ -13,7 +13,7 @@ enum AddCommand: Command {
             Option(name: "id", value: "ID", help: "what it is called (default: made from title and year)"),
             Option(
                 name: "wire", value: "FORMAT",
-                help: "how it is sent: json, xml, form or multipart (default: json; with a file, multipart)"),
+                help: "json, xml, form, multipart or soap (default: json; with a file, multipart)"),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -36,8 +36,10 @@ enum AddCommand: Command {
             case .none: break
             }
         }
-        let wire = try wire(arguments) ?? (poster == nil ? .json : .multipart)
-        return try await session.withFilms { client in
+        let named = try FilmWire.named(arguments, among: FilmWire.allCases)
+        let usual: FilmWire = poster == nil ? .json : .multipart
+        return try await session.withFilms(named) { client in
+            let wire = named ?? (client.address.isSoap ? .soap : usual)
             let added = try await add(film, id: id, poster, wire, client)
             if session.settings.wantsJSON {
                 session.output.json(JSONText(members: added.document.members))
@@ -46,13 +48,6 @@ enum AddCommand: Command {
             }
             return .done
         }
-    }
-
-    private static func wire(_ arguments: Arguments) throws(UsageError) -> FilmWire? {
-        guard let text = arguments.value("wire") else { return nil }
-        if let wire = FilmWire(rawValue: text) { return wire }
-        let names = FilmWire.allCases.map(\.rawValue).joined(separator: ", ")
-        throw UsageError("--wire wants one of \(names), not \"\(text)\"")
     }
 
     /// Adds the film, and its poster where that did not go along with it. A film that is there already and is the same is

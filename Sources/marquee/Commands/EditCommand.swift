@@ -11,7 +11,7 @@ enum EditCommand: Command {
             ("marquee edit faust --country ''", "an empty value removes what there is"),
             ("marquee edit faust --poster faust.jpg", "another poster"),
         ],
-        options: FilmMembers.options)
+        options: FilmMembers.options + [FilmWire.option])
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
@@ -34,7 +34,7 @@ enum EditCommand: Command {
             throw UsageError("edit wants something to change, such as --year 1922; see marquee edit --help")
         }
         let patch = members.isEmpty ? nil : JSONText(members: members)
-        return try await session.withFilms { client in
+        return try await session.withFilms(try FilmWire.named(arguments)) { client in
             var film = try await session.film(arguments.operands[0], of: client)
             if let patch { film = try await change(film, patch, client) }
             switch poster {

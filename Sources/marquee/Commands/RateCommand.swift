@@ -15,6 +15,7 @@ enum RateCommand: Command {
         options: [
             Option(name: "as", value: "NAME", help: "whose vote it is (default: $USER)"),
             Option(name: "remove", help: "take the vote back"),
+            FilmWire.option,
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -22,7 +23,7 @@ enum RateCommand: Command {
         let value = try vote(arguments)
         let rater = arguments.value("as") ?? ProcessInfo.processInfo.environment["USER"] ?? ""
         if rater.isEmpty { throw UsageError("rate does not know whose vote it is; say so with --as NAME") }
-        return try await session.withFilms { client in
+        return try await session.withFilms(try FilmWire.named(arguments)) { client in
             let film = try await session.film(arguments.operands[0], of: client)
             try await client.rate(film, by: rater, value)
             let now = try await client.film(film.id) ?? film

@@ -11,14 +11,14 @@ enum RemoveCommand: Command {
             ("marquee remove nosferatu", "asks first"),
             ("marquee remove nosferatu --yes", "for scripts, which nobody answers for"),
         ],
-        options: [Option(name: "yes", letter: "y", help: "do not ask")])
+        options: [Option(name: "yes", letter: "y", help: "do not ask"), FilmWire.option])
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let isSure = session.arguments.has("yes")
         guard isSure || isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 else {
             throw UsageError("remove asks on a terminal, and there is none: add --yes")
         }
-        return try await session.withFilms { client in
+        return try await session.withFilms(try FilmWire.named(session.arguments)) { client in
             let film = try await session.film(session.arguments.operands[0], of: client)
             if !isSure, try await !isConfirmed(film, session) {
                 session.output.note("nothing was removed")

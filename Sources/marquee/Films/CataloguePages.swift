@@ -18,6 +18,9 @@ struct CataloguePages: Sendable {
 
     private init() {}
 
+    /// Pages that are here already, at least one.
+    init(_ pages: [Page]) { self.pages = pages }
+
     /// One page.
     init(_ bytes: [UInt8], _ base: BaseURL) { pages = [Page(bytes: bytes, base: base)] }
 

@@ -30,6 +30,8 @@ struct FilmClient: Sendable {
     private let library: String?
     private let uploader: Uploader
     private let fields: HTTPFields
+    /// Nil where the service is asked in REST.
+    let soap: SoapCaller?
     private let log: Task<Void, Never>?
 
     /// - Parameters:
@@ -44,6 +46,11 @@ struct FilmClient: Sendable {
         var fields = fields
         if fields["accept"] == nil { fields["Accept"] = "application/json, application/problem+json" }
         self.fields = fields
+        soap =
+            address.isSoap
+            ? SoapCaller(
+                url: address.soap, uploader: uploader, fields: fields,
+                name: library ?? address.soap.displayText) : nil
         log = opened.output.isVerbose ? TransferLog.follow(uploader.activity, opened.output) : nil
     }
 
@@ -58,6 +65,7 @@ struct FilmClient: Sendable {
 
     /// The film of an id; nil where there is none.
     func film(_ id: String) async throws -> Film? {
+        if let soap { return try await soap.film(id) }
         let response = try await send(address.film(id), .get)
         if response.status == 404, isService(response) { return nil }
         return try film(in: response)
@@ -66,6 +74,7 @@ struct FilmClient: Sendable {
     /// Adds a film that has an id. Sent again when its answer is lost: the id keeps it from being added twice.
     /// - Returns: the film, or nil where the id is taken.
     func create(_ body: UploadBody) async throws -> Film? {
+        if let soap { return try await soap.create(body) }
         let response = try await send(address.films, .post, body, mayBeRepeated: true)
         if response.status == 409 { return nil }
         return try film(in: response)
@@ -74,6 +83,7 @@ struct FilmClient: Sendable {
     /// Merges a patch into a film, if it is still the one that is known.
     /// - Returns: nil where it has changed meanwhile.
     func change(_ film: Film, _ patch: JSONText) async throws -> Film? {
+        if let soap { return try await soap.change(film, patch) }
         let body = UploadBody.bytes(Array(patch.text.utf8), mediaType: "application/merge-patch+json")
         let response = try await send(
             address.film(film.id), .patch, body, condition(film), mayBeRepeated: film.tag != nil)
@@ -84,9 +94,13 @@ struct FilmClient: Sendable {
     /// Removes a film, if it is still the one that is known. One that is gone already is removed.
     /// - Returns: false where it has changed meanwhile.
     func remove(_ film: Film) async throws -> Bool {
-        let response = try await send(address.film(film.id), .delete, nil, condition(film))
-        if response.status == 412 { return false }
-        if response.status != 404 { try check(response) }
+        if let soap {
+            guard try await soap.remove(film) else { return false }
+        } else {
+            let response = try await send(address.film(film.id), .delete, nil, condition(film))
+            if response.status == 412 { return false }
+            if response.status != 404 { try check(response) }
+        }
         await opened.loader.invalidate(address.poster(of: film.id), fields: fields)
         return true
     }
@@ -101,6 +115,7 @@ struct FilmClient: Sendable {
 
     /// Sets a vote, or takes it back where there is no value; a vote that is not there is taken back already.
     func rate(_ film: Film, by rater: String, _ value: Double?) async throws {
+        if let soap { return try await soap.rate(film, by: rater, value) }
         let url = address.rating(of: film.id, by: rater)
         guard let value else {
             let response = try await send(url, .delete)

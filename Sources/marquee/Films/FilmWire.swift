@@ -1,10 +1,25 @@
+import CatalogueService
 import HTTPSemantics
 import LazyImages
 import MovieCatalogue
 
 /// How a film is written in a request.
 enum FilmWire: String, CaseIterable, Sendable {
-    case json, xml, form, multipart
+    case json, xml, form, multipart, soap
+
+    /// The option of commands that send no whole film.
+    static let option = Option(
+        name: "wire", value: "FORMAT", help: "how it is sent: json or soap (default: as --catalogue is)")
+
+    /// The one that the arguments name; nil where they name none.
+    static func named(
+        _ arguments: Arguments, among wires: [FilmWire] = [.json, .soap]
+    ) throws(UsageError) -> FilmWire? {
+        guard let text = arguments.value("wire") else { return nil }
+        if let wire = wires.first(where: { $0.rawValue == text }) { return wire }
+        let names = wires.map(\.rawValue).joined(separator: ", ")
+        throw UsageError("--wire wants one of \(names), not \"\(text)\"")
+    }
 
     /// A film as the body of a request.
     /// - Parameter poster: goes along in a form with files, and in no other.
@@ -25,6 +40,7 @@ enum FilmWire: String, CaseIterable, Sendable {
                 parts.append(.file("poster", path: poster.path, mediaType: poster.mediaType))
             }
             return .form(parts)
+        case .soap: return SoapCaller.message(.add, SoapFilm.xml(film, as: "film"))
         }
     }
 

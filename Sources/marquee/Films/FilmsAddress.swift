@@ -7,6 +7,7 @@ import LazyImages
 ///     http://nas:8080/                     http://nas:8080/films
 ///     http://nas:8080/films?sort=year      http://nas:8080/films
 ///     http://nas:8080/library/films/top3   http://nas:8080/library/films
+///     http://nas:8080/soap?wsdl            http://nas:8080/films, with SOAP beside it
 struct FilmsAddress: Sendable {
     /// The list of all films, without a slash at its end.
     let films: URL
@@ -14,6 +15,8 @@ struct FilmsAddress: Sendable {
     let isWhole: Bool
     /// Whether the address names the list, and not only the server, which may be one of plain files.
     let isNamed: Bool
+    /// Whether the service is asked in SOAP. Default: where the address is that of SOAP.
+    var isSoap = false
 
     /// Nil for an address that names another file: `https://example.org/movies.json`.
     init?(catalogue url: URL) {
@@ -26,6 +29,11 @@ struct FilmsAddress: Sendable {
                 components.percentEncodedQuery == nil
                 && segments[(index + 1)...].allSatisfy(\.isEmpty) && segments[index] == "films"
             segments = Array(segments[..<index])
+        } else if segments.last == "soap",
+            ["", "wsdl"].contains(components.percentEncodedQuery?.lowercased() ?? "")
+        {
+            (isNamed, isWhole, isSoap) = (true, false, true)
+            segments.removeLast()
         } else if path.isEmpty || path.hasSuffix("/") {
             isNamed = false
             isWhole = components.percentEncodedQuery == nil
@@ -46,6 +54,9 @@ struct FilmsAddress: Sendable {
     private static func isList(_ segment: String) -> Bool {
         ["films", "films.json", "films.xml", "films.html"].contains(segment)
     }
+
+    /// Where the service is asked in SOAP.
+    var soap: URL { url(films.absoluteString.dropLast("films".count) + "soap") }
 
     /// One film.
     func film(_ id: String) -> URL { below(PercentEncoding.encoded(id)) }

@@ -7,26 +7,30 @@ import MovieCatalogue
 ///
 ///     http://nas:8080/films: 422 Unprocessable Content: 2 members are wrong (/year must be a number; /score must be …)
 struct ServiceProblem {
-    private let response: UploadResponse
+    private let status: Int
     private let name: String
     private let members: FilmDocument?
 
     /// - Parameter name: how the user calls what answered.
     init(_ response: UploadResponse, from name: String) {
-        self.response = response
+        self.init(response.status, response.body, from: name)
+    }
+
+    /// - Parameter body: problem details in JSON, or anything else.
+    init(_ status: Int, _ body: [UInt8], from name: String) {
+        self.status = status
         self.name = name
         // Losing the error is right: an answer that is no JSON has its status only.
         members =
-            (try? JSONText(parsing: response.body)).flatMap {
+            (try? JSONText(parsing: body)).flatMap {
                 try? FilmDocument(json: $0, takesRepeated: true)
             }
     }
 
     /// The failure for the user.
     var failure: Failure {
-        let status = HTTPStatus(rawValue: response.status)
-        let reason = members?["title"]?.string ?? status.reason
-        var text = "\(name): \(response.status)"
+        let reason = members?["title"]?.string ?? HTTPStatus(rawValue: status).reason
+        var text = "\(name): \(status)"
         if !reason.isEmpty { text += " " + reason }
         if let detail = members?["detail"]?.string, !detail.isEmpty { text += ": " + detail }
         let errors = errors
@@ -48,7 +52,7 @@ struct ServiceProblem {
     }
 
     private var advice: String? {
-        switch response.status {
+        switch status {
         case 401: "give a token with --credentials-file or MARQUEE_CREDENTIALS"
         case 404 where members == nil, 501: "name a film service with --catalogue http://HOST:PORT/films"
         case 405: "start the service with --writable, or name one that is writable"

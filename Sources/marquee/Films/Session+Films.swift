@@ -5,8 +5,9 @@ import MovieCatalogue
 
 extension Session {
     /// The service whose films a command changes.
+    /// - Parameter wire: how it is asked. Default: in SOAP where the catalogue's address is that of SOAP.
     /// - Throws: `Failure` for a catalogue that cannot be changed.
-    func filmClient() throws -> FilmClient {
+    func filmClient(_ wire: FilmWire?) throws -> FilmClient {
         if settings.isOffline { throw UsageError("leave out --offline: changes go to the service at once") }
         let url: URL
         var library: FilmLibrary?
@@ -20,12 +21,13 @@ extension Session {
                 "\(source.name): a catalogue in a file is read only; make a library with "
                     + "marquee import \(source.name) films.db, and name it with --catalogue films.db")
         }
-        guard let address = FilmsAddress(catalogue: url) else {
+        guard var address = FilmsAddress(catalogue: url) else {
             throw Failure(
                 "\(source.name): it names a file and no film service; "
                     + "name a service with --catalogue http://HOST:PORT/films, or a library with --catalogue films.db"
             )
         }
+        if let wire { address.isSoap = wire == .soap }
         let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true, writing: library)
         return FilmClient(
             address, opened, fields: library == nil ? settings.fields : HTTPFields(),
@@ -33,8 +35,10 @@ extension Session {
     }
 
     /// Does something with the service whose films a command changes, and closes what it opened.
-    func withFilms(_ body: (FilmClient) async throws -> ExitStatus) async throws -> ExitStatus {
-        let client = try filmClient()
+    func withFilms(
+        _ wire: FilmWire? = nil, _ body: (FilmClient) async throws -> ExitStatus
+    ) async throws -> ExitStatus {
+        let client = try filmClient(wire)
         let result: Result<ExitStatus, any Error>
         do {
             result = .success(try await body(client))

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPSemantics
 import LazyImages
 import MovieCatalogue
 
@@ -6,10 +7,10 @@ extension Session {
     /// The film that `text` names, to be shown, and the base URL of its poster. A service is asked for the one film first.
     func find(_ text: String) async throws -> (movie: Movie, base: BaseURL) {
         if case .url(let name) = source, let address = FilmsAddress(catalogue: try URL(typed: name)),
-            address.isWhole
+            address.isWhole || address.isSoap
         {
             let found = try await withLoader(reading: text) { opened -> (movie: Movie, base: BaseURL)? in
-                if FilmID.fault(text) == nil, let film = try await one(address.film(text), opened) {
+                if FilmID.fault(text) == nil, let film = try await one(text, address, opened) {
                     return film
                 }
                 return try await search(text, address, opened)
@@ -20,8 +21,15 @@ extension Session {
         return (try film(text, in: open.catalogue), open.base)
     }
 
-    /// The film at an address; nil where there is none.
-    private func one(_ url: URL, _ opened: OpenLoader) async throws -> (movie: Movie, base: BaseURL)? {
+    /// The film of an id; nil where there is none.
+    private func one(
+        _ id: String, _ address: FilmsAddress, _ opened: OpenLoader
+    ) async throws -> (movie: Movie, base: BaseURL)? {
+        if address.isSoap {
+            guard let film = try await soap(address, opened).film(id) else { return nil }
+            return (try film.document.movie(), BaseURL(address.soap))
+        }
+        let url = address.film(id)
         guard let page = try await CataloguePages.readIfThere(url, opened, self)?.pages.first else {
             return nil
         }
@@ -37,19 +45,36 @@ extension Session {
     func search(
         _ text: String, _ address: FilmsAddress, _ opened: OpenLoader
     ) async throws -> (movie: Movie, base: BaseURL)? {
-        let searching = address.pages(searching: text)
-        guard let found = try await CataloguePages.readIfThere(searching, opened, self) else { return nil }
+        guard let found = try await pages(address, searching: text, opened) else { return nil }
         var pages = found
         do {
             var open = try pages.catalogue()
             if case .none = open.catalogue.match(text) {
-                pages = try await CataloguePages.read(address.pages(), opened, self)
+                pages = try await self.pages(address, searching: nil, opened) ?? found
                 open = try pages.catalogue()
             }
             return (try film(text, in: open.catalogue), open.base)
         } catch let error as CatalogueError {
             throw Failure("\(address.films.displayText): \(error)")
         }
+    }
+
+    private func pages(
+        _ address: FilmsAddress, searching text: String?, _ opened: OpenLoader
+    ) async throws -> CataloguePages? {
+        if address.isSoap { return try await soap(address, opened).pages(searching: text) }
+        return try await CataloguePages.readIfThere(address.pages(searching: text), opened, self)
+    }
+
+    /// Asks a service in SOAP.
+    func soap(_ address: FilmsAddress, _ opened: OpenLoader) throws -> SoapCaller {
+        if settings.isOffline {
+            throw UsageError("leave out --offline: answers in SOAP are not kept")
+        }
+        return SoapCaller(
+            url: address.soap, uploader: Uploader(opened.loader),
+            fields: LibraryTransport.serves(address.soap) ? HTTPFields() : settings.fields,
+            name: address.soap.displayText)
     }
 
     /// Does something with a loader of catalogues, and closes it.

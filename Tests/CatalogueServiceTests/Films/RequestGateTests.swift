@@ -179,6 +179,20 @@ struct RequestGateTests {
         #expect(try open.send("POST", "/films", fields, body: Array(body.utf8)).status == 201)
     }
 
+    @Test("without a token a message in SOAP is short, since it may only read")
+    func shortMessages() throws {
+        let client = try FilmClient { $0.tokens = [token] }
+        for (authorization, limit) in [(nil, 64 << 10), ("Bearer \(token)", 4 << 20)] {
+            var fields: HTTPFields = ["Content-Type": "text/xml"]
+            fields["Authorization"] = authorization
+            let head = try FilmClient.head("POST", "/soap", fields, [1])
+            guard case .handle(limit) = client.service.admit(head, from: FilmClient.local) else {
+                Issue.record("\(limit)")
+                continue
+            }
+        }
+    }
+
     @Test("a file of tokens has one a line, and none that could be guessed")
     func tokenFile() throws {
         #expect(

@@ -156,6 +156,20 @@ struct UploaderTests {
         }
     }
 
+    @Test("a server that fails is asked again, unless 500 is how it answers")
+    func answeredBy500() async throws {
+        for isAnswer in [false, true] {
+            let origin = try ScriptedOrigin([
+                .readHead, .readBody, .send("HTTP/1.1 500 Fault\r\nContent-Length: 0\r\n\r\n"),
+                .readHead, .readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+            ])
+            var request = post(origin)
+            request.mayBeRepeated = true
+            request.isAnsweredBy500 = isAnswer
+            #expect(try await uploader().upload(request).status == (isAnswer ? 500 : 200))
+        }
+    }
+
     @Test("307 and 308 send the body again, from its beginning", arguments: [307, 308])
     func sentAgain(status: Int) async throws {
         let origin = try ScriptedOrigin([

@@ -1,0 +1,164 @@
+import CatalogueService
+import FoundationEssentials
+import HTTPSemantics
+import LazyImages
+import MovieCatalogue
+
+/// A film service that is asked in SOAP 1.1.
+struct SoapCaller: Sendable {
+    let url: URL
+    let uploader: Uploader
+    /// The user's own header fields.
+    let fields: HTTPFields
+    /// How messages call the service.
+    let name: String
+
+    /// What came back.
+    private enum Reply {
+        case result(QualifiedElement)
+        /// The operation was refused with this status, which the caller expected.
+        case refused(Int)
+    }
+
+    /// Bytes of an answer at most: a page of films has some megabytes.
+    private static let answerLimit = 64 << 20
+    /// Films of a page. A service that gives fewer says where the next page begins.
+    private static let pageLimit = 1000
+
+    /// The message that asks for an operation.
+    /// - Parameter parameters: elements without a prefix.
+    static func message(_ operation: SoapOperation, _ parameters: String) -> UploadBody {
+        let element =
+            "<\(operation.rawValue) xmlns=\"\(SoapOperation.namespace)\">\(parameters)</\(operation.rawValue)>"
+        return .bytes(SoapEnvelope.message(element), mediaType: SoapEnvelope.contentType)
+    }
+
+    // MARK: Operations
+
+    /// The film of an id; nil where there is none.
+    func film(_ id: String) async throws -> FilmClient.Film? {
+        let parameters = Self.element("id", id)
+        return film(in: try await ask(.film, Self.message(.film, parameters), expecting: [404]), .film)
+    }
+
+    /// Adds a film; nil where its id is taken.
+    /// - Parameter message: the one that adds it.
+    func create(_ message: UploadBody) async throws -> FilmClient.Film? {
+        film(in: try await ask(.add, message, expecting: [409]), .add)
+    }
+
+    /// Merges a patch into a film; nil where that has changed meanwhile.
+    func change(_ film: FilmClient.Film, _ patch: JSONText) async throws -> FilmClient.Film? {
+        let change = SoapFilm.xml(try FilmDocument(json: patch), tag: film.tag, as: "film")
+        let message = Self.message(.edit, Self.element("id", film.id) + change)
+        let reply = try await ask(.edit, message, expecting: [412], mayBeRepeated: film.tag != nil)
+        return self.film(in: reply, .edit)
+    }
+
+    /// Removes a film; one that is gone already is removed.
+    /// - Returns: false where it has changed meanwhile.
+    func remove(_ film: FilmClient.Film) async throws -> Bool {
+        let tag = film.tag.map { Self.element("tag", $0) } ?? ""
+        let message = Self.message(.remove, Self.element("id", film.id) + tag)
+        if case .refused(412) = try await ask(.remove, message, expecting: [404, 412]) { return false }
+        return true
+    }
+
+    /// Sets a vote, or takes it back where there is no value; a vote that is not there is taken back already.
+    func rate(_ film: FilmClient.Film, by rater: String, _ value: Double?) async throws {
+        let vote = value.map { Self.element("value", "\($0)") } ?? "<value xsi:nil=\"true\"/>"
+        let parameters = Self.element("id", film.id) + Self.element("rater", rater) + vote
+        _ = try await ask(
+            .rate, Self.message(.rate, parameters), expecting: value == nil ? [404] : [])
+    }
+
+    /// The films, or those in which all words of a text stand.
+    /// - Parameter top: so many of the best are enough. Default: all films.
+    func pages(searching text: String? = nil, top: Int? = nil) async throws -> CataloguePages {
+        if top == 3 {
+            let result = try await result(.top3AsXml, "")
+            return CataloguePages([try page(result, .top3AsXml)])
+        }
+        let isOnePage = top.map { $0 <= Self.pageLimit } ?? false
+        var parameters = Self.element("limit", "\(isOnePage ? top ?? 0 : Self.pageLimit)")
+        let rest =
+            (text.map { Self.element("q", $0) } ?? "") + (isOnePage ? Self.element("sort", "score") : "")
+        var pages: [CataloguePages.Page] = []
+        var visited: Set<String> = []
+        var after = ""
+        while true {
+            let result = try await result(.filmsAsXml, parameters + after + rest)
+            pages.append(try page(result, .filmsAsXml))
+            guard !isOnePage, let next = result.child("next")?.text, !next.isEmpty else { break }
+            guard visited.insert(next).inserted, pages.count < CataloguePages.maximumPages else {
+                throw Failure("\(name): the pages of the catalogue do not end")
+            }
+            parameters = Self.element("limit", "\(Self.pageLimit)")
+            after = Self.element("after", next)
+        }
+        return CataloguePages(pages)
+    }
+
+    // MARK: Messages
+
+    private func result(_ operation: SoapOperation, _ parameters: String) async throws -> QualifiedElement {
+        guard case .result(let result) = try await ask(operation, Self.message(operation, parameters)) else {
+            throw noAnswer()
+        }
+        return result
+    }
+
+    /// - Parameters:
+    ///   - expecting: statuses of refusals that are no failures.
+    ///   - mayBeRepeated: whether the message does no harm where it arrives twice.
+    private func ask(
+        _ operation: SoapOperation, _ message: UploadBody, expecting: Set<Int> = [],
+        mayBeRepeated: Bool = true
+    ) async throws -> Reply {
+        var fields = fields
+        fields["SOAPAction"] = "\"\(operation.action)\""
+        var request = UploadRequest(url: url, .post, message, fields: fields)
+        request.mayBeRepeated = mayBeRepeated
+        request.isAnsweredBy500 = true
+        request.answerLimit = Self.answerLimit
+        let response = try await uploader.upload(request)
+        let content: QualifiedElement
+        do throws(SoapFault) {
+            content = try SoapEnvelope(parsing: response.body).content
+        } catch {
+            if response.status >= 400 { throw ServiceProblem(response, from: name).failure }
+            throw noAnswer()
+        }
+        if let fault = SoapFault(content) {
+            guard let problem = fault.problem else { throw Failure("\(name): \(fault.text)") }
+            let status = problem.status.rawValue
+            if expecting.contains(status) { return .refused(status) }
+            throw ServiceProblem(status, Array(problem.json.utf8), from: name).failure
+        }
+        guard content.name == operation.rawValue + "Response" else { throw noAnswer() }
+        return .result(content)
+    }
+
+    private func noAnswer() -> Failure {
+        Failure("\(name): it does not answer as a film service in SOAP; check the address")
+    }
+
+    private func film(in reply: Reply, _ operation: SoapOperation) -> FilmClient.Film? {
+        guard case .result(let result) = reply, let film = result.child(operation.resultName) else {
+            return nil
+        }
+        return FilmClient.Film(
+            document: SoapFilm.document(film, keepsNull: false), tag: film.attribute("tag"))
+    }
+
+    private func page(
+        _ result: QualifiedElement, _ operation: SoapOperation
+    ) throws(Failure) -> CataloguePages.Page {
+        guard let text = result.child(operation.resultName)?.text else { throw noAnswer() }
+        return CataloguePages.Page(bytes: Array(text.utf8), base: BaseURL(url))
+    }
+
+    private static func element(_ name: String, _ text: String) -> String {
+        "<\(name)>\(XMLText.escaped(text))</\(name)>"
+    }
+}

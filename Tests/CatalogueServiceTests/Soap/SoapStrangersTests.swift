@@ -1,0 +1,55 @@
+import FilmLibrary
+import Foundation
+import Glibc
+import HTTPServer
+import MovieCatalogue
+import TestSupport
+import Testing
+
+@testable import CatalogueService
+
+/// The service as PHP's client meets it: it knows nothing but the description.
+@Suite(
+    "Films by php-soap", .enabled(if: Php.isInstalled, "php-cli or php-soap is not installed"),
+    .timeLimit(.minutes(30)))
+struct SoapStrangersTests {
+    @Test("reads the description, lists, adds, rates, edits, removes and sees faults")
+    func php() throws {
+        let library = try FilmLibrary(inMemoryFor: "php")
+        for number in 1...5 {
+            var film = FilmDocument()
+            film["title"] = JSONText("Film \(number)")
+            _ = try library.insert(film, id: "film-\(number)")
+        }
+        var configuration = FilmServiceConfiguration()
+        configuration.isWritable = true
+        let server = try HTTPServer(
+            configuration: HTTPServer.Configuration(),
+            handler: FilmService(library: library, configuration: configuration))
+        try server.start()
+        defer { server.stop() }
+        let program = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Strangers/films.php").standardizedFileURL.path
+        let port = try #require(server.ports[0])
+        let output = Php.output("'\(program)' 'http://127.0.0.1:\(port)/soap?wsdl' 2>&1")
+        #expect(output.contains("ok     remove\n") && !output.contains("failed"), "\(output)")
+    }
+}
+
+private enum Php {
+    static let isInstalled = output("-r 'echo class_exists(\"SoapClient\");'") == "1"
+
+    /// What PHP prints; empty where it is not there. Blocks.
+    static func output(_ arguments: String) -> String {
+        guard let pipe = unsafe popen("php \(arguments)", "r") else { return "" }
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe fread(&buffer, 1, buffer.count, pipe)
+            guard count > 0 else { break }
+            output += buffer[..<count]
+        }
+        unsafe pclose(pipe)
+        return String(decoding: output, as: UTF8.self)
+    }
+}

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import MovieCatalogue
+
+@Suite("Names of XML elements")
+struct QualifiedElementTests {
+    private func element(_ text: String) throws -> QualifiedElement {
+        try QualifiedElement(parsing: Array(text.utf8))
+    }
+
+    @Test("prefixes stand for namespaces, as the nearest element declares them")
+    func resolved() throws {
+        let root = try element(
+            "<a:r xmlns:a='urn:a' xmlns='urn:d' x='1' a:x='2'><c/><a:c xmlns:a='urn:b'/><c xmlns='' a:y='3'>t</c></a:r>"
+        )
+        #expect(root.namespace == "urn:a" && root.name == "r")
+        #expect(root.attribute("x") == "1" && root.attribute("x", in: "urn:a") == "2")
+        #expect(root.attribute("x", in: "urn:d") == nil && root.attribute("xmlns") == nil)
+        #expect(root.children.map(\.namespace) == ["urn:d", "urn:b", ""])
+        #expect(root.children[2].attribute("y", in: "urn:a") == "3" && root.children[2].text == "t")
+        // In the element's own namespace or in none.
+        #expect(root.child("c")?.text == "t" && root.child("d") == nil)
+    }
+
+    @Test(
+        "what has no meaning is refused",
+        arguments: ["<a:r/>", "<r a:x='1'/>", "<r xmlns:a='urn:a'/><a:b/>", "[]", "<!DOCTYPE r><r/>"])
+    func refused(text: String) {
+        #expect(throws: CatalogueError.self) { try element(text) }
+    }
+
+    @Test("a document of many declarations does not take the service's time")
+    func manyNamespaces() throws {
+        let declarations = (0..<200).map { " xmlns:p\($0)='urn:\($0)'" }.joined()
+        #expect(throws: CatalogueError.tooLarge(limit: 100, unit: "namespaces around an element")) {
+            try element("<r\(declarations)/>")
+        }
+    }
+}
