@@ -6,6 +6,8 @@
 ///     /films/{id}/poster
 ///     /films/{id}/poster/w342              the poster at a size
 ///     /films/{id}/ratings/{rater}
+///     /add  /films/{id}/edit              the forms of the pages; also /rate and /remove
+///     /films/style/{version}.css          the pages' stylesheet
 enum FilmRoute: Hashable, Sendable {
     /// The service as a whole, which only OPTIONS asks about.
     case service
@@ -16,6 +18,8 @@ enum FilmRoute: Hashable, Sendable {
     /// A poster at a size, by a recipe.
     case picture(String, of: String)
     case rating(of: String, by: String)
+    case form(PageForm)
+    case style(version: String)
 
     /// More films than these are asked for by pages.
     static let maximumTop = 10_000
@@ -25,10 +29,19 @@ enum FilmRoute: Hashable, Sendable {
         let reads = ["GET", "HEAD", "OPTIONS"]
         guard isWritable else { return reads }
         return switch self {
-        case .service, .top, .picture: reads
-        case .list: reads + ["POST"]
+        case .service, .top, .picture, .style: reads
+        case .list, .form: reads + ["POST"]
         case .film: reads + ["PUT", "PATCH", "DELETE"]
         case .poster, .rating: reads + ["PUT", "DELETE"]
+        }
+    }
+
+    /// The formats that its answers have. Pages are read; what writes them are forms.
+    func formats(isRead: Bool) -> [FilmFormat] {
+        switch self {
+        case .form: [.html]
+        case .rating: [.json, .xml]
+        default: isRead ? FilmFormat.allCases : [.json, .xml]
         }
     }
 }
