@@ -12,6 +12,9 @@ let swiftSettings: [SwiftSetting] = [
 ]
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
+// The tests answer look-ups of some names themselves, libcurl's too: see ChangingName.
+let ownNames: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
+
 let package = Package(
     name: "marquee",
     products: [
@@ -87,6 +90,11 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .target(
+            name: "TestNames",
+            dependencies: ["SystemSupport"],
+            path: "Tests/TestNames",
+            swiftSettings: swiftSettings),
+        .target(
             name: "TestTraits",
             dependencies: ["TestSupport"],
             path: "Tests/TestTraits",
@@ -104,10 +112,11 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LazyImagesTests",
-            dependencies: ["LazyImages", "SystemSupport", "TestSupport", "TestTraits", "CSystem"],
+            dependencies: [
+                "LazyImages", "SystemSupport", "TestSupport", "TestTraits", "TestNames", "CSystem",
+            ],
             swiftSettings: swiftSettings,
-            // The tests answer look-ups of some names themselves, libcurl's too: see ChangingName.
-            linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]),
+            linkerSettings: ownNames),
         .testTarget(
             name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport"],
             swiftSettings: swiftSettings),
@@ -154,8 +163,12 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PictureServiceTests",
-            dependencies: ["PictureService", "HTTPSemantics", "ImageCodecs", "LazyImages", "TestSupport"],
-            swiftSettings: swiftSettings),
+            dependencies: [
+                "PictureService", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "SystemSupport",
+                "TestSupport", "TestTraits", "TestNames",
+            ],
+            swiftSettings: swiftSettings,
+            linkerSettings: ownNames),
         .testTarget(
             name: "marquee-benchTests",
             dependencies: ["marquee-bench", "SystemSupport", "TestSupport"],

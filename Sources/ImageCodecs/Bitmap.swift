@@ -31,7 +31,16 @@ public struct Bitmap: Sendable, Hashable {
     /// Whether every pixel is opaque. Looks at all of them.
     public var isOpaque: Bool {
         let span = pixels.span
-        var index = 3
+        var index = 0
+        // Sixteen pixels at once, each with its alpha in the upper byte of a word.
+        while index &+ 64 <= span.count {
+            let block = span.extracting(index..<index &+ 64)
+            var common: UInt64 = .max
+            for word in 0..<8 { common &= block.littleEndianWord(at: word &* 8) }
+            if common & 0xFF00_0000_FF00_0000 != 0xFF00_0000_FF00_0000 { return false }
+            index &+= 64
+        }
+        index &+= 3
         while index < span.count {
             if span[index] != 255 { return false }
             index &+= 4

@@ -105,15 +105,6 @@ extension PNGDecoder {
     private static let bytesOfColumn = 8 + 8 + 4
 }
 
-extension Bitmap {
-    /// Bytes in use at most while a bitmap is resized, with its result and without itself.
-    package static func memoryToResize(from source: ImageSize, to result: ImageSize) -> Int {
-        guard source != result else { return 0 }
-        // One sum for each channel of a column, twice.
-        return result.bitmapBytes + source.width * 2 * 16
-    }
-}
-
 extension JPEGEncoder {
     /// Bytes in use at most while a bitmap of this size is encoded, with the file and without the bitmap. Noise at quality 100
     /// takes so much, photographs at 80 a tenth of it.

@@ -67,7 +67,7 @@ package struct PictureMaker: Sendable {
         let result = Self.scaled(size, by: recipe)
         let making =
             recipe.size == .original
-            ? 0 : Bitmap.memoryToResize(from: scale.plan.size, to: result) + Self.memoryToEncode(result)
+            ? 0 : Bitmap.memoryToResample(from: scale.plan.size, to: result) + Self.memoryToEncode(result)
         let decoding = scale.bitmap == nil ? scale.plan.memory : 0
         return kept + max(decoding, scale.plan.size.bitmapBytes + making)
     }
@@ -103,11 +103,11 @@ package struct PictureMaker: Sendable {
 
     private func resize(_ bitmap: Bitmap, by recipe: PictureRecipe) -> Bitmap {
         if case .fill(let box) = recipe.size {
-            return bitmap.resized(to: ImageSizing(box, mode: .fill(.centre)))
+            return bitmap.resampled(to: ImageSizing(box, mode: .fill(.centre)))
         }
         // By the source's own sides: those of a reduced bitmap are rounded.
         let wanted = Self.scaled(size, by: recipe)
-        return wanted == bitmap.size ? bitmap : bitmap.resized(to: wanted)
+        return wanted == bitmap.size ? bitmap : bitmap.resampled(to: wanted)
     }
 
     private func encode(_ bitmap: Bitmap, by recipe: PictureRecipe) throws(PictureError) -> Picture {

@@ -86,42 +86,4 @@ struct CacheKindTests {
         let control = CacheControl(["Cache-Control": "private, max-age=600, s-maxage=60, proxy-revalidate"])
         #expect(control.maxAge == 600 && !control.mustRevalidate && control.isPrivate)
     }
-
-    @Test(
-        "a picture holds for what is left of its source's freshness, with a tag for a year, never past its expiry",
-        arguments: [
-            ("w342", 10, 60, "public, max-age=50"), ("w342", 70, 60, "public, max-age=0"),
-            ("w342.v1", 70, 60, "public, max-age=31536000, immutable"),
-            ("w342.e1790000020", 10, 60, "public, max-age=20"),
-            ("w342.e1790000020.v1", 10, 60, "public, max-age=20, immutable"),
-            ("w342.e1790000900", 10, 60, "public, max-age=50"), ("w342.e5", 10, 60, "public, max-age=0"),
-        ])
-    func ownControl(recipe: String, age: Int, lifetime: Int, control: String) throws {
-        #expect(
-            PictureFreshness.control(
-                of: try PictureRecipe(recipe), age: age, lifetime: lifetime, now: Self.now) == control)
-    }
-
-    @Test("a failure is remembered only where it is the source's own")
-    func failures() {
-        for status in 400...599 {
-            let isOwn = [404, 410, 422].contains(status)
-            #expect(
-                PictureFreshness.control(ofFailure: HTTPStatus(rawValue: status))
-                    == (isOwn ? "public, max-age=60" : "no-store"))
-        }
-    }
-
-    @Test("RFC 9211: how the cache has handled a request")
-    func cacheStatus() {
-        #expect(CacheStatus(timeToLive: 280).value == "marquee; hit; ttl=280")
-        #expect(CacheStatus(timeToLive: -5).value == "marquee; hit; ttl=-5")
-        #expect(
-            CacheStatus(forward: .uriMiss, forwardStatus: 200, timeToLive: 600, isStored: true).value
-                == "marquee; fwd=uri-miss; fwd-status=200; stored; ttl=600")
-        #expect(
-            CacheStatus(forward: .stale, forwardStatus: 304, isCollapsed: true).value
-                == "marquee; fwd=stale; fwd-status=304; collapsed")
-        #expect(CacheStatus(forward: .bypass).value == "marquee; fwd=bypass")
-    }
 }

@@ -67,9 +67,9 @@ struct DetailPage {
             html.element("h2", text: "Your vote")
             vote.input(
                 "rater", "Name", ["maxlength": "200", "required": "", "autocomplete": "nickname"], &html)
-            vote.input(
+            vote.number(
                 "value", "0 to 10",
-                ["type": "number", "min": "0", "max": "10", "step": "any", "required": ""], &html)
+                ["min": "0", "max": "10", "step": "any", "required": ""], &html)
             html.element("button", text: "Rate")
         }
         html.element("p", ["class": "actions"]) { html in

@@ -70,10 +70,10 @@ struct FilmFormPage {
         case .line:
             form.input(field.name, field.label, ["type": "text", "dir": "auto", "required": required], &html)
         case .number(let range):
-            form.input(
+            form.number(
                 field.name, field.label,
                 [
-                    "type": "number", "min": "\(range.lowerBound)", "max": "\(range.upperBound)",
+                    "min": "\(range.lowerBound)", "max": "\(range.upperBound)",
                     "step": field.name == "score" ? "any" : "1",
                 ], &html)
         case .lines:

@@ -154,6 +154,10 @@ extension FilmService {
         where !FilmFormPage.fields.contains(where: { $0.name == member.name }) {
             film.document[member.name] = nil
         }
+        // Browsers send line ends as CR LF.
+        if let overview = film.document["overview"]?.string {
+            film.document["overview"] = JSONText(overview.replacing("\r\n", with: "\n"))
+        }
         if let genres = film.document["genres"]?.elements?.compactMap(\.string) {
             let names = genres.flatMap { $0.split(separator: ",") }.map { String(FieldList.trimmed($0)) }
             film.document["genres"] = JSONText(elements: names.filter { !$0.isEmpty }.map { JSONText($0) })

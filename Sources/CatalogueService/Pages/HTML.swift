@@ -77,7 +77,7 @@ struct HTML: Sendable {
 
     private mutating func raw(_ text: StaticString) { bytes.append(contentsOf: "\(text)".utf8) }
 
-    /// A text as a page has it: controls other than tab and line feed, and what is no character, are U+FFFD (the HTML standard,
+    /// A text as a page has it: controls other than white space, and what is no character, are U+FFFD (the HTML standard,
     /// section 13.2.3.5, has them as errors).
     static func shown(_ text: String) -> String {
         var shown = String.UnicodeScalarView()
@@ -88,6 +88,8 @@ struct HTML: Sendable {
     private static func shown(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         switch scalar.value {
         case 0x09, 0x0A: scalar
+        // Of CR LF the line feed is left; a lone one ends no line either.
+        case 0x0D: " "
         case 0..<0x20, 0x7F..<0xA0, 0xFDD0...0xFDEF: "\u{FFFD}"
         case let value where value & 0xFFFE == 0xFFFE: "\u{FFFD}"
         default: scalar

@@ -70,6 +70,14 @@ struct SentForm: Sendable {
         }
     }
 
+    /// A field for a number. Browsers show nothing in one that holds what is no number, so that is typed over as a text.
+    func number(_ name: String, _ label: String, _ attributes: HTML.Attributes, _ html: inout HTML) {
+        let isNumber = faults[name] == nil
+        input(
+            name, label,
+            isNumber ? ["type": "number"] + attributes : ["type": "text", "inputmode": "decimal"], &html)
+    }
+
     /// - Parameter control: writes the element that is typed into, with the attributes that it is given.
     func field(
         _ name: String, _ label: String, _ html: inout HTML,

@@ -68,9 +68,9 @@ enum Stylesheet {
         .bar h1 { font-size: clamp(2.25rem, 7vw, 4.5rem); flex-basis: 100%; }
         .count { color: var(--soft); margin: 0; flex: 1; }
         .orders a:last-child, .letters a:last-child { margin-right: 0; }
-        .letters { display: flex; flex-wrap: wrap; justify-content: space-between; margin: 0 0 1.25rem;
+        .letters { display: grid; grid-template-columns: repeat(26, 1fr); margin: 0 0 1.25rem;
           border-block: 1px solid var(--line); }
-        .letters a { margin: 0; padding: .35rem; min-width: 1.75rem; text-align: center; color: var(--soft); }
+        .letters a { margin: 0; padding: .35rem 0; text-align: center; color: var(--soft); }
 
         .wall { list-style: none; margin: 0; padding: 0; display: grid; gap: 1.75rem 1.25rem;
           grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); }
@@ -93,9 +93,9 @@ enum Stylesheet {
         .cover-1 { background: repeating-linear-gradient(90deg, #14161a 0 4%, transparent 4% 12%) 0 0 / 100% 58% no-repeat #f0c54a;
           color: #14161a; }
         .cover-2 { background: linear-gradient(135deg, #f2e8d5 0 33%, transparent 33.3%) #a92c22; color: #f2e8d5; }
-        .cover-3 { background: radial-gradient(circle at 50% 60%, transparent 0 22%, #f2e8d5 22.4% 27%, transparent 27.4% 34%,
-          #f2e8d5 34.4% 38%, transparent 38.4%) 0 -18% / 100% 100% no-repeat #23696a; color: #f2e8d5; }
-        .cover-4 { background: conic-gradient(from 150deg at 50% 0, transparent 0 8%, #14161a 8.2% 16.4%, transparent 16.6%)
+        .cover-3 { background: radial-gradient(circle at 50% 34%, transparent 0 14%, #f2e8d5 14.4% 19%, transparent 19.4% 25%,
+          #f2e8d5 25.4% 29%, transparent 29.4%) #23696a; color: #f2e8d5; }
+        .cover-4 { background: conic-gradient(from 155deg at 50% 0, #14161a 0 50deg, transparent 50.2deg)
           0 0 / 100% 60% no-repeat #d98c9f; color: #14161a; }
         .cover-5 { background: linear-gradient(#3e7c59 0 0) 50% 22% / 44% 30% no-repeat,
           linear-gradient(#14161a 0 0) 62% 32% / 44% 30% no-repeat #f2e8d5; color: #14161a; }
@@ -151,6 +151,7 @@ enum Stylesheet {
           .wall { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.5rem 1rem; }
           .wall.best { grid-template-columns: minmax(0, 20rem); justify-content: center; }
           .orders { flex-basis: 100%; }
+          .letters { grid-template-columns: repeat(9, 1fr); }
           .picture { width: min(78%, 20rem); }
         }
         @media (min-width: 44rem) {

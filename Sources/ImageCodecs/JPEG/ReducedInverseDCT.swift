@@ -3,34 +3,83 @@
 /// that little of the work is left, and coefficients whose cosines cancel out are not looked at.
 enum ReducedInverseDCT {
     private typealias Lanes = SIMD8<Int32>
+    private typealias Line = BlockLines.Line
+    private typealias Quad = SIMD4<Int32>
 
     /// To 4 x 4 samples, the first at `origin`.
     static func transformToFour(
         _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
         stride: Int
     ) {
-        // Down the columns, all eight at once; then along each of the four rows.
-        let (c1, c3, c5, c7) = (lanes(block, 8), lanes(block, 24), lanes(block, 40), lanes(block, 56))
-        let base = lanes(block, 0) &<< 14 &+ 1 &<< 11
-        let even = lanes(block, 16) &* 15137 &- lanes(block, 48) &* 6270
-        let outer = (c1 &* 20995 &+ c3 &* 7373) &- (c5 &* 4926 &+ c7 &* 4176)
-        let inner = (c1 &* 8697 &- c3 &* 17799) &+ (c5 &* 11893 &- c7 &* 1730)
-        storeFour((base &+ even &+ outer) &>> 12, into: &samples, at: origin)
-        storeFour((base &- even &+ inner) &>> 12, into: &samples, at: origin &+ stride)
-        storeFour((base &- even &- inner) &>> 12, into: &samples, at: origin &+ stride &* 2)
-        storeFour((base &+ even &- outer) &>> 12, into: &samples, at: origin &+ stride &* 3)
+        // Down the columns, all eight at once; then along the four rows, all of them at once. In between two bits more are
+        // kept than coefficients have, which those of sound files fit into 16 bits.
+        let (c1, c3) = (InverseDCT.load(block, 8), InverseDCT.load(block, 24))
+        let (c5, c7) = (InverseDCT.load(block, 40), InverseDCT.load(block, 56))
+        let base = sum(InverseDCT.load(block, 0), 16384, Line(), 0) &+ Lanes(repeating: 1 &<< 11)
+        let even = sum(InverseDCT.load(block, 16), 15137, InverseDCT.load(block, 48), -6270)
+        let outer = sum(c1, 20995, c3, 7373) &+ sum(c5, -4926, c7, -4176)
+        let inner = sum(c1, 8697, c3, -17799) &+ sum(c5, 11893, c7, -1730)
+        let (upper, lower) = (base &+ even, base &- even)
+        var lines = BlockLines(
+            narrow(upper &+ outer), narrow(lower &+ inner), narrow(lower &- inner), narrow(upper &- outer),
+            Line(), Line(), Line(), Line())
+        lines.transpose()
+        storeFour(lines, into: &samples, at: origin, stride: stride)
     }
 
     @inline(__always)
-    private static func storeFour(_ row: Lanes, into samples: inout MutableSpan<UInt8>, at origin: Int) {
-        let base = row[0] &<< 14
-        let even = row[2] &* 15137 &- row[6] &* 6270
-        let outer = row[1] &* 20995 &+ row[3] &* 7373 &- row[5] &* 4926 &- row[7] &* 4176
-        let inner = row[1] &* 8697 &- row[3] &* 17799 &+ row[5] &* 11893 &- row[7] &* 1730
-        samples[origin] = sample(base &+ even &+ outer, bits: 19)
-        samples[origin &+ 1] = sample(base &- even &+ inner, bits: 19)
-        samples[origin &+ 2] = sample(base &- even &- inner, bits: 19)
-        samples[origin &+ 3] = sample(base &+ even &- outer, bits: 19)
+    private static func storeFour(
+        _ lines: BlockLines, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
+    ) {
+        let base = quad(lines.l0, 16384, Line(), 0) &+ Quad(repeating: 1 &<< 18)
+        let even = quad(lines.l2, 15137, lines.l6, -6270)
+        let outer = quad(lines.l1, 20995, lines.l3, 7373) &+ quad(lines.l5, -4926, lines.l7, -4176)
+        let inner = quad(lines.l1, 8697, lines.l3, -17799) &+ quad(lines.l5, 11893, lines.l7, -1730)
+        let (upper, lower) = (base &+ even, base &- even)
+        // Columns of samples, each of four rows.
+        let shift = Quad(repeating: 19)
+        let (s0, s1) = ((upper &+ outer) &>> shift, (lower &+ inner) &>> shift)
+        let (s2, s3) = ((lower &- inner) &>> shift, (upper &- outer) &>> shift)
+        let (left, right) = (levels(s0, s1), levels(s2, s3))
+        for row in 0..<4 {
+            let place = origin &+ row &* stride
+            samples.store(SIMD4(left[row], left[row + 4], right[row], right[row + 4]), at: place)
+        }
+    }
+
+    @inline(__always)
+    private static func sum(
+        _ first: Line, _ firstFactor: Int32, _ second: Line, _ secondFactor: Int32
+    ) -> Lanes {
+        lanes { Int32(truncatingIfNeeded: first[$0]) } &* Lanes(repeating: firstFactor)
+            &+ lanes { Int32(truncatingIfNeeded: second[$0]) } &* Lanes(repeating: secondFactor)
+    }
+
+    /// As `sum`, of the first four lanes.
+    @inline(__always)
+    private static func quad(
+        _ first: Line, _ firstFactor: Int32, _ second: Line, _ secondFactor: Int32
+    ) -> Quad {
+        sum(first, firstFactor, second, secondFactor).lowHalf
+    }
+
+    @inline(__always)
+    private static func narrow(_ line: Lanes) -> Line {
+        lanes { Int16(truncatingIfNeeded: line[$0] &>> 12) }
+    }
+
+    /// Values around nought to samples around the middle level.
+    @inline(__always)
+    private static func levels(_ first: Quad, _ second: Quad) -> SIMD8<UInt8> {
+        let values = Line(
+            Int16(truncatingIfNeeded: first[0]), Int16(truncatingIfNeeded: first[1]),
+            Int16(truncatingIfNeeded: first[2]), Int16(truncatingIfNeeded: first[3]),
+            Int16(truncatingIfNeeded: second[0]), Int16(truncatingIfNeeded: second[1]),
+            Int16(truncatingIfNeeded: second[2]), Int16(truncatingIfNeeded: second[3]))
+        let shifted =
+            values.clamped(lowerBound: Line(repeating: -128), upperBound: Line(repeating: 127))
+            &+ Line(repeating: 128)
+        return lanes { UInt8(truncatingIfNeeded: shifted[$0]) }
     }
 
     /// To 2 x 2 samples, the first at `origin`.
@@ -38,8 +87,8 @@ enum ReducedInverseDCT {
         _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
         stride: Int
     ) {
-        let (c1, c3, c5, c7) = (lanes(block, 8), lanes(block, 24), lanes(block, 40), lanes(block, 56))
-        let base = lanes(block, 0) &<< 15 &+ 1 &<< 12
+        let (c1, c3, c5, c7) = (wide(block, 8), wide(block, 24), wide(block, 40), wide(block, 56))
+        let base = wide(block, 0) &<< 15 &+ 1 &<< 12
         let odd = (c1 &* 29692 &- c3 &* 10426) &+ (c5 &* 6967 &- c7 &* 5906)
         storeTwo((base &+ odd) &>> 13, into: &samples, at: origin)
         storeTwo((base &- odd) &>> 13, into: &samples, at: origin &+ stride)
@@ -65,7 +114,7 @@ enum ReducedInverseDCT {
     }
 
     @inline(__always)
-    private static func lanes(_ block: borrowing CoefficientBlock, _ start: Int) -> Lanes {
+    private static func wide(_ block: borrowing CoefficientBlock, _ start: Int) -> Lanes {
         Lanes(truncatingIfNeeded: InverseDCT.load(block, start))
     }
 }

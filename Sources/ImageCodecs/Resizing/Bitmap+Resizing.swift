@@ -15,6 +15,40 @@ extension Bitmap {
         return averager.finish(isComplete: isComplete)
     }
 
+    /// The picture at another size, sharper than `resized(to:)` makes it: by Lanczos' kernel of three lobes, of the stored
+    /// values, without linearising them; translucent pixels count by their alpha. Both sides must be positive.
+    public func resampled(to size: ImageSize) -> Bitmap { resampled(to: PictureLayout(whole: size)) }
+
+    /// The picture as `sizing` wants it, never enlarged, sharper than `resized(to:)` makes it.
+    package func resampled(to sizing: ImageSizing?) -> Bitmap {
+        resampled(to: PictureLayout(size, to: sizing))
+    }
+
+    private func resampled(to layout: PictureLayout) -> Bitmap {
+        guard layout.scaled != size else { return cropped(to: layout) }
+        let reduced = Self.reduced(size, for: layout.scaled)
+        return Resampler(reduced == size ? self : resized(to: reduced), to: layout).resampled()
+    }
+
+    /// The size that a picture is first averaged to where it is far larger than wanted: means do as well there, and need fewer
+    /// rows at a time. It stays at least four times as large as wanted.
+    private static func reduced(_ source: ImageSize, for target: ImageSize) -> ImageSize {
+        func side(_ source: Int, _ target: Int) -> Int {
+            source < target * 8 ? source : source / (source / (target * 4))
+        }
+        return ImageSize(
+            width: side(source.width, target.width), height: side(source.height, target.height))
+    }
+
+    /// Bytes in use at most while a picture is resampled, with the result and without the picture.
+    package static func memoryToResample(from source: ImageSize, to target: ImageSize) -> Int {
+        guard source != target else { return 0 }
+        let reduced = reduced(source, for: target)
+        // Averaging takes two sums for each channel of a column.
+        let averaging = reduced == source ? 0 : reduced.bitmapBytes + source.width * 2 * 16
+        return averaging + Resampler.memory(from: reduced, to: target)
+    }
+
     /// The columns and rows of a layout that does not scale this picture.
     func cropped(to layout: PictureLayout) -> Bitmap {
         guard layout.size != size else { return self }

@@ -1,35 +1,72 @@
 /// Of which pixels of a line each pixel of its resampled line is made, and by what weights: Lanczos' window of three lobes
 /// over a sine cardinal, as wide as a pixel of the smaller of the two lines needs it.
+///
+/// The pixels of the source come in pairs, the first of which is even, as `Resampler` multiplies them.
 struct LanczosKernel {
-    /// The first source pixel for each pixel of the result.
+    /// The first pair for each pixel of the result.
     let starts: [Int]
-    /// How many source pixels count for each.
-    let taps: Int
-    /// So many weights for each pixel of the result, of the sum 1.
-    let weights: [Float]
+    /// How many pairs count for each.
+    let pairs: Int
+    /// So many pairs of weights for each pixel of the result, one after the other for each of four channels. Their sum is
+    /// `one`, to the last bit: so a flat picture stays flat.
+    let weights: [Resampler.Pair]
 
-    /// A kernel between lines of so many pixels, at least one.
-    init(from source: Int, to target: Int) {
+    /// The weights have 14 fraction bits, as many as fit 16 bits beside a sign and a whole.
+    static let fractionBits: Int32 = 14
+    private static let one = 1 << Int(fractionBits)
+    private static let lobes = 3.0
+
+    /// A kernel between lines of so many pixels, at least one, for a part of the result.
+    init(from source: Int, to target: Int, for columns: Range<Int>) {
         let scale = Double(source) / Double(target)
         let width = max(scale, 1)
-        let reach = Self.lobes * width
-        taps = min(source, Int((2 * reach).rounded(.up)) + 1)
+        pairs = Self.pairs(from: source, to: target)
+        let lastStart = (source + 1) / 2 - pairs
         var starts: [Int] = []
-        var weights: [Float] = []
-        for pixel in 0..<target {
+        var weights: [Resampler.Pair] = []
+        starts.reserveCapacity(columns.count)
+        weights.reserveCapacity(columns.count * pairs)
+        var line = [Double](repeating: 0, count: pairs * 2)
+        for pixel in columns {
             let centre = (Double(pixel) + 0.5) * scale
-            // Beyond the line's ends there is nothing: the weights within make up for it.
-            let start = max(0, min(Int((centre - reach).rounded(.down)), source - taps))
-            let raw = (start..<start + taps).map { Self.lanczos((Double($0) + 0.5 - centre) / width) }
-            let sum = raw.reduce(0, +)
+            let first = Int((centre - Self.lobes * width).rounded(.down))
+            let start = max(0, min(first >> 1, lastStart))
+            var sum = 0.0
+            for index in 0..<pairs * 2 {
+                let place = start * 2 + index
+                // Beyond the line's ends there is nothing: the weights within make up for it.
+                let isWithin = place < source
+                line[index] = isWithin ? Self.lanczos((Double(place) + 0.5 - centre) / width) : 0
+                sum += line[index]
+            }
             starts.append(start)
-            weights += raw.map { Float($0 / sum) }
+            Self.append(line, sum: sum, to: &weights)
         }
         self.starts = starts
         self.weights = weights
     }
 
-    private static let lobes = 3.0
+    /// Pairs that hold all pixels within the lobes, wherever these begin.
+    static func pairs(from source: Int, to target: Int) -> Int {
+        let width = max(Double(source) / Double(target), 1)
+        return min((source + 1) / 2, Int((lobes * width).rounded(.up)) + 1)
+    }
+
+    /// Appends weights as whole numbers of the sum `one`: what rounding leaves goes to the heaviest.
+    private static func append(_ line: [Double], sum: Double, to weights: inout [Resampler.Pair]) {
+        let first = weights.count
+        var (rest, most, heaviest) = (one, Int16.min, 0)
+        for pair in 0..<line.count / 2 {
+            let even = Int16((line[pair * 2] / sum * Double(one)).rounded())
+            let odd = Int16((line[pair * 2 + 1] / sum * Double(one)).rounded())
+            weights.append(Resampler.Pair(even, odd, even, odd, even, odd, even, odd))
+            rest -= Int(even) + Int(odd)
+            if max(even, odd) > most { (most, heaviest) = (max(even, odd), pair) }
+        }
+        let place = first + heaviest
+        let isEven = weights[place][0] == most
+        for channel in 0..<4 { weights[place][channel * 2 + (isEven ? 0 : 1)] += Int16(rest) }
+    }
 
     private static func lanczos(_ distance: Double) -> Double {
         guard abs(distance) > 1e-9 else { return 1 }

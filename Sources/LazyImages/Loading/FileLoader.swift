@@ -172,6 +172,16 @@ public final class FileLoader: Sendable {
         var load: SharedTask<LoadedImage>?
         /// Hears how far the transfer is.
         var listener: TaskListener?
+        /// Whether it waits for the server's word where others get what is stored meanwhile (RFC 5861 section 3).
+        var waitsForServer = false
+    }
+
+    /// As `file(for:)`, but never gives what is stale while it is revalidated: for a cache on top of this one that does that
+    /// itself.
+    @concurrent package func validatedFile(
+        for request: ImageRequest
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        try await file(for: request, Client(waitsForServer: true))
     }
 
     /// Loads a file for a client.
@@ -246,6 +256,8 @@ public final class FileLoader: Sendable {
             if let stamp { stored = await self.stored(for: request, since: stamp) }
             switch try use(of: stored, for: request) {
             case .give(let file): return file
+            case .giveAndRevalidate(_, let order) where client.waitsForServer:
+                if let file = try await transfer(order, client, since: stamp) { return file }
             case .giveAndRevalidate(let file, let order):
                 await downloader.beginInBackground(order, since: stamp)
                 return file

@@ -30,12 +30,14 @@ final class KnownAddress: Sendable {
 struct KnownAddresses: ~Copyable {
     private let known = Lock<[String: KnownAddress]>([:])
 
-    /// Some 2 KiB each.
+    /// Some 4 KiB each, at most: longer targets are rare, and not worth it.
     private static let limit = 8192
+    private static let longestTarget = 1024
 
     subscript(target: String) -> KnownAddress? { known.withLock { $0[target] } }
 
     func note(_ address: KnownAddress, _ target: String) {
+        guard target.utf8.count <= Self.longestTarget else { return }
         known.withLock { known in
             // Rarely, and cheap to fill again.
             if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }

@@ -43,6 +43,7 @@ package final class PictureCounters: Sendable {
         switch file.source {
         case .network, .resumed: count(.fetched)
         case .revalidated: count(.confirmed)
+        case .stale: count(.stale)
         default: break
         }
     }

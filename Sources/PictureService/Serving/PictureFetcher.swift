@@ -22,7 +22,8 @@ struct PictureFetcher: Sendable {
             downloads.security.fetchGuard = fetchGuard
             return FileLoader(
                 memory: MemoryCache(limit: Self.fileMemory), disk: disk, configuration: downloads,
-                transport: configuration.transport, clock: configuration.clock)
+                transport: configuration.transport, pressure: configuration.pressure,
+                clock: configuration.clock)
         }
         let sources = rules.sources.union(rules.catalogueSources).compactMap { source in
             // Plain http too: the operator has named the host.
@@ -36,7 +37,7 @@ struct PictureFetcher: Sendable {
 
     /// The file at an address, from a tier or the origin.
     func file(_ source: PictureSource, isSigned: Bool) async throws(ImageLoadingError) -> LoadedFile {
-        try await (isSigned ? signed : listed).file(for: ImageRequest(url: source.url))
+        try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(url: source.url))
     }
 
     /// Whether signed addresses are fetched by other rules, so that no others may share their transfers.

@@ -3,7 +3,7 @@ package import LazyImages
 /// What a picture is made of.
 package enum PictureOriginal: Sendable {
     /// The picture at an address.
-    /// - Parameter isSigned: whether somebody with a key vouches for the address.
+    /// - Parameter isSigned: whether it may be fetched only because somebody with a key vouches for it.
     case address(PictureSource, isSigned: Bool)
     /// A picture that is here, such as an uploaded poster.
     case stored(StoredOriginal)

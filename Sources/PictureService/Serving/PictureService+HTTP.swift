@@ -22,7 +22,8 @@ extension PictureService {
             // Every query would be another key for caches in front.
             guard target.query.fields.isEmpty else { throw .malformedAddress }
             try rules.check(address, now: clock.seconds)
-            let isSigned = address.signature != nil
+            // What is on offer needs no signature, whoever signed its size: it is fetched by the rules of the offer.
+            let isSigned = address.signature != nil && (try? rules.check(address.source)) == nil
             let known = KnownAddress(address.recipe, of: .address(address.source, isSigned: isSigned))
             addresses.note(known, head.target)
             return serve(known, head)
@@ -77,7 +78,8 @@ extension PictureService {
         case .failure(let failure): return answer(failure, to: head)
         case .picture(let picture, let record, let status):
             var fields: HTTPFields = [
-                "ETag": picture.entityTag, "Cache-Control": control(recipe, record, original),
+                "ETag": picture.entityTag,
+                "Cache-Control": control(recipe, record, original),
                 // What max-age says is what is left, and counts from now.
                 "Age": "0", "Cache-Status": status.value,
             ]

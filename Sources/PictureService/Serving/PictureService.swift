@@ -29,6 +29,9 @@ package final class PictureService: Sendable {
         package var pictureMemory = MemoryLimit.standard
         /// Where pictures and sources are kept; nil for memory alone. Nothing else may keep files in its folder.
         package var disk: DiskCache?
+        /// How short memory is: a warning halves what is kept there, and when it is critical all goes. Default: nil, for a
+        /// service that does not care.
+        package var pressure: MemoryPressure?
         package var transport: any Transport = CurlTransport()
         package var decoders = ImageDecoders.standard
         package var clock = WallClock.system
@@ -51,6 +54,7 @@ package final class PictureService: Sendable {
     private let flights = Lock<[CacheKey: SourceFlight]>([:])
     let clock: WallClock
     let addresses = KnownAddresses()
+    private let relief = PressureReader()
     private let isTrimming = Atomic<Bool>(false)
 
     package init(_ configuration: Configuration) {
@@ -65,6 +69,11 @@ package final class PictureService: Sendable {
             failures: FailureMemory(), revalidations: Revalidations(), counters: counters,
             decoders: configuration.decoders,
             limits: configuration.rules.limits, clock: configuration.clock)
+        relief.read(configuration.pressure) { [tiers] level in
+            tiers.pictures.relieve(level)
+            // The allocator keeps what is free for itself; where memory is short others need it.
+            if level > .normal { csystem_trim_memory() }
+        }
     }
 
     // MARK: Requests
@@ -112,10 +121,12 @@ package final class PictureService: Sendable {
     /// Signed addresses may be fetched by other rules: then they have transfers of their own.
     private func flightKey(_ original: PictureOriginal) -> CacheKey {
         if case .address(_, isSigned: true) = original, surroundings.fetcher.tellsSigned {
-            return original.recordKey.variant("signed")
+            return original.recordKey.variant(Self.signedVariant)
         }
         return original.recordKey
     }
+
+    private static let signedVariant = "signed"
 
     private func remove(_ flight: SourceFlight, _ key: CacheKey) {
         flights.withLock { flights in
@@ -124,13 +135,11 @@ package final class PictureService: Sendable {
     }
 
     private func run(_ flight: SourceFlight, _ key: CacheKey) async {
-        var work = SourceWork(flight.original, surroundings)
+        var work = SourceWork(flight, surroundings)
         while let recipe = flight.next() {
             let outcome = await work.outcome(for: recipe)
-            // What must be asked for anew each time is for those alone who have waited for it.
-            if !work.holds { flight.close() }
             flight.deliver(outcome, for: recipe)
-            await work.keep(outcome, recipe)
+            await work.keepMade()
         }
         remove(flight, key)
         work.end()
@@ -160,6 +169,11 @@ package final class PictureService: Sendable {
     package func purge(_ source: PictureSource) async -> Bool {
         let key = PictureOriginal.recordKey(ofAddress: source)
         let isKnown = await tiers.record(key) != nil
+        for key in [key, key.variant(Self.signedVariant)] {
+            // Its clients get what they asked for, but nothing of it is kept.
+            flights.withLock { $0.removeValue(forKey: key) }?.forget()
+        }
+        surroundings.revalidations.forget(key)
         surroundings.failures.forget(key)
         await surroundings.fetcher.remove(source)
         await tiers.removeRecord(key)

@@ -1,6 +1,7 @@
 import HTTPSemantics
 package import ImageCodecs
 package import LazyImages
+import Synchronization
 
 /// A picture that is kept, ready to be sent.
 package final class KeptPicture: Sendable {
@@ -45,7 +46,13 @@ package struct PictureTiers: Sendable {
         init(_ record: SourceRecord) { self.record = record }
     }
 
+    /// Counts removed records. Who has read one from disk meanwhile must not put it back into memory.
+    private final class Removals: Sendable {
+        let count = Atomic(0)
+    }
+
     private let records: MemoryCache<KeptRecord>
+    private let removals = Removals()
     package let pictures: MemoryCache<KeptPicture>
     package let disk: DiskCache?
 
@@ -70,21 +77,39 @@ package struct PictureTiers: Sendable {
     /// The record of a source.
     func record(_ key: CacheKey) async -> SourceRecord? {
         if let kept = records.value(for: key) { return kept.record }
+        let removed = removals.count.load(ordering: .sequentiallyConsistent)
         guard let entry = await disk?.entry(for: key),
             let record = SourceRecord(String(decoding: entry.body.array, as: UTF8.self))
         else { return nil }
-        records.store(KeptRecord(record), for: key, cost: Self.recordCost)
+        keepInMemory(record, for: key) {
+            removals.count.load(ordering: .sequentiallyConsistent) != removed
+        }
         return record
     }
 
-    func keep(_ record: SourceRecord, for key: CacheKey) async {
+    /// Keeps a record in both tiers.
+    /// - Parameter isUnwanted: whether the source was purged before that.
+    func keep(
+        _ record: SourceRecord, for key: CacheKey, unless isUnwanted: () -> Bool = { false }
+    ) async {
+        keepInMemory(record, for: key, unless: isUnwanted)
+        await disk?.store(
+            ByteArray(Array(record.text.utf8)), metadata: [], for: key, unless: isUnwanted)
+    }
+
+    /// Asks before it stores, and again afterwards, so that of a removal and this one sees the other.
+    private func keepInMemory(
+        _ record: SourceRecord, for key: CacheKey, unless isUnwanted: () -> Bool
+    ) {
+        guard !isUnwanted() else { return }
         records.store(KeptRecord(record), for: key, cost: Self.recordCost)
-        await disk?.store(Array(record.text.utf8), for: key)
+        if isUnwanted() { records.remove(key) }
     }
 
     /// Forgets a source. Its pictures are found by nobody from then on.
     func removeRecord(_ key: CacheKey) async {
         await disk?.remove(key)
+        removals.count.add(1, ordering: .sequentiallyConsistent)
         records.remove(key)
     }
 

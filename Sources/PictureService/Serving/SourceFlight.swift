@@ -17,8 +17,9 @@ final class SourceFlight: Sendable {
         var order: [String] = []
         var number = 0
         var task: Task<Void, Never>?
-        /// Whether nobody may join any more.
+        /// Whether nobody may join any more, and whether nothing of it may be kept.
         var isClosed = false
+        var isForgotten = false
     }
 
     let original: PictureOriginal
@@ -71,6 +72,17 @@ final class SourceFlight: Sendable {
 
     /// Lets nobody join any more. Who waits already is served.
     func close() { state.withLock { $0.isClosed = true } }
+
+    /// Has nothing kept of it, because its source was purged, and lets nobody join any more.
+    func forget() {
+        state.withLock { state in
+            state.isClosed = true
+            state.isForgotten = true
+        }
+    }
+
+    /// Whether its source was purged meanwhile.
+    var isForgotten: Bool { state.withLock { $0.isForgotten } }
 
     /// The recipe that has waited longest; nil where nobody waits any more, and then the work is over.
     func next() -> PictureRecipe? {

@@ -28,15 +28,17 @@ struct SourceWork {
         let status: CacheStatus
     }
 
-    private let original: PictureOriginal
+    private let flight: SourceFlight
+    private var original: PictureOriginal { flight.original }
     private let recordKey: CacheKey
     private let surroundings: Surroundings
     private var record: SourceRecord?
-    private var hasLooked = false
     private var isAdmitted = false
     private var loaded: Loaded?
-    /// Why it could not be loaded.
+    /// Why the source could not be loaded. It holds for all who wait.
     private var failure: PictureFailure?
+    /// What was made last and is not on disk yet.
+    private var made: (picture: KeptPicture, key: SHA256.Digest)?
     /// Decodes the source. Used on one thread after the other.
     private var maker: MakerBox?
     /// The memory that it was given.
@@ -50,14 +52,11 @@ struct SourceWork {
     private var tiers: PictureTiers { surroundings.tiers }
     private var now: Int { surroundings.clock.seconds }
 
-    init(_ original: PictureOriginal, _ surroundings: Surroundings) {
-        self.original = original
+    init(_ flight: SourceFlight, _ surroundings: Surroundings) {
+        self.flight = flight
         self.surroundings = surroundings
-        recordKey = original.recordKey
+        recordKey = flight.original.recordKey
     }
-
-    /// Whether a client that comes now may have what this work has found.
-    var holds: Bool { failure == nil && record.map { $0.mayBeKept && $0.use(now: now) == .fresh } != false }
 
     /// Gives back what was taken.
     mutating func end() {
@@ -69,20 +68,22 @@ struct SourceWork {
     /// The picture by a recipe, or why there is none.
     mutating func outcome(for recipe: PictureRecipe) async -> PictureOutcome {
         do throws(PictureFailure) {
-            if let failure = surroundings.failures.failure(of: recordKey) { throw failure }
-            if !hasLooked {
+            if let failure = failure ?? surroundings.failures.failure(of: recordKey) { throw failure }
+            if loaded == nil {
+                // Each time: others may have fetched or purged it meanwhile.
                 record = await tiers.record(recordKey)
-                hasLooked = true
+                if let found = await stored(recipe) { return found }
             }
-            if loaded == nil, let found = await stored(recipe) { return found }
-            try await load()
-            guard let loaded else { throw .busy }
+            let loaded = try await source()
             let key = loaded.record.key(recipe)
             if let picture = await tiers.picture(key) {
                 return .picture(picture, loaded.record, loaded.status)
             }
             let picture = KeptPicture(try await make(recipe, of: loaded), key: key)
-            if loaded.record.mayBeKept { tiers.keepInMemory(picture, as: key) }
+            if loaded.record.mayBeKept {
+                tiers.keepInMemory(picture, as: key)
+                made = (picture, key)
+            }
             return .picture(picture, loaded.record, loaded.status)
         } catch {
             return await staleOutcome(recipe, instead: error)
@@ -90,11 +91,10 @@ struct SourceWork {
     }
 
     /// Keeps on disk what was made.
-    func keep(_ outcome: PictureOutcome, _ recipe: PictureRecipe) async {
-        guard let loaded, loaded.record.mayBeKept, case .picture(let picture, let record, _) = outcome else {
-            return
-        }
-        await tiers.keepOnDisk(picture, as: record.key(recipe))
+    mutating func keepMade() async {
+        guard let (picture, key) = made else { return }
+        made = nil
+        await tiers.keepOnDisk(picture, as: key)
     }
 
     // MARK: What is stored
@@ -104,38 +104,9 @@ struct SourceWork {
         guard let record else { return nil }
         let use = record.use(now: now)
         guard use != .validate, let picture = await tiers.picture(record.key(recipe)) else { return nil }
-        if use == .staleWhileRevalidating { revalidateMeanwhile() }
+        if use == .staleWhileRevalidating { Self.revalidate(original, surroundings) }
         surroundings.counters.count(.diskHit)
         return .picture(picture, record, .hit(record, now: now))
-    }
-
-    /// Has the origin asked, whoever waits (RFC 5861 section 3), so that what it says counts for later requests.
-    private func revalidateMeanwhile() {
-        guard case .address(let source, let isSigned) = original, surroundings.gate.enter() else { return }
-        let (surroundings, recordKey) = (surroundings, recordKey)
-        guard surroundings.revalidations.begin(recordKey) else { return surroundings.gate.leave() }
-        Task {
-            // Losing the error is right: what is stored stays.
-            if let record = try? await Self.revalidated(source, isSigned: isSigned, surroundings),
-                record.mayBeKept
-            {
-                await surroundings.tiers.keep(record, for: recordKey)
-            }
-            surroundings.revalidations.end(recordKey)
-            surroundings.gate.leave()
-        }
-    }
-
-    private static func revalidated(
-        _ source: PictureSource, isSigned: Bool, _ surroundings: Surroundings
-    ) async throws -> SourceRecord {
-        var file = try await surroundings.fetcher.file(source, isSigned: isSigned)
-        if file.source == .stale {
-            // The loader revalidates in the background too.
-            await surroundings.fetcher.flush()
-            file = try await surroundings.fetcher.file(source, isSigned: isSigned)
-        }
-        return try await record(of: file, surroundings)
     }
 
     /// The stale picture instead of a failure that may pass, where the origin allows that (RFC 9111 section 4.2.4).
@@ -151,30 +122,44 @@ struct SourceWork {
 
     // MARK: The source
 
-    private mutating func load() async throws(PictureFailure) {
-        if loaded != nil { return }
-        if let failure { throw failure }
-        if !isAdmitted {
-            guard surroundings.gate.enter() else { throw .busy }
-            isAdmitted = true
-        }
-        let fresh: Loaded
+    /// The source, loaded once for all who wait.
+    private mutating func source() async throws(PictureFailure) -> Loaded {
         do throws(PictureFailure) {
-            switch original {
-            case .address(let source, let isSigned): fresh = try await fetched(source, isSigned: isSigned)
-            case .stored(let stored): fresh = try await read(stored)
-            }
+            let source = if let loaded { loaded } else { try await load() }
+            // Those who wait may have it. Later requests have to ask the origin again.
+            if !source.record.mayBeKept || source.record.use(now: now) != .fresh { flight.close() }
+            return source
         } catch {
             failure = error
+            flight.close()
+            throw error
+        }
+    }
+
+    private mutating func load() async throws(PictureFailure) -> Loaded {
+        guard surroundings.gate.enter() else { throw .busy }
+        isAdmitted = true
+        let fresh: Loaded
+        do throws(PictureFailure) {
+            fresh =
+                switch original {
+                case .address(let source, let isSigned): try await fetched(source, isSigned: isSigned)
+                case .stored(let stored): try await read(stored)
+                }
+        } catch {
+            // There is no such picture any more, so that nothing of it may be sent when the origin fails later.
+            if !error.mayPass, record != nil { await tiers.removeRecord(recordKey) }
             throw error
         }
         if fresh.record.mayBeKept {
-            await tiers.keep(fresh.record, for: recordKey)
+            let flight = flight
+            await tiers.keep(fresh.record, for: recordKey) { flight.isForgotten }
         } else if record != nil {
             await tiers.removeRecord(recordKey)
         }
         record = fresh.record
         loaded = fresh
+        return fresh
     }
 
     private func fetched(_ source: PictureSource, isSigned: Bool) async throws(PictureFailure) -> Loaded {
@@ -184,13 +169,13 @@ struct SourceWork {
         } catch {
             throw remembered(PictureFailure(error))
         }
-        let status = CacheStatus(file, hadRecord: record != nil)
         surroundings.counters.count(file)
-        return Loaded(
-            bytes: file.bytes, record: try await Self.record(of: file, surroundings), status: status)
+        let fetched = try await Self.record(of: file, surroundings)
+        let status = CacheStatus(file, hadRecord: record != nil) ?? .hit(fetched, now: now)
+        return Loaded(bytes: file.bytes, record: fetched, status: status)
     }
 
-    private static func record(
+    static func record(
         of file: LoadedFile, _ surroundings: Surroundings
     ) async throws(PictureFailure) -> SourceRecord {
         guard let header = file.header, let size = header.size, let freshness = file.freshness else {
@@ -222,7 +207,7 @@ struct SourceWork {
                 control: [], received: now, initialAge: 0, lifetime: CacheControl.maximumSeconds)
             return .success(
                 Loaded(
-                    bytes: bytes, record: record, status: CacheStatus(forward: .uriMiss)))
+                    bytes: bytes, record: record, status: CacheStatus(forward: .uriMiss, isStored: true)))
         }
         switch outcome {
         case .success(let loaded): return loaded
@@ -261,7 +246,14 @@ struct SourceWork {
     private mutating func maker(
         for recipe: PictureRecipe, of loaded: Loaded
     ) async throws(PictureFailure) -> MakerBox {
-        if let maker, maker.maker.withLock({ $0.memory(for: recipe) }) <= memory { return maker }
+        if let maker {
+            let more = maker.maker.withLock { $0.memory(for: recipe) } - memory
+            if more <= 0 { return maker }
+            if surroundings.gate.extend(by: more) {
+                memory += more
+                return maker
+            }
+        }
         let fresh: PictureMaker
         do throws(PictureError) {
             fresh = try PictureMaker(
@@ -271,10 +263,9 @@ struct SourceWork {
         }
         let needed = fresh.memory(for: recipe)
         guard needed <= surroundings.gate.memory else {
-            throw remembered(
-                PictureFailure(
-                    .unprocessableContent, "the source takes more memory than the service has for one picture"
-                ))
+            // Not remembered: a smaller picture of it may take less.
+            throw PictureFailure(
+                .unprocessableContent, "the source takes more memory than the service has for one picture")
         }
         // Nothing is held while it waits: two that held a part each could wait for each other.
         dropMaker()
@@ -314,14 +305,14 @@ extension CacheStatus {
         CacheStatus(timeToLive: record.lifetime - record.age(now: now))
     }
 
-    /// What a loader found or fetched.
-    fileprivate init(_ file: LoadedFile, hadRecord: Bool) {
+    /// How a loader fetched it; nil for what it found.
+    fileprivate init?(_ file: LoadedFile, hadRecord: Bool) {
         switch file.source {
         case .network, .resumed:
             self.init(
                 forward: hadRecord ? .stale : .uriMiss, forwardStatus: file.status, isStored: file.mayBeKept)
         case .revalidated: self.init(forward: .stale, forwardStatus: 304, isStored: file.mayBeKept)
-        case .memory, .disk, .local, .stale, .decoded: self.init()
+        case .memory, .disk, .local, .stale, .decoded: return nil
         }
     }
 }

@@ -90,6 +90,16 @@ package final class WorkGate: Sendable {
         }
     }
 
+    /// Takes more memory for a worker, without waiting: two that held a part each could wait for each other.
+    /// - Returns: false where there is not so much.
+    func extend(by bytes: Int) -> Bool {
+        state.withLock { state in
+            guard bytes <= state.memory else { return false }
+            state.memory -= bytes
+            return true
+        }
+    }
+
     /// Gives a worker and its memory back.
     func release(_ bytes: Int) {
         let begun = state.withLock { state in

@@ -16,6 +16,9 @@ enum PictureCommand: Command {
         options: [
             Option(
                 name: "output", letter: "o", value: "OUT", help: "the file to write; for several, the folder"),
+            Option(
+                name: "workers", value: "N",
+                help: "threads that decode and encode (default: one a processor)"),
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
         ])
@@ -23,7 +26,8 @@ enum PictureCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let sources = session.arguments.operands.dropLast()
         let maker = Maker(
-            recipe: try recipe(session.arguments.operands), output: try output(session, sources), session)
+            recipe: try recipe(session.arguments.operands), output: try output(session, sources),
+            workers: try session.arguments.number("workers", in: 1...1024), session)
         let words = Words(sources)
         let report = FetchReport(session)
         let opened = session.makeLoader(keepsFiles: false)
@@ -110,11 +114,13 @@ extension PictureCommand {
         let recipe: PictureRecipe
         let output: PictureOutput
         let session: Session
-        /// Decoding takes the processor and a picture's memory: no more at once than there are processors.
-        let threads = BlockingThreads(count: ProcessInfo.processInfo.activeProcessorCount)
+        let threads: BlockingThreads
 
-        init(recipe: PictureRecipe, output: PictureOutput, _ session: Session) {
+        /// - Parameter workers: pictures that are made at once, each of which takes a processor and its memory. Default: as
+        ///   many as there are processors.
+        init(recipe: PictureRecipe, output: PictureOutput, workers: Int?, _ session: Session) {
             (self.recipe, self.output, self.session) = (recipe, output, session)
+            threads = BlockingThreads(count: workers ?? ProcessInfo.processInfo.activeProcessorCount)
         }
 
         func job(for word: String) -> Job {

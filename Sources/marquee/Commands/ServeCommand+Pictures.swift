@@ -45,6 +45,7 @@ extension ServeCommand {
         configuration.pictureMemory =
             try arguments.bytes("memory-size") ?? configuration.pictureMemory
         configuration.downloads = downloads(settings, configuration.downloads, arguments)
+        configuration.pressure = .system
         if settings.usesDisk {
             configuration.disk = DiskCache(folder: pictureFolder(settings), limit: settings.cacheLimit)
         }

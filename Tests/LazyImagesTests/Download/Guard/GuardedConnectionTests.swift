@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestNames
 import TestSupport
 import Testing
 

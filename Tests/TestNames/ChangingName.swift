@@ -5,14 +5,14 @@ import SystemSupport
 ///
 /// The name service is the system's, for libcurl too: the test program has a `getaddrinfo` of its own, which the dynamic
 /// linker prefers to the C library's. It answers for these names and hands all others on.
-final class ChangingName: Sendable {
+package final class ChangingName: Sendable {
     private static let addresses = Lock<[String: [String]]>([:])
     private static let lastNumber = Lock(0)
 
-    let name: String
+    package let name: String
 
     /// A name that has these addresses, one after the other.
-    init(_ addresses: [String]) {
+    package init(_ addresses: [String]) {
         let number = Self.lastNumber.withLock { number in
             number += 1
             return number
@@ -28,13 +28,13 @@ final class ChangingName: Sendable {
     }
 
     /// The addresses that nobody has been told yet.
-    var left: [String] {
+    package var left: [String] {
         let name = name
         return Self.addresses.withLock { $0[name] ?? [] }
     }
 
     /// Looks the name up; whether there was an answer.
-    func lookUp() -> Bool {
+    package func lookUp() -> Bool {
         var found: UnsafeMutablePointer<addrinfo>?
         defer { if let found = unsafe found { unsafe freeaddrinfo(found) } }
         return unsafe getaddrinfo(name, nil, nil, &found) == 0

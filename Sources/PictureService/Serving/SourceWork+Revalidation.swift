@@ -1,0 +1,44 @@
+import LazyImages
+
+extension SourceWork {
+    /// Has the origin asked while what is stored is sent (RFC 5861 section 3), once at a time for each source. The answer
+    /// counts for later requests.
+    static func revalidate(_ original: PictureOriginal, _ surroundings: Surroundings) {
+        let revalidations = surroundings.revalidations
+        let key = original.recordKey
+        guard case .address(let source, let isSigned) = original, let number = revalidations.begin(key)
+        else { return }
+        guard surroundings.gate.enter() else { return revalidations.end(key, number) }
+        Task {
+            await revalidate(source, isSigned: isSigned, key, surroundings) {
+                !revalidations.isWanted(key, number)
+            }
+            surroundings.gate.leave()
+            revalidations.end(key, number)
+        }
+    }
+
+    private static func revalidate(
+        _ source: PictureSource, isSigned: Bool, _ key: CacheKey, _ surroundings: Surroundings,
+        unless isUnwanted: () -> Bool
+    ) async {
+        do throws(PictureFailure) {
+            let file: LoadedFile
+            do {
+                file = try await surroundings.fetcher.file(source, isSigned: isSigned)
+            } catch {
+                throw PictureFailure(error)
+            }
+            surroundings.counters.count(file)
+            let record = try await record(of: file, surroundings)
+            if record.mayBeKept {
+                await surroundings.tiers.keep(record, for: key, unless: isUnwanted)
+            } else {
+                await surroundings.tiers.removeRecord(key)
+            }
+        } catch {
+            // What may pass leaves what is stored. All else takes its place.
+            if !error.mayPass { await surroundings.tiers.removeRecord(key) }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import HTTPSemantics
+import ImageCodecs
+import LazyImages
+import TestSupport
+import Testing
+
+@testable import PictureService
+
+/// One piece of work for all who want the same.
+@Suite("PictureService: work that is shared", .timeLimit(.minutes(10)))
+struct PictureServiceTests {
+    @Test("one transfer, one decode, and one encode for each recipe, however many ask")
+    func shared() async throws {
+        let client = try PictureClient()
+        let recipes = ["w92", "w154", "w342", "w500"]
+        let requests = try (0..<200).map { try client.begin(PictureClient.path(recipes[$0 % 4])) }
+        try await client.transport.transfer().answer(
+            try Samples.jpeg(510, 600), fields: ["Cache-Control": "max-age=6000"])
+        var bodies: [Set<[UInt8]>] = [[], [], [], []]
+        for (index, request) in requests.enumerated() {
+            let answer = try await request.value()
+            #expect(answer.status == 200)
+            bodies[index % 4].insert(answer.bytes)
+        }
+        #expect(bodies.allSatisfy { $0.count == 1 } && Set(bodies).count == 4)
+        #expect(client.transport.started.count == 1)
+        #expect(client.count(.fetched) == 1 && client.count(.decoded) == 1 && client.count(.made) == 4)
+        #expect(client.count(.joined) == 199)
+        try await eventually { client.service.gate.usage.sources == 0 }
+        #expect(client.service.gate.usage.memory == 0 && client.service.gate.usage.workers == 0)
+
+        let again = try await client.get("w342")
+        #expect(again.status == 200 && again["cache-status"]?.hasPrefix("marquee; hit; ttl=") == true)
+        #expect(client.count(.memoryHit) == 1 && client.transport.started.count == 1)
+    }
+
+    @Test("the size on offer is made, never larger than the source, with its type and a tag")
+    func sizes() async throws {
+        let client = try PictureClient(answering: PictureClient.giving(try Samples.jpeg(100, 150)))
+        for (recipe, width, height) in [("w92", 92, 138), ("w342", 100, 150)] {
+            let answer = try await client.get(recipe)
+            #expect(answer.status == 200 && answer["content-type"] == "image/jpeg")
+            #expect(
+                try ImageDecoders.standard.decode(answer.bytes).size
+                    == ImageSize(width: width, height: height))
+            #expect(answer["content-security-policy"] == "default-src 'none'; sandbox")
+            #expect(answer["cache-control"] == "public, max-age=60" && answer["age"] == "0")
+        }
+        let original = try await client.get("original")
+        #expect(try original.bytes == Samples.jpeg(100, 150))
+    }
+
+    @Test("what is transparent comes as a PNG")
+    func transparent() async throws {
+        let client = try PictureClient(answering: PictureClient.giving(Samples.png(200, 200, alpha: 90)))
+        let answer = try await client.get("w92")
+        #expect(answer["content-type"] == "image/png")
+        let bytes = answer.bytes.span
+        #expect(ImageFormat(detecting: bytes) == .png)
+    }
+
+    @Test("the last client that leaves cancels the transfer; one that leaves earlier does not")
+    func cancelled() async throws {
+        let client = try PictureClient()
+        let requests = try ["w92", "w92", "w342"].map { try client.begin(PictureClient.path($0)) }
+        let transfer = try await client.transport.transfer()
+        requests[0].leave()
+        requests[2].leave()
+        #expect(transfer.cancellation.count == 0)
+        requests[1].leave()
+        try await transfer.cancellation.reaches(1)
+        try await eventually { client.service.gate.usage.sources == 0 }
+        #expect(client.count(.abandoned) == 3 && !requests.contains(where: \.isAnswered))
+
+        // The next one begins anew.
+        let next = try client.begin(PictureClient.path("w92"))
+        try await client.transport.transfer(1).answer(try Samples.jpeg())
+        #expect(try await next.value().status == 200)
+    }
+
+    @Test("a client that leaves after its answer is no client that left")
+    func leftAfterwards() async throws {
+        let client = try PictureClient(answering: PictureClient.giving(try Samples.jpeg()))
+        let request = try client.begin(PictureClient.path("w92"))
+        _ = try await request.value()
+        request.leave()
+        #expect(client.count(.abandoned) == 0)
+    }
+
+    @Test("when all places are taken a new source is 503 with Retry-After, and who joins is not")
+    func busy() async throws {
+        let client = try PictureClient(configure: { configuration in
+            configuration.workers = 1
+            configuration.queue = 1
+        })
+        let sources = (0..<3).map { "https://\(PictureClient.host)/\($0)" }
+        let waiting = try sources.prefix(2).map { try client.begin(PictureClient.path("w92", $0)) }
+        _ = try await client.transport.transfers(2)
+        let joined = try client.begin(PictureClient.path("w342", sources[0]))
+        let refused = try await client.send(PictureClient.path("w92", sources[2]))
+        #expect(refused.status == 503 && refused["retry-after"] == "1")
+        #expect(refused["cache-control"] == "no-store" && client.service.counters.refusals == ["queue": 1])
+        for transfer in try await client.transport.transfers(2) { transfer.answer(try Samples.jpeg()) }
+        for request in waiting + [joined] { #expect(try await request.value().status == 200) }
+        try await eventually { client.service.gate.usage.sources == 0 }
+        let later = try client.begin(PictureClient.path("w92", sources[2]))
+        try await client.transport.transfer(2).answer(try Samples.jpeg())
+        #expect(try await later.value().status == 200)
+    }
+
+    @Test("the origin's failure reaches all who wait, whatever their size, with one request")
+    func failureIsShared() async throws {
+        let client = try PictureClient()
+        let requests = try ["w92", "w154", "w342", "w500"].map { try client.begin(PictureClient.path($0)) }
+        try await client.transport.transfer().answer([], status: 500)
+        for request in requests { #expect(try await request.value().status == 502) }
+        #expect(client.transport.started.count == 1)
+        // It is not remembered: whoever comes later has the origin asked again.
+        let later = try client.begin(PictureClient.path("w92"))
+        try await client.transport.transfer(1).answer(try Samples.jpeg())
+        #expect(try await later.value().status == 200)
+    }
+
+    @Test("an answer that may not be kept is for those who waited for it, and for nobody who comes later")
+    func notKept() async throws {
+        let client = try PictureClient()
+        for round in 0..<3 {
+            let requests = try ["w92", "w154"].map { try client.begin(PictureClient.path($0)) }
+            try await client.transport.transfer(round).answer(
+                try Samples.jpeg(shift: round), fields: ["Cache-Control": "no-store, max-age=60"])
+            for request in requests {
+                let answer = try await request.value()
+                #expect(answer.status == 200 && answer["cache-control"] == "no-store")
+            }
+        }
+        #expect(client.transport.started.count == 3 && client.count(.made) == 6)
+    }
+
+    @Test("of a source whose sizes need more memory one after the other the decoded picture is kept")
+    func growing() async throws {
+        let client = try PictureClient(sizes: ["w10", "w700"])
+        let requests = try ["w10", "w700"].map { try client.begin(PictureClient.path($0)) }
+        try await client.transport.transfer().answer(
+            try Samples.jpeg(700, 700), fields: ["Cache-Control": "max-age=60"])
+        for request in requests { #expect(try await request.value().status == 200) }
+        #expect(client.count(.decoded) == 1 && client.count(.made) == 2)
+    }
+
+    @Test(
+        "a source that takes more memory than there is is 422, which is not held against its smaller pictures"
+    )
+    func tooMuchMemory() async throws {
+        // Enough for the reduced scale, not for the whole.
+        let source = try Samples.jpeg(1600, 1600)
+        let maker = try PictureMaker(ImageBytes(source))
+        let small = maker.memory(for: try PictureRecipe("w92"))
+        #expect(maker.memory(for: try PictureRecipe("w1000")) > small)
+        let client = try PictureClient(
+            sizes: ["w92", "w1000"], configure: { $0.decodeMemory = small },
+            answering: PictureClient.giving(source))
+        #expect(try await client.get("w1000").status == 422)
+        #expect(try await client.get("w92").status == 200)
+    }
+
+    @Test("only a source that is decoded whole is handed out as it is")
+    func rubbish() async throws {
+        let source = try Samples.rubbish()
+        #expect(try ImageDecoders.standard.header(of: source).size == ImageSize(width: 100, height: 150))
+        let client = try PictureClient(answering: PictureClient.giving(source))
+        for recipe in ["original", "w92"] {
+            let answer = try await client.get(recipe)
+            #expect(answer.status == 422 && answer["cache-control"] == "public, max-age=60")
+            #expect(answer["content-type"] == "application/problem+json")
+        }
+        // That is remembered: no second transfer, no second decode.
+        #expect(client.transport.started.count == 1 && client.count(.decoded) == 1)
+    }
+
+    @Test("without a disk and with one the same answers come, and those on disk survive a restart")
+    func restart() async throws {
+        let folder = try TemporaryFolder()
+        let source = try Samples.jpeg()
+        let first = try PictureClient(
+            disk: DiskCache(folder: folder.file("cache")), answering: PictureClient.giving(source))
+        let answer = try await first.get("w92")
+        try await eventually { first.service.gate.usage.sources == 0 }
+        await first.service.flush()
+
+        let second = try PictureClient(disk: DiskCache(folder: folder.file("cache")))
+        let again = try await second.get("w92")
+        #expect(again.bytes == answer.bytes && again["etag"] == answer["etag"])
+        #expect(again["cache-status"] == "marquee; hit; ttl=60" && second.transport.started.count == 0)
+        #expect(second.count(.diskHit) == 1 && second.count(.decoded) == 0)
+        // Another size needs no transfer either: the source is there.
+        #expect(try await second.get("w154").status == 200)
+        #expect(second.transport.started.count == 0 && second.count(.decoded) == 1)
+        let memoryOnly = try PictureClient(answering: PictureClient.giving(source))
+        #expect(try await memoryOnly.get("w92").bytes == answer.bytes)
+    }
+}

@@ -1,0 +1,142 @@
+import FoundationEssentials
+import ImageCodecs
+import LazyImages
+import TestSupport
+import Testing
+
+@testable import PictureService
+
+enum TierSamples {
+    static let recipe = "w50"
+
+    static func record(_ shift: Int = 0) throws -> SourceRecord {
+        let source = ImageBytes(try Samples.jpeg(shift: shift))
+        return SourceRecord(
+            content: source.checksum, byteCount: source.count, format: .jpeg,
+            size: ImageSize(width: 100, height: 150), control: ["max-age=60"], received: TestClock.start,
+            initialAge: 0, lifetime: 60)
+    }
+
+    static func picture(_ recipe: String = recipe) throws -> (KeptPicture, SourceRecord) {
+        let (recipe, record) = (try PictureRecipe(recipe), try record())
+        let picture = try Picture.picture(of: ImageBytes(try Samples.jpeg()), recipe)
+        return (KeptPicture(picture, key: record.key(recipe)), record)
+    }
+}
+
+@Suite("Where pictures are kept", .timeLimit(.minutes(5)))
+struct PictureTiersTests {
+    private let folder: TemporaryFolder
+    private let key = CacheKey(id: "a", variant: "record")
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func tiers(disk: Bool = true) -> PictureTiers {
+        PictureTiers(memory: 1 << 20, disk: disk ? DiskCache(folder: folder.file("cache")) : nil)
+    }
+
+    @Test("memory gives what it was given, at once, and forgets a record that was removed")
+    func memory() async throws {
+        let tiers = tiers(disk: false)
+        let (picture, record) = try TierSamples.picture()
+        let digest = record.key(try PictureRecipe(TierSamples.recipe))
+        #expect(await tiers.record(key) == nil)
+        #expect(await tiers.picture(digest) == nil)
+        await tiers.keep(record, for: key)
+        tiers.keepInMemory(picture, as: digest)
+        #expect(
+            tiers.recordInMemory(key) == record && tiers.pictureInMemory(PictureTiers.key(digest)) === picture
+        )
+        #expect(await tiers.record(key) == record)
+        #expect(await tiers.picture(digest) === picture)
+        await tiers.removeRecord(key)
+        #expect(tiers.recordInMemory(key) == nil)
+        #expect(await tiers.record(key) == nil)
+    }
+
+    @Test("what is on disk is found after a restart: the same bytes under the same tag")
+    func restart() async throws {
+        let (picture, record) = try TierSamples.picture()
+        let digest = record.key(try PictureRecipe(TierSamples.recipe))
+        let first = tiers()
+        await first.keep(record, for: key)
+        await first.keepOnDisk(picture, as: digest)
+        await first.disk?.flush()
+
+        let second = tiers()
+        #expect(second.recordInMemory(key) == nil)
+        #expect(second.pictureInMemory(PictureTiers.key(digest)) == nil)
+        #expect(await second.record(key) == record)
+        let found = try #require(await second.picture(digest))
+        #expect(found.bytes == picture.bytes && found.format == picture.format && found.size == picture.size)
+        #expect(found.entityTag == picture.entityTag)
+        // From then on memory has both.
+        #expect(second.recordInMemory(key) == record)
+        #expect(second.pictureInMemory(PictureTiers.key(digest)) === found)
+    }
+
+    @Test("an entry that is damaged, or is none of ours, is not there")
+    func damaged() async throws {
+        let (picture, record) = try TierSamples.picture()
+        let digest = record.key(try PictureRecipe(TierSamples.recipe))
+        let tiers = tiers()
+        let disk = try #require(tiers.disk)
+        for metadata in ["", "jpeg 50", "jpeg 50 x", "gif 50 75", "jpeg 50 75 9"] {
+            await disk.store(picture.bytes, metadata: Array(metadata.utf8), for: PictureTiers.key(digest))
+            #expect(await tiers.picture(digest) == nil, "\(metadata)")
+        }
+        await disk.store([], metadata: Array("jpeg 50 75".utf8), for: PictureTiers.key(digest))
+        #expect(await tiers.picture(digest) == nil)
+        await disk.store(Array(record.text.dropLast(3).utf8), for: key)
+        #expect(await tiers.record(key) == nil)
+
+        await tiers.keep(record, for: key)
+        await tiers.keepOnDisk(picture, as: digest)
+        await disk.flush()
+        try damageFiles()
+        let second = self.tiers()
+        #expect(await second.record(key) == nil)
+        #expect(await second.picture(digest) == nil)
+    }
+
+    /// Changes a byte near the end of every file of the cache.
+    private func damageFiles() throws {
+        let root = folder.file("cache")
+        for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
+            let path = root + "/" + name
+            var isFolder = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder else {
+                continue
+            }
+            var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+            guard bytes.count > 40 else { continue }
+            bytes[bytes.count - 20] ^= 0xFF
+            try Data(bytes).write(to: URL(filePath: path))
+        }
+    }
+
+    @Test("a record is not kept in any tier once its source was purged")
+    func unwanted() async throws {
+        let tiers = tiers()
+        await tiers.keep(try TierSamples.record(), for: key) { true }
+        #expect(await tiers.record(key) == nil)
+        // Purged just after it was put into memory.
+        var looks = 0
+        await tiers.keep(try TierSamples.record(), for: key) {
+            looks += 1
+            return looks > 1
+        }
+        #expect(tiers.recordInMemory(key) == nil)
+        #expect(await tiers.record(key) == nil)
+    }
+
+    @Test("source, recipe and encoder decide the tag, and nothing else does")
+    func tags() throws {
+        let recipe = try PictureRecipe(TierSamples.recipe)
+        let tag = KeptPicture.entityTag(try TierSamples.record().key(recipe))
+        #expect(tag == KeptPicture.entityTag(try TierSamples.record().key(PictureRecipe("w50.q80.v9"))))
+        #expect(tag != KeptPicture.entityTag(try TierSamples.record(1).key(recipe)))
+        #expect(tag != KeptPicture.entityTag(try TierSamples.record().key(PictureRecipe("w51"))))
+        #expect(tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count == 34)
+    }
+}

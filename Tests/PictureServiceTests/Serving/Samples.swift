@@ -1,0 +1,49 @@
+import HTTPSemantics
+import ImageCodecs
+import LazyImages
+import SystemSupport
+
+/// Pictures of colours that change smoothly, as those of photographs do.
+enum Samples {
+    static func bitmap(_ width: Int, _ height: Int, alpha: UInt8 = 255, shift: Int = 0) -> Bitmap {
+        var pixels: [UInt8] = []
+        pixels.reserveCapacity(width * height * 4)
+        for y in 0..<height {
+            for x in 0..<width {
+                pixels += [
+                    UInt8(x * 255 / width), UInt8(y * 255 / height), UInt8((x + y + shift) & 63), alpha,
+                ]
+            }
+        }
+        return Bitmap(width: width, height: height, pixels: pixels)
+    }
+
+    /// - Parameter shift: makes another picture of the same size.
+    static func jpeg(_ width: Int = 100, _ height: Int = 150, shift: Int = 0) throws -> [UInt8] {
+        try JPEGEncoder(quality: 90).encode(bitmap(width, height, shift: shift))
+    }
+
+    static func png(_ width: Int, _ height: Int, alpha: UInt8 = 255) -> [UInt8] {
+        PNGEncoder(colours: alpha < 255 ? .rgba : .rgb).encode(bitmap(width, height, alpha: alpha))
+    }
+
+    /// A JPEG with its whole header and nothing behind it that could be decoded.
+    static func rubbish() throws -> [UInt8] {
+        let whole = try jpeg()
+        let scan = whole.firstRange(of: [0xFF, 0xDA])?.lowerBound ?? 0
+        // What looks like markers is escaped, as in a file.
+        return whole[..<(scan + 14)] + (0..<400).map { UInt8(truncatingIfNeeded: $0 &* 89) & 0xFE } + [
+            0xFF, 0xD9,
+        ]
+    }
+}
+
+/// A time of day that a test sets.
+final class TestClock: Sendable {
+    static let start = 1_790_000_000
+    private let now = Lock(start)
+
+    var seconds: Int { now.withLock { $0 } }
+    var wall: WallClock { WallClock { [self] in seconds } }
+    func advance(by seconds: Int) { now.withLock { $0 += seconds } }
+}

@@ -1,0 +1,127 @@
+import LazyImages
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import PictureService
+
+@Suite("Work that requests share", .timeLimit(.minutes(5)))
+struct SourceFlightTests {
+    /// What was delivered, in order.
+    private final class Inbox: Sendable {
+        private let log = Lock<[String]>([])
+        var all: [String] { log.withLock { $0 } }
+
+        func take(_ name: String) -> SourceFlight.Delivery {
+            { [self] outcome in
+                guard case .failure(let failure) = outcome else { return }
+                log.withLock { $0.append("\(name) \(failure.detail)") }
+            }
+        }
+    }
+
+    private let inbox = Inbox()
+    private let small: PictureRecipe
+    private let large: PictureRecipe
+    private let flight: SourceFlight
+
+    init() throws {
+        small = try PictureRecipe("w92")
+        large = try PictureRecipe("w342")
+        flight = SourceFlight(.address(try PictureSource("https://images.example/a"), isSigned: false))
+    }
+
+    private func outcome(_ detail: String) -> PictureOutcome {
+        .failure(PictureFailure(.badGateway, detail))
+    }
+
+    /// A task that ends when it is cancelled.
+    private func endless() -> Task<Void, Never> {
+        Task { try? await Task.sleep(for: .seconds(1_000_000)) }
+    }
+
+    @Test("all who wait for a recipe get one outcome, in the order in which they came")
+    func joined() throws {
+        for name in ["a", "b"] { #expect(flight.join(small, inbox.take(name)) != nil) }
+        #expect(flight.join(large, inbox.take("c")) != nil)
+        #expect(flight.next() == small)
+        flight.deliver(outcome("1"), for: small)
+        #expect(inbox.all == ["a 1", "b 1"])
+        #expect(flight.next() == large)
+        flight.deliver(outcome("2"), for: large)
+        #expect(inbox.all == ["a 1", "b 1", "c 2"])
+        #expect(flight.next() == nil)
+    }
+
+    @Test("recipes that give the same bytes are made once")
+    func sameDerivation() throws {
+        #expect(flight.join(small, inbox.take("a")) != nil)
+        #expect(try flight.join(PictureRecipe("w92.q80.v7"), inbox.take("b")) != nil)
+        flight.deliver(outcome("1"), for: small)
+        #expect(inbox.all == ["a 1", "b 1"] && flight.next() == nil)
+    }
+
+    @Test("who joins while the recipe is made gets it; who joins afterwards has it made again")
+    func lateJoiner() throws {
+        #expect(flight.join(small, inbox.take("a")) != nil)
+        #expect(flight.next() == small)
+        #expect(flight.join(small, inbox.take("late")) != nil)
+        flight.deliver(outcome("1"), for: small)
+        #expect(flight.join(small, inbox.take("later")) != nil)
+        #expect(flight.next() == small)
+        flight.deliver(outcome("2"), for: small)
+        #expect(inbox.all == ["a 1", "late 1", "later 2"])
+    }
+
+    @Test("nobody joins work that is over or closed; who waits already gets the outcome")
+    func closed() throws {
+        #expect(flight.join(small, inbox.take("a")) != nil)
+        flight.close()
+        #expect(flight.join(small, inbox.take("b")) == nil && flight.next() == small)
+        flight.deliver(outcome("1"), for: small)
+        #expect(inbox.all == ["a 1"] && !flight.isForgotten)
+        #expect(flight.next() == nil && flight.join(large, inbox.take("c")) == nil)
+
+        let other = SourceFlight(flight.original)
+        #expect(other.join(small, inbox.take("d")) != nil)
+        other.forget()
+        #expect(other.isForgotten && other.join(small, inbox.take("e")) == nil && other.next() == small)
+    }
+
+    @Test("who leaves gets nothing; the last one who leaves cancels the work, and no other does")
+    func leaving() async throws {
+        let task = endless()
+        let first = try #require(flight.join(small, inbox.take("a")))
+        flight.setTask(task)
+        let second = try #require(flight.join(small, inbox.take("b")))
+        let third = try #require(flight.join(large, inbox.take("c")))
+        #expect(!flight.leave(small, first) && !task.isCancelled)
+        #expect(!flight.leave(small, second) && !task.isCancelled)
+        // The recipe is not wanted any more.
+        #expect(flight.next() == large)
+        #expect(flight.leave(large, third) && task.isCancelled)
+        #expect(!flight.leave(large, third))
+        flight.deliver(outcome("1"), for: large)
+        #expect(inbox.all.isEmpty)
+        #expect(flight.join(small, inbox.take("d")) == nil)
+        await task.value
+    }
+
+    @Test("work whose last client left before it began is cancelled when it begins")
+    func leftBefore() async throws {
+        let number = try #require(flight.join(small, inbox.take("a")))
+        #expect(flight.leave(small, number))
+        let task = endless()
+        flight.setTask(task)
+        #expect(task.isCancelled)
+        await task.value
+    }
+
+    @Test("leaving after the outcome is no second end")
+    func leftAfter() throws {
+        let number = try #require(flight.join(small, inbox.take("a")))
+        flight.deliver(outcome("1"), for: small)
+        #expect(!flight.leave(small, number) && flight.next() == nil)
+        #expect(!flight.leave(small, number))
+    }
+}
