@@ -157,8 +157,7 @@ let package = Package(
             name: "CatalogueServiceTests",
             dependencies: [
                 "CatalogueService", "HTTPServer", "MovieCatalogue", "FilmLibrary", "SystemSupport",
-                "HTTPSemantics", "TestSupport",
-                "TestTraits",
+                "HTTPSemantics", "PictureService", "LazyImages", "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -31,7 +31,7 @@ package struct Picture: Sendable {
     }
 
     /// The pictures of a source by several recipes, in their order, each as `picture` makes it alone. The source is decoded
-    /// once; a second time only where there are small and large pictures of a large JPEG.
+    /// once; again only where there are small and large pictures of a large JPEG.
     package static func pictures(
         of source: ImageBytes, _ recipes: [PictureRecipe], decoders: ImageDecoders = .standard,
         limits: DecodingLimits = .standard

@@ -54,6 +54,9 @@ struct Bench {
         marquee-bench overload [--seconds S]
                                        four times the new pictures that marquee serve can make, for S seconds (60):
                                        pictures made, times of refusals and hits, memory
+        marquee-bench crowd [--clients N]
+                                       N clients (10000) of one poster that marquee serve does not have, in four sizes:
+                                       requests at the origin, decodes, encodes
         marquee-bench picture-soak [--seconds S] [--rate N]
                                        marquee serve under mixed load, N requests a second (200) for S seconds (1800):
                                        memory, descriptors
@@ -84,6 +87,7 @@ struct Bench {
             case "decode": results = try await decodeBenchmark(options)
             case "encode": results = try await encodeBenchmark(options)
             case "overload": results = try await overloadBenchmark(options)
+            case "crowd": results = try await crowdBenchmark(options)
             case "picture-soak": results = try await pictureSoakBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
             case "soak": results = try await soakBenchmark(options)

@@ -141,7 +141,7 @@ private enum HostileClient: CaseIterable {
 }
 
 /// The bench has as many connections open as the service.
-private func raiseDescriptorLimit() {
+func raiseDescriptorLimit() {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
     limit.rlim_cur = limit.rlim_max

@@ -132,15 +132,6 @@ struct Resampler {
 
     // MARK: Passes
 
-    /// The products of pairs, summed: one sum for each channel.
-    @inline(__always)
-    private static func product(_ pair: Pair, _ weights: Pair) -> Sum {
-        let products =
-            lanes { Int32(truncatingIfNeeded: pair[$0]) } &* lanes { Int32(truncatingIfNeeded: weights[$0]) }
-        return Sum(products[0], products[2], products[4], products[6])
-            &+ Sum(products[1], products[3], products[5], products[7])
-    }
-
     /// The rows by their weights, to a row of pairs of columns; two pairs at once.
     private static func mixRows(_ rows: [Pair], _ weights: [Pair], into line: inout [Pair]) {
         let (rows, weights) = (rows.span, weights.span)
@@ -153,10 +144,10 @@ struct Resampler {
             for slot in 0..<weights.count {
                 let pixels = rows.extracting(place..<place &+ 4)
                 let weight = weights[slot]
-                a = a &+ product(pixels[0], weight)
-                b = b &+ product(pixels[1], weight)
-                c = c &+ product(pixels[2], weight)
-                d = d &+ product(pixels[3], weight)
+                a = a &+ pairProducts(pixels[0], weight)
+                b = b &+ pairProducts(pixels[1], weight)
+                c = c &+ pairProducts(pixels[2], weight)
+                d = d &+ pairProducts(pixels[3], weight)
                 place &+= stride
             }
             line[pair &* 2] = woven(a, b)
@@ -180,7 +171,9 @@ struct Resampler {
         var sum = addend
         let taps = line.extracting(start..<start &+ pairs)
         let factors = weights.extracting(column &* pairs..<(column &+ 1) &* pairs)
-        for pair in 0..<min(taps.count, factors.count) { sum = sum &+ product(taps[pair], factors[pair]) }
+        for pair in 0..<min(taps.count, factors.count) {
+            sum = sum &+ pairProducts(taps[pair], factors[pair])
+        }
         return sum
     }
 

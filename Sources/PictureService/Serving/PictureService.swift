@@ -102,7 +102,7 @@ package final class PictureService: Sendable {
                 flights[key] = flight
                 return (flight, true)
             }
-            guard let number = flight.join(recipe, deliver) else {
+            guard let number = flight.join(recipe, now: clock.seconds, deliver) else {
                 remove(flight, key)
                 continue
             }

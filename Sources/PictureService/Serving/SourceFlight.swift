@@ -19,6 +19,8 @@ final class SourceFlight: Sendable {
         var task: Task<Void, Never>?
         /// Whether nobody may join any more, and whether nothing of it may be kept.
         var isClosed = false
+        /// From when on nobody may join any more, in seconds since 1970.
+        var end = Int.max
         var isForgotten = false
     }
 
@@ -28,11 +30,12 @@ final class SourceFlight: Sendable {
     init(_ original: PictureOriginal) { self.original = original }
 
     /// Waits for a picture.
+    /// - Parameter now: seconds since 1970.
     /// - Returns: a number to leave by; nil where the work is over, and another has to be begun.
-    func join(_ recipe: PictureRecipe, _ deliver: @escaping Delivery) -> Int? {
+    func join(_ recipe: PictureRecipe, now: Int, _ deliver: @escaping Delivery) -> Int? {
         let derivation = recipe.derivation
         return state.withLock { state in
-            if state.isClosed { return nil }
+            if state.isClosed || now >= state.end { return nil }
             state.number += 1
             let waiter = Waiter(number: state.number, deliver: deliver)
             if state.waiting[derivation]?.waiters.append(waiter) == nil {
@@ -72,6 +75,9 @@ final class SourceFlight: Sendable {
 
     /// Lets nobody join any more. Who waits already is served.
     func close() { state.withLock { $0.isClosed = true } }
+
+    /// Lets nobody join from a moment on, in seconds since 1970: what the origin has said holds no longer.
+    func close(at end: Int) { state.withLock { $0.end = end } }
 
     /// Has nothing kept of it, because its source was purged, and lets nobody join any more.
     func forget() {

@@ -126,8 +126,11 @@ struct SourceWork {
     private mutating func source() async throws(PictureFailure) -> Loaded {
         do throws(PictureFailure) {
             let source = if let loaded { loaded } else { try await load() }
-            // Those who wait may have it. Later requests have to ask the origin again.
-            if !source.record.mayBeKept || source.record.use(now: now) != .fresh { flight.close() }
+            // Those who wait may have it. Once it does not hold any more, later requests have to ask the origin again.
+            let record = source.record
+            if !record.mayBeKept || record.use(now: now) != .fresh { flight.close() }
+            let left = min(record.lifetime - record.age(now: now), CacheControl.maximumSeconds)
+            flight.close(at: now + max(0, left))
             return source
         } catch {
             failure = error

@@ -126,6 +126,7 @@ struct PictureAgeTests {
             answering: PictureClient.giving(
                 try Samples.jpeg(), ["Cache-Control": "max-age=60, must-revalidate"]))
         _ = try await strict.get("w92")
+        try await eventually { strict.service.gate.usage.sources == 0 }
         strict.clock.advance(by: 100)
         while strict.service.gate.enter() {}
         #expect(try await strict.get("w92").status == 503)

@@ -42,8 +42,8 @@ struct SourceFlightTests {
 
     @Test("all who wait for a recipe get one outcome, in the order in which they came")
     func joined() throws {
-        for name in ["a", "b"] { #expect(flight.join(small, inbox.take(name)) != nil) }
-        #expect(flight.join(large, inbox.take("c")) != nil)
+        for name in ["a", "b"] { #expect(flight.join(small, now: 5, inbox.take(name)) != nil) }
+        #expect(flight.join(large, now: 5, inbox.take("c")) != nil)
         #expect(flight.next() == small)
         flight.deliver(outcome("1"), for: small)
         #expect(inbox.all == ["a 1", "b 1"])
@@ -55,19 +55,19 @@ struct SourceFlightTests {
 
     @Test("recipes that give the same bytes are made once")
     func sameDerivation() throws {
-        #expect(flight.join(small, inbox.take("a")) != nil)
-        #expect(try flight.join(PictureRecipe("w92.q80.v7"), inbox.take("b")) != nil)
+        #expect(flight.join(small, now: 5, inbox.take("a")) != nil)
+        #expect(try flight.join(PictureRecipe("w92.q80.v7"), now: 5, inbox.take("b")) != nil)
         flight.deliver(outcome("1"), for: small)
         #expect(inbox.all == ["a 1", "b 1"] && flight.next() == nil)
     }
 
     @Test("who joins while the recipe is made gets it; who joins afterwards has it made again")
     func lateJoiner() throws {
-        #expect(flight.join(small, inbox.take("a")) != nil)
+        #expect(flight.join(small, now: 5, inbox.take("a")) != nil)
         #expect(flight.next() == small)
-        #expect(flight.join(small, inbox.take("late")) != nil)
+        #expect(flight.join(small, now: 5, inbox.take("late")) != nil)
         flight.deliver(outcome("1"), for: small)
-        #expect(flight.join(small, inbox.take("later")) != nil)
+        #expect(flight.join(small, now: 5, inbox.take("later")) != nil)
         #expect(flight.next() == small)
         flight.deliver(outcome("2"), for: small)
         #expect(inbox.all == ["a 1", "late 1", "later 2"])
@@ -75,26 +75,37 @@ struct SourceFlightTests {
 
     @Test("nobody joins work that is over or closed; who waits already gets the outcome")
     func closed() throws {
-        #expect(flight.join(small, inbox.take("a")) != nil)
+        #expect(flight.join(small, now: 5, inbox.take("a")) != nil)
         flight.close()
-        #expect(flight.join(small, inbox.take("b")) == nil && flight.next() == small)
+        #expect(flight.join(small, now: 5, inbox.take("b")) == nil && flight.next() == small)
         flight.deliver(outcome("1"), for: small)
         #expect(inbox.all == ["a 1"] && !flight.isForgotten)
-        #expect(flight.next() == nil && flight.join(large, inbox.take("c")) == nil)
+        #expect(flight.next() == nil && flight.join(large, now: 5, inbox.take("c")) == nil)
 
         let other = SourceFlight(flight.original)
-        #expect(other.join(small, inbox.take("d")) != nil)
+        #expect(other.join(small, now: 5, inbox.take("d")) != nil)
         other.forget()
-        #expect(other.isForgotten && other.join(small, inbox.take("e")) == nil && other.next() == small)
+        #expect(
+            other.isForgotten && other.join(small, now: 5, inbox.take("e")) == nil && other.next() == small)
+    }
+
+    @Test("nobody joins once what the origin has said holds no longer")
+    func heldUntil() throws {
+        #expect(flight.join(small, now: 5, inbox.take("a")) != nil)
+        flight.close(at: 7)
+        #expect(flight.join(small, now: 6, inbox.take("b")) != nil)
+        #expect(flight.join(small, now: 7, inbox.take("c")) == nil && flight.next() == small)
+        flight.deliver(outcome("1"), for: small)
+        #expect(inbox.all == ["a 1", "b 1"])
     }
 
     @Test("who leaves gets nothing; the last one who leaves cancels the work, and no other does")
     func leaving() async throws {
         let task = endless()
-        let first = try #require(flight.join(small, inbox.take("a")))
+        let first = try #require(flight.join(small, now: 5, inbox.take("a")))
         flight.setTask(task)
-        let second = try #require(flight.join(small, inbox.take("b")))
-        let third = try #require(flight.join(large, inbox.take("c")))
+        let second = try #require(flight.join(small, now: 5, inbox.take("b")))
+        let third = try #require(flight.join(large, now: 5, inbox.take("c")))
         #expect(!flight.leave(small, first) && !task.isCancelled)
         #expect(!flight.leave(small, second) && !task.isCancelled)
         // The recipe is not wanted any more.
@@ -103,13 +114,13 @@ struct SourceFlightTests {
         #expect(!flight.leave(large, third))
         flight.deliver(outcome("1"), for: large)
         #expect(inbox.all.isEmpty)
-        #expect(flight.join(small, inbox.take("d")) == nil)
+        #expect(flight.join(small, now: 5, inbox.take("d")) == nil)
         await task.value
     }
 
     @Test("work whose last client left before it began is cancelled when it begins")
     func leftBefore() async throws {
-        let number = try #require(flight.join(small, inbox.take("a")))
+        let number = try #require(flight.join(small, now: 5, inbox.take("a")))
         #expect(flight.leave(small, number))
         let task = endless()
         flight.setTask(task)
@@ -119,7 +130,7 @@ struct SourceFlightTests {
 
     @Test("leaving after the outcome is no second end")
     func leftAfter() throws {
-        let number = try #require(flight.join(small, inbox.take("a")))
+        let number = try #require(flight.join(small, now: 5, inbox.take("a")))
         flight.deliver(outcome("1"), for: small)
         #expect(!flight.leave(small, number) && flight.next() == nil)
         #expect(!flight.leave(small, number))

@@ -3,36 +3,49 @@
 ///     Y  =  0.299    R + 0.587    G + 0.114    B
 ///     Cb = -0.168736 R - 0.331264 G + 0.5      B + 128
 ///     Cr =  0.5      R - 0.418688 G - 0.081312 B + 128
+///
+/// Each component is a sum of two products of red and blue, and of one of green: of four pixels at once, two instructions on
+/// most machines.
 enum ColourSeparation {
     /// Eight samples that are neighbours in a row.
     typealias Line = SIMD8<Int16>
-    /// Eight pixels, red in the lowest byte.
-    typealias Words = SIMD8<Int32>
+    /// Four pixels: red below green, then blue below alpha.
+    typealias Words = SIMD8<UInt16>
     private typealias Quad = SIMD4<Int32>
+
+    /// The factors, with sixteen fraction bits, those of red and blue together. Factors of 32768 and more are put otherwise, so
+    /// that all fit 16 bits. Stored, so that the compiler does not know them: it would take the products apart.
+    struct Factors {
+        fileprivate let luma = pair(19595, 7471)
+        /// Half of it.
+        fileprivate let lumaOfGreen = pair(19235, 0)
+        // What is taken away: so that 0.5 is a factor of -32768.
+        fileprivate let blue = pair(11059, -32768)
+        fileprivate let blueOfGreen = pair(21709, 0)
+        fileprivate let red = pair(-32768, 5329)
+        fileprivate let redOfGreen = pair(27439, 0)
+        fileprivate let ones = pair(1, 1)
+
+        private static func pair(_ a: Int16, _ b: Int16) -> Line { Line(a, b, a, b, a, b, a, b) }
+    }
 
     /// Packs the pixels of a row, the last one again and again where `row` has room for more.
     static func pack(_ pixels: Span<UInt8>, into packed: inout [Words]) {
         var row = packed.mutableSpan
-        let whole = pixels.count / 32
+        let whole = pixels.count / 16
         for group in 0..<whole {
-            let bytes = pixels.extracting(group &* 32..<group &* 32 &+ 32)
-            row[group] = Words(
-                word(bytes, 0), word(bytes, 4), word(bytes, 8), word(bytes, 12), word(bytes, 16),
-                word(bytes, 20), word(bytes, 24), word(bytes, 28))
+            let bytes = pixels.extracting(group &* 16..<group &* 16 &+ 16)
+            row[group] = lanes { word(bytes, $0 &* 2) }
         }
         let last = pixels.count - 4
         for group in whole..<row.count {
-            row[group] = lanes { word(pixels, min(group * 32 + $0 * 4, last)) }
+            row[group] = lanes { word(pixels, min(group * 16 + $0 / 2 * 4, last) + $0 % 2 * 2) }
         }
     }
 
     @inline(__always)
-    private static func word(_ bytes: Span<UInt8>, _ index: Int) -> Int32 {
-        let (low, high) = (
-            UInt32(bytes[index]) | UInt32(bytes[index &+ 1]) &<< 8,
-            UInt32(bytes[index &+ 2]) | UInt32(bytes[index &+ 3]) &<< 8
-        )
-        return Int32(bitPattern: low | high &<< 16)
+    private static func word(_ bytes: Span<UInt8>, _ index: Int) -> UInt16 {
+        UInt16(bytes[index]) | UInt16(bytes[index &+ 1]) &<< 8
     }
 
     /// Luma of pixels that are grey, eight by eight.
@@ -41,37 +54,39 @@ enum ColourSeparation {
     ) {
         var luma = lumaLines.mutableSpan
         var seen = common
-        for group in 0..<pixels.count {
-            let words = pixels[group]
-            seen &= words
-            luma[start &+ group] = narrow(words & Words(repeating: 255))
+        for group in 0..<pixels.count / 2 {
+            let (low, high) = (pixels[group &* 2], pixels[group &* 2 &+ 1])
+            seen &= low & high
+            luma[start &+ group] = lanes {
+                Int16(truncatingIfNeeded: ($0 < 4 ? low[$0 * 2] : high[$0 * 2 - 8]) & 255)
+            }
         }
         common = seen
     }
 
     /// Samples of a row of pixels, eight by eight.
     static func separate(
-        _ pixels: Span<Words>, _ common: inout Words, into lumaLines: inout [Line],
+        _ pixels: Span<Words>, _ factors: Factors, _ common: inout Words, into lumaLines: inout [Line],
         _ blueLines: inout [Line], _ redLines: inout [Line], at start: Int
     ) {
         var luma = lumaLines.mutableSpan
         var blue = blueLines.mutableSpan
         var red = redLines.mutableSpan
         var seen = common
-        for group in 0..<pixels.count {
-            let words = pixels[group]
-            seen &= words
-            let samples = Samples(words)
-            luma[start &+ group] = narrow(samples.luma)
-            blue[start &+ group] = narrow(samples.blue)
-            red[start &+ group] = narrow(samples.red)
+        for group in 0..<pixels.count / 2 {
+            let (low, high) = (pixels[group &* 2], pixels[group &* 2 &+ 1])
+            seen &= low & high
+            let (first, second) = (Samples(low, factors), Samples(high, factors))
+            luma[start &+ group] = narrow(first.luma, second.luma)
+            blue[start &+ group] = narrow(first.blue, second.blue)
+            red[start &+ group] = narrow(first.red, second.red)
         }
         common = seen
     }
 
     /// Luma of two rows of pixels, sixteen by sixteen, and colour of each four of them.
     static func separate(
-        _ upper: Span<Words>, _ lower: Span<Words>, _ common: inout Words,
+        _ upper: Span<Words>, _ lower: Span<Words>, _ factors: Factors, _ common: inout Words,
         into lumaLines: inout [Line], _ blueLines: inout [Line], _ redLines: inout [Line], at start: Int,
         stride: Int, colourAt colourStart: Int
     ) {
@@ -79,68 +94,63 @@ enum ColourSeparation {
         var blue = blueLines.mutableSpan
         var red = redLines.mutableSpan
         var seen = common
-        for group in 0..<upper.count / 2 {
-            var means: (blue: (Quad, Quad), red: (Quad, Quad))
+        for group in 0..<upper.count / 4 {
             let place = start &+ group &* 2
-            (means.blue.0, means.red.0) = separate(
-                upper, lower, at: group &* 2, &seen, into: &luma, place, stride)
-            (means.blue.1, means.red.1) = separate(
-                upper, lower, at: group &* 2 &+ 1, &seen, into: &luma, place &+ 1, stride)
-            blue[colourStart &+ group] = narrow(Words(lowHalf: means.blue.0, highHalf: means.blue.1))
-            red[colourStart &+ group] = narrow(Words(lowHalf: means.red.0, highHalf: means.red.1))
+            let (leftBlue, leftRed) = separate(
+                upper, lower, at: group &* 4, factors, &seen, into: &luma, place, stride)
+            let (rightBlue, rightRed) = separate(
+                upper, lower, at: group &* 4 &+ 2, factors, &seen, into: &luma, place &+ 1, stride)
+            blue[colourStart &+ group] = narrow(leftBlue, rightBlue)
+            red[colourStart &+ group] = narrow(leftRed, rightRed)
         }
         common = seen
     }
 
+    /// Eight pixels of each row.
     @inline(__always)
     private static func separate(
-        _ upper: Span<Words>, _ lower: Span<Words>, at index: Int, _ seen: inout Words,
+        _ upper: Span<Words>, _ lower: Span<Words>, at index: Int, _ factors: Factors, _ seen: inout Words,
         into luma: inout MutableSpan<Line>, _ place: Int, _ stride: Int
     ) -> (blue: Quad, red: Quad) {
-        let (above, below) = (upper[index], lower[index])
-        seen &= above & below
-        let (first, second) = (Samples(above), Samples(below))
-        luma[place] = narrow(first.luma)
-        luma[place &+ stride] = narrow(second.luma)
-        return (means(first.blue &+ second.blue), means(first.red &+ second.red))
+        let (a, b, c, d) = (upper[index], upper[index &+ 1], lower[index], lower[index &+ 1])
+        seen &= a & b & c & d
+        let (upperLeft, upperRight) = (Samples(a, factors), Samples(b, factors))
+        let (lowerLeft, lowerRight) = (Samples(c, factors), Samples(d, factors))
+        luma[place] = narrow(upperLeft.luma, upperRight.luma)
+        luma[place &+ stride] = narrow(lowerLeft.luma, lowerRight.luma)
+        return (
+            means(upperLeft.blue &+ lowerLeft.blue, upperRight.blue &+ lowerRight.blue, factors),
+            means(upperLeft.red &+ lowerLeft.red, upperRight.red &+ lowerRight.red, factors)
+        )
     }
 
     /// Of sums of two samples one above the other, the means of two such sums each, rounded down and up in turn.
     @inline(__always)
-    private static func means(_ sums: Words) -> Quad {
-        let even = Quad(sums[0], sums[2], sums[4], sums[6])
-        let odd = Quad(sums[1], sums[3], sums[5], sums[7])
-        return (even &+ odd &+ Quad(1, 2, 1, 2)) &>> Quad(repeating: 2)
+    private static func means(_ left: Quad, _ right: Quad, _ factors: Factors) -> Quad {
+        (pairProducts(narrow(left, right), factors.ones) &+ Quad(1, 2, 1, 2)) &>> Quad(repeating: 2)
     }
 
     @inline(__always)
-    private static func narrow(_ samples: Words) -> Line {
-        lanes { Int16(truncatingIfNeeded: samples[$0]) }
+    private static func narrow(_ left: Quad, _ right: Quad) -> Line {
+        lanes { Int16(truncatingIfNeeded: $0 < 4 ? left[$0] : right[$0 - 4]) }
     }
 
     private struct Samples {
-        let luma, blue, red: Words
-
-        /// Sixteen fraction bits. Factors of 32768 and more are put otherwise, so that all fit 16 bits.
-        @inline(__always)
-        init(_ words: Words) {
-            let byte = Words(repeating: 255)
-            let r = words & byte
-            let g = words &>> Words(repeating: 8) & byte
-            let b = words &>> Words(repeating: 16) & byte
-            // 0.587 is 1 - 0.413.
-            let y = Self.sum(r, 19595, g, -27066, b, 7471) &+ Words(repeating: 32768)
-            luma = y &>> Words(repeating: 16) &+ g
-            let middle = Words(repeating: 128 << 16 + 32767)
-            blue = (middle &- Self.sum(r, 11059, g, 21709, b, -32768)) &>> Words(repeating: 16)
-            red = (middle &- Self.sum(r, -32768, g, 27439, b, 5329)) &>> Words(repeating: 16)
-        }
+        let luma, blue, red: Quad
 
         @inline(__always)
-        private static func sum(
-            _ a: Words, _ aFactor: Int32, _ b: Words, _ bFactor: Int32, _ c: Words, _ cFactor: Int32
-        ) -> Words {
-            a &* Words(repeating: aFactor) &+ b &* Words(repeating: bFactor) &+ c &* Words(repeating: cFactor)
+        init(_ words: Words, _ factors: Factors) {
+            let redBlue = Line(truncatingIfNeeded: words & Words(repeating: 255))
+            let green = Line(truncatingIfNeeded: words &>> Words(repeating: 8))
+            let half = pairProducts(green, factors.lumaOfGreen)
+            let bits = Quad(repeating: 16)
+            luma =
+                (pairProducts(redBlue, factors.luma) &+ half &+ half &+ Quad(repeating: 32768)) &>> bits
+            let middle = Quad(repeating: 128 << 16 + 32767)
+            let lessBlue = pairProducts(redBlue, factors.blue) &+ pairProducts(green, factors.blueOfGreen)
+            let lessRed = pairProducts(redBlue, factors.red) &+ pairProducts(green, factors.redOfGreen)
+            blue = (middle &- lessBlue) &>> bits
+            red = (middle &- lessRed) &>> bits
         }
     }
 }

@@ -27,11 +27,10 @@ enum ForwardDCT {
         lines = lines.each { $0 &* scale }
         lines.interleave()
         lines.transform(isFirstPass: true)
-        lines = lines.each { $0 &- level }
         lines.interleave()
         lines = lines.each { $0 &- level }
         lines.interleave()
-        lines = lines.each { $0 &+ level &+ level }
+        lines = lines.each { $0 &+ level }
         lines.interleave()
         lines.transform(isFirstPass: false)
 

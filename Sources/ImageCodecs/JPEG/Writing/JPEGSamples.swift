@@ -26,11 +26,13 @@ struct JPEGSamples {
     private(set) var red: [Line]
     private var upper: [ColourSeparation.Words]
     private var lower: [ColourSeparation.Words]
-    /// The and of all pixels so far, eight by eight.
-    private var common = ColourSeparation.Words(repeating: -1)
+    /// The and of all pixels so far, four by four.
+    private var common = ColourSeparation.Words(repeating: .max)
+    private let factors: ColourSeparation.Factors
 
     init(of bitmap: Bitmap, as layout: Layout) {
         size = bitmap.size
+        factors = ColourSeparation.Factors()
         self.layout = layout
         let side = layout.unitSide
         let units = (bitmap.width + side - 1) / side
@@ -39,12 +41,12 @@ struct JPEGSamples {
         luma = [Line](repeating: Line(), count: stride * side)
         blue = [Line](repeating: Line(), count: colourStride * 8)
         red = blue
-        upper = [ColourSeparation.Words](repeating: ColourSeparation.Words(), count: stride)
+        upper = [ColourSeparation.Words](repeating: ColourSeparation.Words(), count: stride * 2)
         lower = upper
     }
 
     /// Whether no pixel so far was translucent.
-    var areOpaque: Bool { (0..<8).allSatisfy { UInt32(bitPattern: common[$0]) >> 24 == 255 } }
+    var areOpaque: Bool { (0..<4).allSatisfy { common[$0 * 2 + 1] >> 8 == 255 } }
 
     /// Takes the samples of a row of units. Beyond its edges the picture goes on as it ended there: to the right its last
     /// pixel, below its last row of samples.
@@ -75,14 +77,16 @@ struct JPEGSamples {
 
     /// Converts a row of pixels; where colour has half the resolution, two.
     private mutating func convert(into row: Int) {
-        let (upper, lower) = (upper, lower)
+        let (upper, lower, factors) = (upper, lower, factors)
         switch layout {
         case .grey: ColourSeparation.grey(upper.span, &common, into: &luma, at: row * stride)
         case .full:
-            ColourSeparation.separate(upper.span, &common, into: &luma, &blue, &red, at: row * stride)
+            ColourSeparation.separate(
+                upper.span, factors, &common, into: &luma, &blue, &red, at: row * stride)
         case .quarter:
             ColourSeparation.separate(
-                upper.span, lower.span, &common, into: &luma, &blue, &red, at: row * stride, stride: stride,
+                upper.span, lower.span, factors, &common, into: &luma, &blue, &red, at: row * stride,
+                stride: stride,
                 colourAt: row / 2 * colourStride)
         }
     }

@@ -1,0 +1,200 @@
+import FilmLibrary
+import FoundationEssentials
+import HTTPSemantics
+import HTTPServer
+import LazyImages
+import PictureService
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import CatalogueService
+
+/// Posters of films at a size, over real connections. Posters at addresses come from a scripted origin.
+@Suite("Posters at a size", .ownThread, .timeLimit(.minutes(30)))
+struct FilmPictureTests {
+    /// An origin that has a picture everywhere.
+    private let transport = HeldTransport { _ in .fresh(SampleImages.jpeg) }
+    private let folder: TemporaryFolder
+    private static let host = "images.example"
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func configuration(isWritable: Bool = false) throws -> CatalogueService.Configuration {
+        var configuration = CatalogueService.Configuration()
+        var pictures = PictureService.Configuration(rules: try PictureRules())
+        pictures.transport = transport
+        configuration.pictures = pictures
+        configuration.films.isWritable = isWritable
+        return configuration
+    }
+
+    /// A service of a library, and a client.
+    private func library(isWritable: Bool = true) throws -> (CatalogueService, RawClient) {
+        let path = folder.file("films.db")
+        _ = try FilmLibrary(path: path, access: .creating)
+        let service = try CatalogueService(
+            .library(path: path), configuration: try configuration(isWritable: isWritable))
+        try service.start()
+        return (service, try RawClient(port: service.port, owner: service))
+    }
+
+    /// A service of a folder, and a client.
+    private func folder(posters: [String], files: [String: [UInt8]] = [:]) throws -> (
+        CatalogueService, RawClient
+    ) {
+        let films = posters.enumerated().map { number, poster in
+            "{\"id\":\"film-\(number)\",\"title\":\"T\",\"poster\":\"\(poster)\"}"
+        }
+        try Data("[\(films.joined(separator: ","))]".utf8).write(
+            to: URL(filePath: folder.file("movies.json")))
+        for (name, bytes) in files { try Data(bytes).write(to: URL(filePath: folder.file(name))) }
+        let service = try CatalogueService(
+            .folder(path: folder.path), configuration: try configuration())
+        try service.start()
+        return (service, try RawClient(port: service.port, owner: service))
+    }
+
+    private func send(
+        _ client: RawClient, _ method: String, _ target: String, type: String = "application/json",
+        _ body: [UInt8]
+    ) throws -> RawClient.Answer {
+        client.send(
+            "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(type)\r\n"
+                + "Content-Length: \(body.count)\r\n\r\n")
+        client.send(body)
+        return try client.answer()
+    }
+
+    private func post(_ client: RawClient, _ id: String, poster: String? = nil) throws {
+        let poster = poster.map { ",\"poster\":\"\($0)\"" } ?? ""
+        let answer = try send(
+            client, "POST", "/films", Array("{\"id\":\"\(id)\",\"title\":\"T\"\(poster)}".utf8))
+        #expect(answer.status == 201)
+    }
+
+    private func image(_ address: String) -> String { "/image/-/w92/\(Base64URL.encode(address.utf8))" }
+
+    @Test("a poster in the library comes in the sizes on offer, and anew when it is replaced")
+    func stored() throws {
+        let (service, client) = try library()
+        defer { service.stop() }
+        try post(client, "a")
+        #expect(try client.get("/films/a/poster/w92").status == 404)
+        let put = try send(client, "PUT", "/films/a/poster", type: "image/png", SampleImages.png)
+        #expect(put.status == 201)
+        let first = try client.get("/films/a/poster/w92")
+        #expect(first.status == 200 && first.fields["content-type"] == "image/jpeg")
+        #expect(first.fields["cache-control"] == "no-cache")
+        #expect(first.fields["content-security-policy"] == "default-src 'none'; sandbox")
+        let tag = try #require(first.fields["etag"])
+        let again = try client.get("/films/a/poster/w92", "If-None-Match: \(tag)")
+        #expect(again.status == 304 && again.fields["etag"] == tag)
+        #expect(try client.get("/films/a/poster/original").body == SampleImages.png)
+        // With a tag it never changes.
+        let tagged = try client.get("/films/a/poster/w92.v1")
+        #expect(tagged.fields["cache-control"] == "public, max-age=31536000, immutable")
+
+        let replaced = try send(client, "PUT", "/films/a/poster", type: "image/jpeg", SampleImages.jpeg)
+        #expect(replaced.status == 204)
+        let second = try client.get("/films/a/poster/w92", "If-None-Match: \(tag)")
+        #expect(second.status == 200 && second.fields["etag"] != tag)
+        #expect(try client.get("/films/a/poster/original").body == SampleImages.jpeg)
+        #expect(transport.started.count == 0)
+    }
+
+    @Test("what is not on offer is 403, what is no recipe 400, and what is not there 404")
+    func refused() throws {
+        let (service, client) = try library()
+        defer { service.stop() }
+        try post(client, "a")
+        _ = try send(client, "PUT", "/films/a/poster", type: "image/png", SampleImages.png)
+        for (target, status) in [
+            ("/films/a/poster/w93", 403), ("/films/a/poster/w92.e5", 403), ("/films/a/poster/big", 400),
+            ("/films/none/poster/w92", 404), ("/films/a/poster/w92/more", 404), ("/films/a/poster", 200),
+        ] {
+            #expect(try client.get(target).status == status, "\(target)")
+        }
+        #expect(
+            try send(client, "PUT", "/films/a/poster/w92", type: "image/png", SampleImages.png).status == 405)
+        client.send("HEAD /films/a/poster/w92 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let head = try client.answer(hasBody: false)
+        #expect(head.status == 200 && head.fields["etag"] != nil)
+    }
+
+    @Test("a poster beside the catalogue comes in the sizes on offer, and nothing outside the folder does")
+    func local() throws {
+        let outside = try TemporaryFolder()
+        try Data(SampleImages.png).write(to: URL(filePath: outside.file("a.png")))
+        let (service, client) = try folder(
+            posters: [
+                "a.jpg", "none.jpg", "../\(outside.path.split(separator: "/").last ?? "")/a.png", "b.jpg",
+                "file://\(outside.file("a.png"))",
+            ],
+            files: ["a.jpg": SampleImages.jpeg, "b.jpg": Array("no picture".utf8)])
+        defer { service.stop() }
+        let answer = try client.get("/films/film-0/poster/w92")
+        #expect(answer.status == 200 && answer.fields["cache-control"] == "max-age=3600")
+        #expect(try client.get("/films/film-0/poster/original").body == SampleImages.jpeg)
+        for (number, status) in [(1, 404), (2, 404), (3, 422), (4, 404)] {
+            #expect(try client.get("/films/film-\(number)/poster/w92").status == status, "\(number)")
+        }
+        // A changed file has new pictures.
+        try Data(SampleImages.png).write(to: URL(filePath: folder.file("a.jpg")))
+        let changed = try client.get("/films/film-0/poster/w92")
+        #expect(changed.status == 200 && changed.fields["etag"] != answer.fields["etag"])
+        #expect(transport.started.count == 0)
+    }
+
+    @Test("posters of the catalogue at addresses are fetched once, and so is all else of their hosts")
+    func remote() throws {
+        let address = "https://\(Self.host)/a.jpg"
+        let (service, client) = try folder(posters: [address])
+        defer { service.stop() }
+        let answer = try client.get("/films/film-0/poster/w92")
+        #expect(
+            answer.status == 200 && answer.fields["cache-control"]?.hasPrefix("public, max-age=3") == true)
+        let same = try client.get(image(address))
+        #expect(same.status == 200 && same.fields["etag"] == answer.fields["etag"])
+        #expect(transport.started.count == 1)
+        // Its own size is the picture itself, and no redirect.
+        #expect(try client.get("/films/film-0/poster").body == SampleImages.jpeg)
+        #expect(try client.get(image("https://\(Self.host)/b.jpg")).status == 200)
+        #expect(try client.get(image("https://other.example/a.jpg")).status == 403)
+        #expect(try client.get(image("https://\(Self.host):8443/a.jpg")).status == 403)
+        #expect(transport.started.count == 2)
+    }
+
+    @Test("hosts of posters count when the service starts; those that clients write later do not")
+    func writtenLater() throws {
+        let (address, evil) = ("https://\(Self.host)/a.jpg", "https://evil.example/a.jpg")
+        do {
+            let (service, client) = try library()
+            defer { service.stop() }
+            try post(client, "a", poster: address)
+            #expect(try client.get("/films/a/poster/w92").status == 403)
+        }
+        let (service, client) = try library()
+        defer { service.stop() }
+        #expect(try client.get("/films/a/poster/w92").status == 200)
+        try post(client, "b", poster: evil)
+        #expect(try client.get("/films/b/poster/w92").status == 403)
+        #expect(try client.get(image(evil)).status == 403)
+        // A client is sent there as before: it fetches for itself.
+        let moved = try client.get("/films/b/poster")
+        #expect(moved.status == 302 && moved.fields["location"] == evil)
+        // Nor does a film that has changed to another host.
+        let put = try send(client, "PUT", "/films/a", Array("{\"title\":\"T\",\"poster\":\"\(evil)\"}".utf8))
+        #expect([200, 204].contains(put.status))
+        #expect(try client.get("/films/a/poster/w92").status == 403)
+        #expect(transport.requests.map(\.url.absoluteString) == [address])
+        #expect(service.pictures?.counters.refusals == ["source": 3])
+    }
+
+    @Test("a service without pictures serves posters in their own size only")
+    func without() throws {
+        let running = try RunningService()
+        #expect(try running.client().get("/films/a/poster/w92").status == 404)
+        #expect(try running.client().get(image("https://\(Self.host)/a.jpg")).status == 404)
+    }
+}

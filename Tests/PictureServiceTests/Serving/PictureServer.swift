@@ -1,0 +1,56 @@
+import FoundationEssentials
+import HTTPSemantics
+import HTTPServer
+import LazyImages
+import PictureService
+import SystemSupport
+import TestSupport
+import Testing
+
+/// A picture service behind a real server, with libcurl as its transport. It stops when the object goes.
+final class PictureServer: Sendable {
+    private struct Handler: HTTPHandler {
+        let service: PictureService
+
+        func admit(_ head: RequestHead, from peer: Peer) -> Admission {
+            if let answer = service.answerKnown(head) { return .answer(answer) }
+            guard let target = try? RequestTarget(head.target) else { return .answer(.plain(.badRequest)) }
+            return service.admit(head, target)
+        }
+
+        func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
+    }
+
+    let service: PictureService
+    private let server: HTTPServer
+    let port: UInt16
+
+    /// - Parameters:
+    ///   - sources: hosts that anybody may ask for.
+    ///   - allowed: networks that may be connected to although they are not public.
+    init(
+        sources: [String] = [], allowed: [String] = [], isSigning: Bool = false,
+        transport: CurlTransport = CurlTransport(),
+        configure: (inout PictureService.Configuration) -> Void = { _ in }
+    ) throws {
+        let names = sources.compactMap { HostName($0).map { PictureRules.Source($0) } }
+        var configuration = PictureService.Configuration(
+            rules: try PictureRules(
+                sources: Set(names), keys: isSigning ? try SigningKeys(PictureClient.keyFile) : nil))
+        configuration.transport = transport
+        configuration.allowedNetworks = try allowed.map { try #require(AddressRange($0)) }
+        configuration.downloads.timeouts = .patient
+        configuration.downloads.retry = .never
+        configure(&configuration)
+        service = PictureService(configuration)
+        server = try HTTPServer(
+            configuration: HTTPServer.Configuration(), handler: Handler(service: service))
+        try server.start()
+        port = server.ports.lazy.compactMap(\.self).first ?? 0
+    }
+
+    deinit { server.stop() }
+
+    /// Refusals by all rules.
+    var refusals: Int { service.counters.refusals.values.reduce(0, +) }
+}
