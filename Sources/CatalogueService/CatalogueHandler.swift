@@ -55,7 +55,7 @@ final class CatalogueHandler: HTTPHandler {
         case .folder(let folder):
             let name = target?.segments.first.map { FilmFormat.split($0).name }
             // Opening a file takes microseconds, as nginx relies on too.
-            guard name == "films" || target?.segments == ["soap"] else {
+            guard name == "films" || target?.segments == ["soap"] || folder.hasPage(head, target) else {
                 return .answer(folder.file(for: head))
             }
             if let target, pictures != nil, FilmTarget.isPoster(target.segments) {
@@ -95,7 +95,7 @@ final class CatalogueHandler: HTTPHandler {
             try gate.checkHost(head.fields, authority: target?.authority)
             return nil
         } catch {
-            return error.response(FilmCall.problemFormat(head))
+            return error.response(to: head)
         }
     }
 }

@@ -48,18 +48,37 @@ final class FolderSite: Sendable {
         do {
             path = try RequestPath(target: head.target)
         } catch {
-            return .plain(error == .malformed ? .badRequest : .notFound)
+            return refusal(error == .malformed ? .badRequest : .notFound, "there is no such file", head)
         }
         var names = path.names
         if names.isEmpty, let catalogueName { names = [Array(catalogueName.utf8)] }
         guard let name = names.last else { return index() }
         do {
-            return .serving(
+            var response = HTTPResponse.serving(
                 try folder.open(names), mediaType: MediaType.of(name), to: head,
                 cacheSeconds: configuration.cacheSeconds, now: time(nil))
+            if path.names.isEmpty { response.fields.append(.init(name: "Vary", value: "Accept")) }
+            return response
         } catch {
-            return .plain(error == .exhausted ? .serviceUnavailable : .notFound)
+            if error == .exhausted { return .plain(.serviceUnavailable) }
+            return refusal(.notFound, "there is no such file", head)
         }
+    }
+
+    /// Whether a request is for the page of the films: `/` where that is liked better than the catalogue's file.
+    func hasPage(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
+        guard let target, ["GET", "HEAD"].contains(head.method), catalogueName != nil else { return false }
+        switch target.segments {
+        case [""]: return FilmFormat.negotiated(nil, head.fields) == .html
+        case ["index.html"]: return (try? folder.open([Array("index.html".utf8)])) == nil
+        default: return false
+        }
+    }
+
+    /// A refusal as people read it in a browser, and else as a short line.
+    private func refusal(_ status: HTTPStatus, _ reason: String, _ head: RequestHead) -> HTTPResponse {
+        guard FilmFormat.ofProblems(nil, head.fields) == .html else { return .plain(status) }
+        return FilmRefusal(status, reason).response(to: head)
     }
 
     /// What catalogues there are, where none of them is the catalogue.

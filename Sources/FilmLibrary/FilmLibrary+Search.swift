@@ -5,14 +5,18 @@ extension FilmLibrary {
     /// - Throws: `.invalidCursor` for a cursor of another order.
     package func films(_ query: FilmQuery) throws(FilmLibraryError) -> FilmPage {
         let limit = max(1, min(query.limit, Int.max - 1))
-        let cursor = try query.after.map { text throws(FilmLibraryError) in
+        let isBackward = query.before != nil
+        let cursor = try (query.before ?? query.after).map { text throws(FilmLibraryError) in
             try FilmCursor(text, of: query.sort)
         }
         return try read { database throws(FilmLibraryError) in
             let search = FilmSearch(query.search)
-            let (sql, values) = try search.statement(database, query.sort, cursor, limit: limit + 1)
+            let (sql, values) = try search.statement(
+                database, query.sort, cursor, isBackward: isBackward, limit: limit + 1)
             var films: [StoredFilm] = []
-            var last: FilmCursor?
+            // The places of the first film that is read and of the last.
+            var first: String?
+            var last: String?
             var hasMore = false
             try database.rows(sql, values) { row throws(FilmLibraryError) in
                 guard films.count < limit else {
@@ -20,21 +24,26 @@ extension FilmLibrary {
                     return false
                 }
                 films.append(try database.film(row))
-                if films.count == limit {
-                    last = FilmCursor(
-                        query.sort.columns.indices.map { index in
-                            let column = Int32(index) + Int32(FilmSearch.keyColumn)
-                            switch query.sort.columns[index] {
-                            case "number", "year_key": return .integer(row.integer(column))
-                            case "score_key": return .real(row.real(column))
-                            default: return .text(row.text(column))
-                            }
-                        })
-                }
+                if films.count == 1 { first = Self.place(row, query.sort) }
+                if films.count == limit { last = Self.place(row, query.sort) }
                 return true
             }
-            return FilmPage(films: films, next: hasMore ? last?.text(of: query.sort) : nil)
+            if !hasMore { last = nil }
+            if isBackward { return FilmPage(films: films.reversed(), next: first, previous: last) }
+            return FilmPage(films: films, next: last, previous: query.after == nil ? nil : first)
         }
+    }
+
+    private static func place(_ row: Row, _ sort: FilmQuery.Sort) -> String {
+        let keys = sort.columns.indices.map { index -> SQLValue in
+            let column = Int32(index) + Int32(FilmSearch.keyColumn)
+            switch sort.columns[index] {
+            case "number", "year_key": return .integer(row.integer(column))
+            case "score_key": return .real(row.real(column))
+            default: return .text(row.text(column))
+            }
+        }
+        return FilmCursor(keys).text(of: sort)
     }
 }
 
@@ -54,9 +63,11 @@ struct FilmSearch {
 
     /// The statement for a page, and its values.
     func statement(
-        _ database: Database, _ sort: FilmQuery.Sort, _ cursor: FilmCursor?, limit: Int
+        _ database: Database, _ sort: FilmQuery.Sort, _ cursor: FilmCursor?, isBackward: Bool = false,
+        limit: Int
     ) throws(FilmLibraryError) -> (String, [SQLValue]) {
         let keys = sort.columns.map { "f.\($0)" }.joined(separator: ", ")
+        let order = sort.columns.map { "f.\($0)" + (isBackward ? " DESC" : "") }.joined(separator: ", ")
         var conditions: [String] = []
         var values: [SQLValue] = []
         let source: String
@@ -66,7 +77,9 @@ struct FilmSearch {
             (source, conditions, values) = try find(database, sort)
         }
         if let cursor {
-            conditions.append("(\(keys)) > (\(cursor.keys.map { _ in "?" }.joined(separator: ", ")))")
+            conditions.append(
+                "(\(keys)) \(isBackward ? "<" : ">") (\(cursor.keys.map { _ in "?" }.joined(separator: ", ")))"
+            )
             values += cursor.keys
         }
         let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
@@ -74,7 +87,7 @@ struct FilmSearch {
         return (
             """
             SELECT \(Database.filmColumns), \(keys) FROM \(source) LEFT JOIN posters p ON p.number = f.number
-            \(condition) ORDER BY \(keys) LIMIT ?
+            \(condition) ORDER BY \(order) LIMIT ?
             """, values
         )
     }

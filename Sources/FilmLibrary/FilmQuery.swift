@@ -33,6 +33,8 @@ package struct FilmQuery: Sendable, Hashable {
     package var search: String
     /// The `next` of the page before; nil for the first page.
     package var after: String?
+    /// The `previous` of the page after: of those before it the last. Counts instead of `after`.
+    package var before: String?
     /// Films of a page at most.
     package var limit: Int
 
@@ -42,6 +44,12 @@ package struct FilmQuery: Sendable, Hashable {
         self.after = after
         self.limit = limit
     }
+
+    /// The `after` of the films by title whose titles begin with a text, without an article and in small letters, or come
+    /// after it.
+    package static func start(ofTitles text: String) -> String {
+        FilmCursor([.text(text), .text("")]).text(of: .title)
+    }
 }
 
 /// Films in the order that was asked for.
@@ -49,6 +57,8 @@ package struct FilmPage: Sendable, Hashable {
     package let films: [StoredFilm]
     /// The cursor of the next page; nil on the last one.
     package let next: String?
+    /// The cursor of the page before; nil on the first one.
+    package let previous: String?
 }
 
 /// The place of a film in an order: its keys, so that it stays a place when the film is gone. As text it is base64url of

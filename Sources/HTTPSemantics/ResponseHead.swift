@@ -29,6 +29,7 @@ package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
     package static let noContent = HTTPStatus(rawValue: 204)
     package static let partialContent = HTTPStatus(rawValue: 206)
     package static let found = HTTPStatus(rawValue: 302)
+    package static let seeOther = HTTPStatus(rawValue: 303)
     package static let notModified = HTTPStatus(rawValue: 304)
     package static let badRequest = HTTPStatus(rawValue: 400)
     package static let unauthorized = HTTPStatus(rawValue: 401)

@@ -7,24 +7,21 @@ struct FilmCall: Sendable {
     var target: FilmTarget
     /// The format of an answer with films. JSON where the route has other content.
     let format: FilmFormat
+    /// Whether pages have the forms that write.
+    let showsForms: Bool
 
     var fields: HTTPFields { head.fields }
     var method: String { head.method }
     var isRead: Bool { head.method == "GET" || head.method == "HEAD" }
 
-    /// The format that refusals of a request have, whatever else is wrong with it.
-    static func problemFormat(_ head: RequestHead) -> FilmFormat {
-        let path = head.target.prefix { $0 != "?" }
-        return FilmFormat.ofProblems(FilmFormat.split(String(path)).ending, head.fields)
-    }
-
     /// Reads a head. Throws for what is no target or nothing that is served, for a method that the route does not have, and
     /// for a client that takes no format there is.
-    init(_ head: RequestHead, _ target: RequestTarget, _ configuration: FilmServiceConfiguration)
-        throws(FilmRefusal)
-    {
+    init(
+        _ head: RequestHead, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
+        showsForms: Bool = false
+    ) throws(FilmRefusal) {
         guard let target = FilmTarget(target, isRoot: configuration.isRoot) else {
-            throw FilmRefusal(.notFound, "nothing is served here; films are at /films and /films/ID")
+            throw .nothingHere
         }
         let methods = target.route.methods(isWritable: configuration.isWritable)
         guard methods.contains(head.method) else {
@@ -38,13 +35,18 @@ struct FilmCall: Sendable {
         }
         self.head = head
         self.target = target
+        self.showsForms = showsForms
+        let offers = target.route.formats(isRead: ["GET", "HEAD"].contains(head.method))
         guard
-            let format = FilmFormat.negotiated(target.ending, head.fields)
+            let format = FilmFormat.negotiated(target.ending, head.fields, among: offers)
                 ?? Self.formatWithoutContent(head, target)
         else {
-            throw FilmRefusal(.notAcceptable, "films are given as application/json and application/xml")
+            let types = offers.map(\.mediaType).joined(separator: ", ")
+            throw FilmRefusal(.notAcceptable, "this is given as \(types)")
         }
         self.format = format
+        // Of a folder `/` is a file; its page alone is here.
+        guard !target.isRoot || configuration.isRoot || format == .html else { throw .nothingHere }
     }
 
     /// The format where the answer has no film in it, and so nothing depends on Accept.
@@ -53,7 +55,7 @@ struct FilmCall: Sendable {
     {
         if ["DELETE", "OPTIONS"].contains(head.method) { return .json }
         return switch target.route {
-        case .poster, .picture, .soap: .json
+        case .poster, .picture, .soap, .style: .json
         default: nil
         }
     }
@@ -62,7 +64,11 @@ struct FilmCall: Sendable {
     var needsBody: Bool { ["POST", "PUT", "PATCH"].contains(method) }
 
     /// The strong entity tag of a state in the format of the answer. States in other formats have others.
-    func entityTag(_ revision: some CustomStringConvertible) -> String { Self.entityTag(revision, format) }
+    func entityTag(_ revision: some CustomStringConvertible) -> String {
+        guard format == .html else { return Self.entityTag(revision, format) }
+        // A page also changes with the program that writes it.
+        return "\"\(revision).html.\(Stylesheet.version)\(showsForms ? ".forms" : "")\""
+    }
 
     /// Throws where a condition of the request does not hold (RFC 9110 section 13).
     /// - Parameter revision: of what is there; nil where nothing is.
@@ -93,6 +99,7 @@ struct FilmCall: Sendable {
         response.fields.append(.init(name: "Content-Type", value: format.mediaType))
         response.fields.append(.init(name: "Vary", value: "Accept"))
         response.fields.append(.init(name: "Cache-Control", value: "no-cache"))
+        if format == .html { response.fields.replace(with: Page.protection) }
         return response
     }
 }

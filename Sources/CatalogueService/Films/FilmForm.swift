@@ -7,7 +7,7 @@ import MovieCatalogue
 ///     film[title]=Nosferatu&film[year]=1922&film[genres][]=Horror&film[genres][]=Silent
 ///     title=Nosferatu&year=1922&genres=Horror&genres=Silent
 struct FilmForm {
-    private var fields: [FormFields.Field]
+    private(set) var fields: [FormFields.Field]
     /// A whole film, as JSON or XML, in a part of its own. Fields add to it.
     private var base: FilmDocument?
     private(set) var upload: [UInt8]?

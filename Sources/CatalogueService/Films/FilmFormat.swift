@@ -2,12 +2,13 @@ import HTTPSemantics
 
 /// The formats that films are given in.
 enum FilmFormat: String, CaseIterable, Sendable {
-    case json, xml
+    case json, xml, html
 
     var mediaType: String {
         switch self {
         case .json: "application/json"
         case .xml: "application/xml"
+        case .html: "text/html; charset=utf-8"
         }
     }
 
@@ -15,6 +16,7 @@ enum FilmFormat: String, CaseIterable, Sendable {
         switch self {
         case .json: ProblemDetails.jsonType
         case .xml: ProblemDetails.xmlType
+        case .html: mediaType
         }
     }
 
@@ -23,16 +25,21 @@ enum FilmFormat: String, CaseIterable, Sendable {
         switch self {
         case .json: ["application/json"]
         case .xml: ["application/xml", "text/xml"]
+        case .html: ["text/html"]
         }
     }
 
     /// The format of an answer: the one that the path's ending names, else the one that Accept likes best, JSON among equals.
-    /// - Returns: nil where the client accepts neither.
-    static func negotiated(_ ending: FilmFormat?, _ fields: HTTPFields) -> FilmFormat? {
-        ending ?? AcceptHeader(fields).preferred(allCases) { $0.mediaTypes }
+    /// - Parameter offers: those that there are. Default: all.
+    /// - Returns: nil where the client accepts none of them.
+    static func negotiated(
+        _ ending: FilmFormat?, _ fields: HTTPFields, among offers: [FilmFormat] = allCases
+    ) -> FilmFormat? {
+        if let ending { return offers.contains(ending) ? ending : nil }
+        return AcceptHeader(fields).preferred(offers) { $0.mediaTypes }
     }
 
-    /// The format of an answer that says what is wrong: JSON where the client accepts neither.
+    /// The format of an answer that says what is wrong: JSON where the client accepts none.
     static func ofProblems(_ ending: FilmFormat?, _ fields: HTTPFields) -> FilmFormat {
         ending ?? AcceptHeader(fields).preferred(allCases) { $0.mediaTypes + [$0.problemType] } ?? .json
     }

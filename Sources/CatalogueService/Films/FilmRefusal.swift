@@ -26,6 +26,10 @@ struct FilmRefusal: Error {
             errors: [.init(pointer: pointer, detail: detail)])
     }
 
+    static var nothingHere: FilmRefusal {
+        FilmRefusal(.notFound, "nothing is served here; films are at /films and /films/ID")
+    }
+
     static func notFound(_ id: String) -> FilmRefusal { FilmRefusal(.notFound, "there is no film \"\(id)\"") }
 
     /// 412, in the words of the condition that did not hold.
@@ -41,16 +45,22 @@ struct FilmRefusal: Error {
         return FilmRefusal(.preconditionFailed, detail)
     }
 
-    /// - Parameters:
-    ///   - format: that of the request's answers.
-    ///   - fields: of the request that is refused.
-    func response(_ format: FilmFormat) -> HTTPResponse {
+    /// The answer to a request that is refused, in the format of its answers, whatever else is wrong with it.
+    func response(to head: RequestHead) -> HTTPResponse {
+        let path = String(head.target.prefix { $0 != "?" })
+        let format = FilmFormat.ofProblems(FilmFormat.split(path).ending, head.fields)
         var response = HTTPResponse(status: problem.status, fields: fields)
         response.fields["Content-Type"] = format.problemType
         // The answer depends on Accept, and on what may be different in a moment.
         response.fields["Vary"] = "Accept"
         response.fields["Cache-Control"] = "no-store"
-        response.body = .bytes(Array((format == .json ? problem.json : problem.xml).utf8))
+        switch format {
+        case .json: response.body = .bytes(Array(problem.json.utf8))
+        case .xml: response.body = .bytes(Array(problem.xml.utf8))
+        case .html:
+            response.fields.replace(with: Page.protection)
+            response.body = .bytes(ProblemPage(problem, path: path).html)
+        }
         return response
     }
 }

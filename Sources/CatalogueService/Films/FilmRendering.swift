@@ -7,12 +7,13 @@ import MovieCatalogue
 ///     {"id":"nosferatu","title":"Nosferatu","year":1922,"poster":"nosferatu/poster","rating":8.5,"votes":2,
 ///      "created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}
 struct FilmRendering: Sendable {
-    let format: FilmFormat
+    let format: CatalogueWriter.Format
     /// Leads from the folder of the request's path to the root.
     let toRoot: String
 
     init(_ call: FilmCall) {
-        format = call.format
+        // Pages are written elsewhere.
+        format = call.format == .xml ? .xml : .json
         toRoot = call.target.toRoot
     }
 
@@ -29,7 +30,7 @@ struct FilmRendering: Sendable {
 
     /// Films as a catalogue, in the shape of today's files.
     func list(_ films: [StoredFilm], name: String?) -> [UInt8] {
-        var writer = CatalogueWriter(format: format == .json ? .json : .xml, name: name)
+        var writer = CatalogueWriter(format: format, name: name)
         var bytes = Array(writer.start.utf8)
         bytes.reserveCapacity(films.count * 1024)
         for (index, film) in films.enumerated() {

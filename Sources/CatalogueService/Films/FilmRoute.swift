@@ -7,6 +7,8 @@
 ///     /films/{id}/poster/w342              the poster at a size
 ///     /films/{id}/ratings/{rater}
 ///     /soap                                all of it in SOAP 1.1
+///     /add  /films/{id}/edit              the forms of the pages; also /rate and /remove
+///     /films/style/{version}.css          the pages' stylesheet
 enum FilmRoute: Hashable, Sendable {
     /// The service as a whole, which only OPTIONS asks about.
     case service
@@ -18,6 +20,8 @@ enum FilmRoute: Hashable, Sendable {
     case picture(String, of: String)
     case rating(of: String, by: String)
     case soap
+    case form(PageForm)
+    case style(version: String)
 
     /// More films than these are asked for by pages.
     static let maximumTop = 10_000
@@ -29,10 +33,19 @@ enum FilmRoute: Hashable, Sendable {
         if self == .soap { return reads + ["POST"] }
         guard isWritable else { return reads }
         return switch self {
-        case .service, .top, .picture, .soap: reads
-        case .list: reads + ["POST"]
+        case .service, .top, .picture, .soap, .style: reads
+        case .list, .form: reads + ["POST"]
         case .film: reads + ["PUT", "PATCH", "DELETE"]
         case .poster, .rating: reads + ["PUT", "DELETE"]
+        }
+    }
+
+    /// The formats that its answers have. Pages are read; what writes them are forms.
+    func formats(isRead: Bool) -> [FilmFormat] {
+        switch self {
+        case .form: [.html]
+        case .rating: [.json, .xml]
+        default: isRead ? FilmFormat.allCases : [.json, .xml]
         }
     }
 }

@@ -63,7 +63,7 @@ extension FilmService {
     private func conditionalAnswer(_ call: FilmCall, _ tag: String) -> HTTPResponse? {
         switch Preconditions(call.fields, isRead: true, entityTag: tag).outcome {
         case .proceed: nil
-        case .failed: FilmRefusal.failedCondition(call.fields, isThere: true).response(call.format)
+        case .failed: FilmRefusal.failedCondition(call.fields, isThere: true).response(to: call.head)
         case .notModified:
             HTTPResponse(status: .notModified, fields: ["ETag": tag, "Cache-Control": "no-cache"])
         }
@@ -90,7 +90,7 @@ extension FilmService {
             return FilmRefusal(
                 .rangeNotSatisfiable, "the poster has \(size) bytes",
                 fields: ["Content-Range": "bytes */\(size)"]
-            ).response(call.format)
+            ).response(to: call.head)
         }
         return response
     }

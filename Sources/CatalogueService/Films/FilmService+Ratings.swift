@@ -41,7 +41,7 @@ extension FilmService {
         members.append(("votes", JSONText(film.votes)))
         let text =
             switch call.format {
-            case .json:
+            case .json, .html:
                 JSONText(members: members.map { JSONText.Member(name: $0.0, value: $0.1) }).text + "\n"
             case .xml:
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rating>"

@@ -14,7 +14,9 @@ extension FilmService {
         if try call.checkConditions(revision) { return notModified(call, revision) }
         let query = try query(call)
         let page = try page(query)
-        var response = try response(page.films, call, revision)
+        var response =
+            call.format == .html
+            ? try wall(page, query, call, revision) : try response(page.films, call, revision)
         if let next = page.next {
             response.fields.append(.init(name: "Link", value: Self.link(to: next, query)))
         }
@@ -26,7 +28,8 @@ extension FilmService {
             return try library.films(query)
         } catch {
             guard case .invalidCursor = error else { throw error }
-            throw FilmRefusal(.badRequest, "after is not from a Link of this list; begin again without it")
+            throw FilmRefusal(
+                .badRequest, "the place is not from a Link of this list; begin again without it")
         }
     }
 
@@ -34,14 +37,18 @@ extension FilmService {
     func top(_ count: Int, _ call: FilmCall) throws -> HTTPResponse {
         let revision = try library.revision
         if try call.checkConditions(revision) { return notModified(call, revision) }
-        return try response(library.films(FilmQuery(sort: .score, limit: count)).films, call, revision)
+        let films = try library.films(FilmQuery(sort: .score, limit: count)).films
+        if call.format == .html { return try best(films, count, call, revision) }
+        return try response(films, call, revision)
     }
 
     /// One film.
     func film(_ id: String, _ call: FilmCall) throws -> HTTPResponse {
         guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
-        if try call.checkConditions(film.revision) { return notModified(call, film.revision) }
-        return response(film, call)
+        // A page also shows what belongs to the library.
+        let revision = call.format == .html ? try library.revision : film.revision
+        if try call.checkConditions(revision) { return notModified(call, revision) }
+        return call.format == .html ? try page(film, call, revision) : response(film, call)
     }
 
     /// The answer that brings a film.
@@ -72,7 +79,7 @@ extension FilmService {
             }
             return values.first
         }
-        var query = FilmQuery(limit: Self.pageLimit)
+        var query = FilmQuery(limit: call.format == .html ? WallPage.films : Self.pageLimit)
         if let text = try value("limit") {
             guard text.utf8.allSatisfy(\.isDigit), let limit = Int(text), limit > 0 else {
                 throw FilmRefusal(.badRequest, "limit must be a number from 1 to \(Self.maximumPageLimit)")
@@ -88,6 +95,7 @@ extension FilmService {
         }
         query.search = try value("q") ?? ""
         if let text = try value("after"), !text.isEmpty { query.after = text }
+        if let text = try value("before"), !text.isEmpty { query.before = text }
         return query
     }
 

@@ -6,7 +6,16 @@ import MovieCatalogue
 extension FilmService {
     /// Adds a film. Without an id it gets one.
     func create(_ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
-        var incoming = try IncomingFilm(body, try FilmContent(call), isChange: false)
+        let film = try add(try IncomingFilm(body, try FilmContent(call), isChange: false), call)
+        var response = response(film, call, status: .created)
+        // Relative, so that it holds behind a proxy too (RFC 9110 section 10.2.2).
+        response.fields.append(
+            .init(name: "Location", value: call.target.toRoot + "films/" + PercentEncoding.encoded(film.id)))
+        return response
+    }
+
+    func add(_ incoming: IncomingFilm, _ call: FilmCall) throws -> StoredFilm {
+        var incoming = incoming
         let id = try incoming.takeID()
         if let id {
             try checkID(id)
@@ -14,12 +23,7 @@ extension FilmService {
         }
         try check(incoming.document)
         let poster = try upload(incoming)
-        let film = try inserted(incoming.document, id, poster, call)
-        var response = response(film, call, status: .created)
-        // Relative, so that it holds behind a proxy too (RFC 9110 section 10.2.2).
-        response.fields.append(
-            .init(name: "Location", value: call.target.toRoot + "films/" + PercentEncoding.encoded(film.id)))
-        return response
+        return try inserted(incoming.document, id, poster, call)
     }
 
     private func inserted(
@@ -52,18 +56,25 @@ extension FilmService {
     /// Merges members into a film (RFC 7396), in one transaction with the conditions.
     func change(_ id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         let incoming = try incoming(body, of: id, call, isChange: true)
+        return response(try change(id, incoming) { try call.checkConditions($0.revision) }, call)
+    }
+
+    /// - Parameter condition: throws where the film is not to be changed.
+    func change(
+        _ id: String, _ incoming: IncomingFilm, condition: (StoredFilm) throws -> Void
+    ) throws -> StoredFilm {
         let isRemoved = incoming.document["poster"]?.isNull == true
         let poster = try upload(incoming).map(PosterChange.store) ?? (isRemoved ? .asDocument : .keep)
         let patch = JSONText(members: incoming.document.members)
         let film = try library.update(id, poster: poster) { existing in
-            try call.checkConditions(existing.revision)
+            try condition(existing)
             var document = existing.document
             try document.merge(patch)
             try check(document)
             return document
         }
         guard let film else { throw FilmRefusal.notFound(id) }
-        return response(film, call)
+        return film
     }
 
     func remove(_ id: String, _ call: FilmCall) throws -> HTTPResponse {

@@ -43,7 +43,7 @@ package final class FilmService: HTTPHandler {
 
     package func admit(_ head: RequestHead, from peer: Peer) -> Admission {
         do throws(FilmRefusal) {
-            let call = try call(head)
+            let call = try call(head, peer)
             guard call.method != "OPTIONS" else { return .answer(answer(call, .none)) }
             guard !call.isRead else {
                 if let picture = try admitPicture(call) { return picture }
@@ -58,7 +58,7 @@ package final class FilmService: HTTPHandler {
             }
             return .handle(bodyLimit: try checkBody(call))
         } catch {
-            return .answer(error.response(FilmCall.problemFormat(head)))
+            return .answer(error.response(to: head))
         }
     }
 
@@ -80,11 +80,11 @@ package final class FilmService: HTTPHandler {
 
     package func respond(to request: HTTPRequest) -> HTTPResponse {
         do throws(FilmRefusal) {
-            let call = try call(request.head)
+            let call = try call(request.head, request.peer)
             if call.target.route == .soap, call.method == "POST" { return soap(call, request) }
             return answer(call, request.body)
         } catch {
-            return error.response(FilmCall.problemFormat(request.head))
+            return error.response(to: request.head)
         }
     }
 
@@ -93,14 +93,14 @@ package final class FilmService: HTTPHandler {
     private func isQuick(_ call: FilmCall) -> Bool {
         let quickFilms = Self.quickFilms[call.format] ?? 0
         return switch call.target.route {
-        case .film, .soap: true
+        case .film, .soap, .style: true
         case .top(let count): count <= quickFilms
         case .list:
             // A search may look at every film.
             call.target.query.values(of: "q").isEmpty
                 && (call.target.query.values(of: "limit").first.map { Int($0) ?? 0 } ?? Self.pageLimit)
                     <= quickFilms
-        case .service, .poster, .picture, .rating: false
+        case .service, .poster, .picture, .rating, .form: false
         }
     }
 
@@ -108,14 +108,14 @@ package final class FilmService: HTTPHandler {
         do {
             return try content(call, body)
         } catch let refusal as FilmRefusal {
-            return refusal.response(FilmCall.problemFormat(call.head))
+            return refusal.response(to: call.head)
         } catch {
             report(error)
-            return FilmRefusal(failure: error).response(FilmCall.problemFormat(call.head))
+            return FilmRefusal(failure: error).response(to: call.head)
         }
     }
 
-    private func call(_ head: RequestHead) throws(FilmRefusal) -> FilmCall {
+    private func call(_ head: RequestHead, _ peer: Peer) throws(FilmRefusal) -> FilmCall {
         let target: RequestTarget
         do throws(RequestTarget.Refusal) {
             target = try RequestTarget(head.target)
@@ -123,7 +123,9 @@ package final class FilmService: HTTPHandler {
             throw FilmRefusal(.badRequest, error == .malformed ? "bad target" : "bad encoding in the target")
         }
         try gate.checkHost(head.fields, authority: target.authority)
-        return try FilmCall(head, target, configuration)
+        return try FilmCall(
+            head, target, configuration,
+            showsForms: configuration.isWritable && !gate.needsToken(from: peer))
     }
 
     func content(_ call: FilmCall, _ body: RequestBody) throws -> HTTPResponse {
@@ -145,6 +147,9 @@ package final class FilmService: HTTPHandler {
         case (.rating(let id, let rater), "PUT"): try rate(id, by: rater, call, try body.bytes())
         case (.rating(let id, let rater), "DELETE"): try unrate(id, by: rater, call)
         case (.rating(let id, let rater), _): try rating(of: id, by: rater, call)
+        case (.form(let form), "POST"): try post(form, call, try body.bytes())
+        case (.form(let form), _): try page(form, call)
+        case (.style(let version), _): stylesheet(version, call)
         }
     }
 

@@ -9,6 +9,8 @@ struct FilmTarget: Sendable {
     /// Leads from the folder of the path to the root: empty, `../` or more. It makes addresses relative, so that they hold
     /// behind a proxy that puts the service below another path.
     var toRoot: String
+    /// Whether it is `/`, which a folder has a file for.
+    let isRoot: Bool
 
     /// Reads a target; nil where nothing is served.
     /// - Parameter isRoot: whether the library is served at the root too.
@@ -18,6 +20,7 @@ struct FilmTarget: Sendable {
         self.ending = ending
         query = target.query
         toRoot = String(repeating: "../", count: max(0, target.segments.count - 1))
+        self.isRoot = route == .list && !target.segments[0].hasPrefix("films")
     }
 
     private static func route(_ segments: [String], isRoot: Bool) -> (FilmRoute, FilmFormat?)? {
@@ -27,8 +30,9 @@ struct FilmTarget: Sendable {
             let (name, ending) = FilmFormat.split(first)
             if name == "films" { return (.list, ending) }
             if first == "soap" { return (.soap, nil) }
-            guard isRoot, first.isEmpty || name == "movies" && ending != nil else { return nil }
-            return (.list, ending)
+            if first == "add" { return (.form(.add), .html) }
+            if first.isEmpty || name == "index" && ending == .html { return (.list, ending) }
+            return isRoot && name == "movies" && ending != nil ? (.list, ending) : nil
         case 2 where first == "films":
             let (name, ending) = FilmFormat.split(segments[1])
             if name.isEmpty { return nil }
@@ -41,10 +45,16 @@ struct FilmTarget: Sendable {
             return (.top(count), ending)
         case 3 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
             return (.poster(of: segments[1]), nil)
+        case 3 where first == "films" && !segments[1].isEmpty:
+            if let form = PageForm(segments[2], of: segments[1]) { return (.form(form), .html) }
+            guard segments[1] == "style", segments[2].hasSuffix(".css") else { return nil }
+            return (.style(version: String(segments[2].dropLast(4))), nil)
         case 4 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
             return (.picture(segments[3], of: segments[1]), nil)
         case 4 where first == "films" && segments[2] == "ratings" && !segments[1].isEmpty:
-            let (name, ending) = FilmFormat.split(segments[3])
+            var (name, ending) = FilmFormat.split(segments[3])
+            // A vote has no page.
+            if ending == .html { (name, ending) = (segments[3], nil) }
             return isRater(name) ? (.rating(of: segments[1], by: name), ending) : nil
         default: return nil
         }

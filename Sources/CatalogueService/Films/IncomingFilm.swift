@@ -25,6 +25,11 @@ struct IncomingFilm: Sendable {
         }
     }
 
+    init(_ form: FilmForm, isChange: Bool) throws(FilmRefusal) {
+        document = try form.document(isChange: isChange)
+        upload = form.upload
+    }
+
     /// An object, alone or as the member `film` of one.
     static func json(_ bytes: [UInt8]) throws(FilmRefusal) -> FilmDocument {
         do throws(CatalogueError) {

@@ -55,7 +55,7 @@ struct RequestGate: Sendable {
     /// Throws for a write that a page of another site makes, or that lacks a token it needs.
     func checkWrite(_ fields: HTTPFields, from peer: Peer) throws(FilmRefusal) {
         try checkSite(fields)
-        guard !configuration.tokens.isEmpty || configuration.isReachable || !peer.isLocal else { return }
+        guard needsToken(from: peer) else { return }
         guard let token = BearerToken.token(in: fields) else {
             throw FilmRefusal(
                 .unauthorized, "writing needs a token: send Authorization: Bearer TOKEN",
@@ -66,6 +66,11 @@ struct RequestGate: Sendable {
                 .unauthorized, "this token is not one of those that may write",
                 fields: ["WWW-Authenticate": "Bearer realm=\"films\", error=\"invalid_token\""])
         }
+    }
+
+    /// Whether a write needs a token: of others than this machine's programs, and of all where there are tokens.
+    func needsToken(from peer: Peer) -> Bool {
+        !configuration.tokens.isEmpty || configuration.isReachable || !peer.isLocal
     }
 
     private func checkSite(_ fields: HTTPFields) throws(FilmRefusal) {

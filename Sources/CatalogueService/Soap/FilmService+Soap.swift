@@ -36,7 +36,7 @@ extension FilmService {
             switch refusal.problem.status {
             // HTTP says who may write, and what is no SOAP.
             case .unauthorized, .forbidden, .unsupportedMediaType:
-                return refusal.response(FilmCall.problemFormat(call.head))
+                return refusal.response(to: call.head)
             default: return SoapFault(refusal).response
             }
         } catch {

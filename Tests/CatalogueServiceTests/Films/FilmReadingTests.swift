@@ -47,7 +47,7 @@ struct FilmReadingTests {
 
     @Test("a format that is not there is 406, whose reason still can be read")
     func notAcceptable() throws {
-        let answer = try client(1).get("/films/film-1", ["Accept": "text/html"])
+        let answer = try client(1).get("/films/film-1", ["Accept": "image/png"])
         #expect(answer.status == 406 && answer["content-type"] == "application/problem+json")
         let problem = try client(1).get("/films/none", ["Accept": "application/xml"])
         #expect(problem.status == 404 && problem["content-type"] == "application/problem+xml")
@@ -151,7 +151,8 @@ struct FilmReadingTests {
         arguments: [
             "/films/none", "/films/", "/film", "/films/a/b", "/films/film-1/ratings",
             "/films/film-1/ratings/none",
-            "/films/none/poster", "/films/film-1/poster", "/movies", "/movies.html", "/films/film-1.html",
+            "/films/none/poster", "/films/film-1/poster", "/movies", "/index",
+            "/films/film-1/ratings/me.html",
             "//films",
         ])
     func notFound(target: String) throws { #expect(try client(1).get(target).status == 404) }

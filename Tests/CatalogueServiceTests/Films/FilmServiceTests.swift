@@ -18,9 +18,10 @@ struct FilmServiceTests {
             (.system(path: "/secret", reason: "/secret"), 500),
             (.invalidID(id: "/", fault: "without /"), 422),
         ] as [(FilmLibraryError, Int)])
-    func failures(error: FilmLibraryError, status: Int) {
+    func failures(error: FilmLibraryError, status: Int) throws {
         for format in FilmFormat.allCases {
-            let response = FilmRefusal(failure: error).response(format)
+            let head = try FilmClient.head("GET", "/films.\(format.rawValue)", [:], nil)
+            let response = FilmRefusal(failure: error).response(to: head)
             #expect(response.status.rawValue == status)
             #expect((response.fields["retry-after"] != nil) == (status == 503))
             guard case .bytes(let bytes) = response.body else { return }

@@ -1,0 +1,254 @@
+import FilmLibrary
+import HTTPSemantics
+import HTTPServer
+import MovieCatalogue
+
+/// Films as pages for people.
+extension FilmService {
+    /// A page of the list, or of what is found.
+    func wall(_ films: FilmPage, _ query: FilmQuery, _ call: FilmCall, _ revision: Int) throws -> HTTPResponse
+    {
+        let isSearch = !query.search.isEmpty
+        let page = try page(
+            call, title: isSearch ? "Search: \(query.search)" : nil, search: query.search, alternate: "films")
+        let wall = WallPage(
+            page: page, films: films.films.map { shown($0, page) }, query: query, next: films.next,
+            previous: films.previous, count: isSearch ? 0 : try library.count)
+        return call.response(wall.html, fields: ["ETag": call.entityTag(revision)])
+    }
+
+    /// The best films, numbered.
+    func best(_ films: [StoredFilm], _ count: Int, _ call: FilmCall, _ revision: Int) throws -> HTTPResponse {
+        let page = try page(
+            call, title: "Top \(count)", alternate: count == 3 ? "films/top3" : "films/top/\(count)")
+        let wall = WallPage(
+            page: page, films: films.map { shown($0, page) }, query: FilmQuery(limit: count), count: 0,
+            best: count)
+        return call.response(wall.html, fields: ["ETag": call.entityTag(revision)])
+    }
+
+    func page(_ film: StoredFilm, _ call: FilmCall, _ revision: Int) throws -> HTTPResponse {
+        call.response(
+            try detail(film, call).html, fields: ["ETag": call.entityTag(revision)])
+    }
+
+    /// The stylesheet. Another version is that of a page that another version of the program has written.
+    func stylesheet(_ version: String, _ call: FilmCall) -> HTTPResponse {
+        let isThis = version == Stylesheet.version
+        return HTTPResponse(
+            status: .ok,
+            fields: [
+                "Content-Type": "text/css; charset=utf-8",
+                "Cache-Control": isThis ? "public, max-age=31536000, immutable" : "no-cache",
+            ], body: .bytes(Array(Stylesheet.text.utf8)))
+    }
+
+    /// A page with a form.
+    func page(_ form: PageForm, _ call: FilmCall) throws -> HTTPResponse {
+        try checkForms(call)
+        switch form {
+        case .add: return try sheet(nil, SentForm(), call)
+        case .edit(let id):
+            let film = try stored(id)
+            return try sheet(film, SentForm(film), call)
+        case .rate(let id): return answer(try detail(try stored(id), call).html, .ok, call)
+        case .remove(let id):
+            let film = try stored(id)
+            return try removal(film, SentForm(film), call)
+        }
+    }
+
+    /// Does what a form is for, and leads to the page that shows it. Where something is wrong with a field, the form comes back
+    /// with what was typed.
+    func post(_ form: PageForm, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
+        try checkForms(call)
+        let sent = try Self.form(body, call)
+        var fields = SentForm(sent)
+        do {
+            switch form {
+            case .add:
+                let film = try add(try Self.film(sent, isChange: false), call)
+                return seeOther("films/\(PercentEncoding.encoded(film.id))", call)
+            case .edit(let id):
+                try edit(id, sent, fields)
+                return seeOther("films/\(PercentEncoding.encoded(id))", call)
+            case .rate(let id):
+                try rate(id, fields)
+                return seeOther("films/\(PercentEncoding.encoded(id))", call)
+            case .remove(let id):
+                guard try library.remove(id, if: { try Self.check(fields.revision, $0) }) else {
+                    throw FilmRefusal.notFound(id)
+                }
+                return seeOther("", call)
+            }
+        } catch let refusal as FilmRefusal where Self.canMend(refusal) {
+            fields.note(refusal)
+            return try again(form, fields, refusal.problem.status, call)
+        }
+    }
+
+    private func again(
+        _ form: PageForm, _ fields: SentForm, _ status: HTTPStatus, _ call: FilmCall
+    ) throws -> HTTPResponse {
+        var fields = fields
+        switch form {
+        case .add: return try sheet(nil, fields, call, status)
+        case .edit(let id):
+            let film = try stored(id)
+            fields.revision = "\(film.revision)"
+            return try sheet(film, fields, call, status)
+        case .rate(let id): return answer(try detail(try stored(id), call, fields).html, status, call)
+        case .remove(let id):
+            let film = try stored(id)
+            fields.revision = "\(film.revision)"
+            return try removal(film, fields, call, status)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Changes what was typed over, and leaves alone what is as the form showed it.
+    private func edit(_ id: String, _ sent: FilmForm, _ fields: SentForm) throws {
+        let shown = SentForm(try stored(id))
+        var incoming = try Self.film(sent, isChange: true)
+        for field in FilmFormPage.fields where fields.values[field.name] == shown.values[field.name] {
+            incoming.document[field.name] = nil
+        }
+        _ = try change(id, incoming) { try Self.check(fields.revision, $0) }
+    }
+
+    private func rate(_ id: String, _ fields: SentForm) throws {
+        let rater = fields.values["rater"] ?? ""
+        guard FilmTarget.isRater(rater) else {
+            throw FilmRefusal.invalid("rater", "must have 1 to 200 bytes, without control characters")
+        }
+        guard let value = Double(fields.values["value"] ?? ""), Movie.scores.contains(value) else {
+            throw FilmRefusal.invalid("value", "must be a number from 0 to 10")
+        }
+        guard try library.rate(id, rater: rater, value: value) != nil else { throw FilmRefusal.notFound(id) }
+    }
+
+    private static func check(_ revision: String, _ film: StoredFilm) throws(FilmRefusal) {
+        guard revision == "\(film.revision)" else {
+            throw FilmRefusal(
+                .preconditionFailed,
+                "somebody has changed the film since this form was shown; look at it again, then send the form again"
+            )
+        }
+    }
+
+    private static func form(_ body: [UInt8], _ call: FilmCall) throws(FilmRefusal) -> FilmForm {
+        switch try FilmContent(call) {
+        case .form: return try FilmForm(urlEncoded: body)
+        case .multipart(let boundary):
+            return try FilmForm(multipart: body, boundary: boundary, isChange: false)
+        case .json, .xml:
+            throw FilmRefusal(.unsupportedMediaType, "this is for forms; programs write to /films")
+        }
+    }
+
+    /// The film of a form: the fields that forms have, and no others.
+    private static func film(_ form: FilmForm, isChange: Bool) throws(FilmRefusal) -> IncomingFilm {
+        var film = try IncomingFilm(form, isChange: isChange)
+        for member in film.document.members
+        where !FilmFormPage.fields.contains(where: { $0.name == member.name }) {
+            film.document[member.name] = nil
+        }
+        // Browsers send line ends as CR LF.
+        if let overview = film.document["overview"]?.string {
+            film.document["overview"] = JSONText(overview.replacing("\r\n", with: "\n"))
+        }
+        if let genres = film.document["genres"]?.elements?.compactMap(\.string) {
+            let names = genres.flatMap { $0.split(separator: ",") }.map { String(FieldList.trimmed($0)) }
+            film.document["genres"] = JSONText(elements: names.filter { !$0.isEmpty }.map { JSONText($0) })
+        }
+        return film
+    }
+
+    /// Whether who sent a form can send a better one.
+    private static func canMend(_ refusal: FilmRefusal) -> Bool {
+        [.unprocessableContent, .conflict, .preconditionFailed].contains(refusal.problem.status)
+    }
+
+    private func checkForms(_ call: FilmCall) throws(FilmRefusal) {
+        guard call.showsForms else {
+            throw FilmRefusal(
+                .forbidden,
+                "pages change films on this machine only, of a library that is served with --writable and without tokens"
+            )
+        }
+    }
+
+    // MARK: Showing
+
+    private func stored(_ id: String) throws -> StoredFilm {
+        guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
+        return film
+    }
+
+    private func page(
+        _ call: FilmCall, title: String?, search: String = "", alternate: String? = nil
+    ) throws -> Page {
+        Page(
+            name: try library.name ?? "Films", title: title, toRoot: call.target.toRoot,
+            showsForms: call.showsForms, search: search, alternate: alternate.map { call.target.toRoot + $0 })
+    }
+
+    private func shown(_ film: StoredFilm, _ page: Page) -> ShownFilm {
+        // A film that is not right, which an older library may have, is shown by its id.
+        let movie = try? film.movie()
+        return ShownFilm(
+            id: film.id, movie: movie,
+            poster: ShownPoster(of: film, at: page.address(of: film.id), hasSizes: pictures != nil))
+    }
+
+    private func detail(_ film: StoredFilm, _ call: FilmCall, _ vote: SentForm = SentForm()) throws
+        -> DetailPage
+    {
+        var page = try page(call, title: "", alternate: "films/\(PercentEncoding.encoded(film.id))")
+        let shown = shown(film, page)
+        page.title = shown.title
+        return DetailPage(page: page, film: shown, vote: vote)
+    }
+
+    /// The form to add a film, or to edit one.
+    private func sheet(
+        _ film: StoredFilm?, _ form: SentForm, _ call: FilmCall, _ status: HTTPStatus = .ok
+    ) throws -> HTTPResponse {
+        var page = try page(call, title: "Add a film")
+        var (action, back) = ("\(page.toRoot)add", page.home)
+        if let film {
+            page.title = "Edit \(shown(film, page).title)"
+            back = page.address(of: film.id)
+            action = "\(back)/edit"
+        }
+        return answer(FilmFormPage(page: page, form: form, action: action, back: back).html, status, call)
+    }
+
+    private func removal(
+        _ film: StoredFilm, _ form: SentForm, _ call: FilmCall, _ status: HTTPStatus = .ok
+    ) throws -> HTTPResponse {
+        var page = try page(call, title: nil)
+        page.title = "Remove \(shown(film, page).title)?"
+        let back = page.address(of: film.id)
+        let votes = film.votes == 0 ? "" : " and its \(ShownFilm.votes(film.votes))"
+        let form = FilmFormPage(page: page, form: form, action: "\(back)/remove", back: back)
+        return answer(
+            form.removal("The film with its poster\(votes) will be gone for good."), status, call)
+    }
+
+    /// A page that is made for who asks now.
+    private func answer(_ html: [UInt8], _ status: HTTPStatus, _ call: FilmCall) -> HTTPResponse {
+        var response = call.response(html, status: status)
+        response.fields["Cache-Control"] = "no-store"
+        return response
+    }
+
+    /// Leads to a page by GET, so that loading it again does not send the form again (RFC 9110 section 15.4.4).
+    private func seeOther(_ path: String, _ call: FilmCall) -> HTTPResponse {
+        let location = call.target.toRoot + path
+        return HTTPResponse(
+            status: .seeOther,
+            fields: ["Location": location.isEmpty ? "./" : location, "Cache-Control": "no-store"])
+    }
+}

@@ -1,0 +1,120 @@
+import HTTPSemantics
+import MovieCatalogue
+
+/// What all pages have around them: the head, the masthead with search and the ways to the other pages, and the foot.
+struct Page {
+    /// The library's own name.
+    var name = "Films"
+    /// The page's own title; nil for the wall.
+    var title: String?
+    /// Leads from the page's folder to the root.
+    var toRoot = ""
+    var showsForms = false
+    /// The words that are searched for.
+    var search = ""
+    /// What else leads to the same content in other formats: addresses without an ending; nil for a page that has none.
+    var alternate: String?
+
+    /// The fields that pages go out with: they run nothing, load nothing from elsewhere and stand in no frame. With a stricter
+    /// Referrer-Policy, browsers would send `Origin: null` with the forms.
+    static let protection: HTTPFields = [
+        "Content-Security-Policy":
+            "default-src 'none'; img-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "Referrer-Policy": "same-origin",
+    ]
+
+    var home: String { toRoot.isEmpty ? "./" : toRoot }
+    var films: String { toRoot + "films" }
+
+    func address(of id: String) -> String { "\(films)/\(PercentEncoding.encoded(id))" }
+
+    /// The page with this content.
+    func html(_ content: (inout HTML) -> Void) -> [UInt8] {
+        HTML.page { html in
+            html.element("head") { head(&$0) }
+            html.element("body") { html in
+                html.element("a", ["class": "skip", "href": "#main"], text: "Skip to the films")
+                masthead(&html)
+                html.element("main", ["id": "main"], content)
+                foot(&html)
+            }
+        }
+    }
+
+    private func head(_ html: inout HTML) {
+        html.void("meta", ["charset": "utf-8"])
+        let title = [title, name].compactMap { $0.map(HTML.undirected) }.joined(separator: " · ")
+        html.element("title", text: title)
+        html.void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
+        html.void("meta", ["name": "color-scheme", "content": "light dark"])
+        html.void("link", ["rel": "stylesheet", "href": "\(films)/style/\(Stylesheet.version).css"])
+        guard let alternate else { return }
+        for format in [FilmFormat.json, .xml] {
+            html.void(
+                "link",
+                ["rel": "alternate", "type": format.mediaType, "href": "\(alternate).\(format.rawValue)"])
+        }
+    }
+
+    private func masthead(_ html: inout HTML) {
+        html.element("header", ["class": "masthead"]) { html in
+            html.element(title == nil ? "h1" : "p", ["class": "name"]) { html in
+                html.element("a", ["href": home, "dir": "auto"], text: name)
+            }
+            html.element("nav", ["aria-label": "Pages"]) { html in
+                html.element("a", ["href": films], text: "All films")
+                html.element("a", ["href": "\(films)/top3"], text: "Top 3")
+                if showsForms { html.element("a", ["href": "\(toRoot)add"], text: "Add a film") }
+            }
+            html.element("form", ["class": "search", "role": "search", "action": films]) { html in
+                html.element("label", ["class": "unseen", "for": "q"], text: "Search films")
+                html.void(
+                    "input",
+                    [
+                        "type": "search", "id": "q", "name": "q", "value": search,
+                        "placeholder": "Title, director, genre, year", "autocomplete": "off",
+                    ])
+                html.element("button", text: "Search")
+            }
+        }
+    }
+
+    private func foot(_ html: inout HTML) {
+        html.element("footer") { html in
+            guard let alternate else { return html.element("a", ["href": home], text: "All films") }
+            html.text("For programs: ")
+            for format in [FilmFormat.json, .xml] {
+                html.element(
+                    "a", ["href": "\(alternate).\(format.rawValue)"], text: format.rawValue.uppercased())
+                html.text(" ")
+            }
+        }
+    }
+}
+
+/// A film with what pages show of it.
+struct ShownFilm {
+    let id: String
+    let movie: Movie?
+    let poster: ShownPoster?
+
+    var title: String { movie?.title ?? id }
+
+    /// Year, director and so on, as one line.
+    func facts(_ facts: [String?]) -> String { facts.compactMap(\.self).joined(separator: " · ") }
+
+    /// A number from 0 to 10 with one digit after the point.
+    static func score(_ score: Double) -> String { "\((score * 10).rounded() / 10)" }
+
+    static func votes(_ number: Int) -> String { "\(count(number)) \(number == 1 ? "vote" : "votes")" }
+
+    /// A count with a comma every three digits.
+    static func count(_ number: Int) -> String {
+        var text = ""
+        for (index, digit) in "\(number)".reversed().enumerated() {
+            if index > 0, index % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return String(text.reversed())
+    }
+}

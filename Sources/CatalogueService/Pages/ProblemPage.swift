@@ -1,0 +1,49 @@
+import HTTPSemantics
+
+/// The page that says why a request failed, and what to do.
+struct ProblemPage {
+    private let problem: ProblemDetails
+    private let page: Page
+
+    /// - Parameter path: of the request, as written.
+    init(_ problem: ProblemDetails, path: String) {
+        self.problem = problem
+        let depth = path.utf8.count { $0 == UInt8(ascii: "/") }
+        page = Page(
+            title: problem.status.reason, toRoot: String(repeating: "../", count: max(0, depth - 1)))
+    }
+
+    var html: [UInt8] {
+        page.html { html in
+            html.element("div", ["class": "problem"]) { html in
+                html.element(
+                    "p", ["class": "numeral", "aria-hidden": "true"], text: "\(problem.status.rawValue)")
+                html.element("h1", text: problem.status.reason)
+                html.element("p", ["class": "reason", "dir": "auto"], text: problem.detail)
+                if !problem.errors.isEmpty {
+                    html.element("ul") { html in
+                        for error in problem.errors {
+                            html.element("li", ["dir": "auto"], text: error.detail)
+                        }
+                    }
+                }
+                html.element("p", text: advice)
+                html.element("a", ["class": "button", "href": page.home], text: "All films")
+            }
+        }
+    }
+
+    private var advice: String {
+        switch problem.status {
+        case .notFound, .gone: "It may have been removed or renamed. Search for it, or look at all films."
+        case .forbidden, .unauthorized, .methodNotAllowed:
+            "Films can still be looked at. Who runs this service can change what is allowed."
+        case .preconditionFailed, .conflict: "Go back, load the page again, and repeat the change."
+        case .badRequest: "Check the address, or begin again with all films."
+        case .tooManyRequests, .serviceUnavailable: "Wait a moment, then load the page again."
+        case .internalServerError, .insufficientStorage:
+            "Nothing was changed. Try again later; who runs this service has been told."
+        default: "Go back and try again, or begin again with all films."
+        }
+    }
+}

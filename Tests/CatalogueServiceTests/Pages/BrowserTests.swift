@@ -1,0 +1,60 @@
+import FilmLibrary
+import FoundationEssentials
+import Glibc
+import HTTPServer
+import MovieCatalogue
+import TestSupport
+import Testing
+
+@testable import CatalogueService
+
+/// Pages as a browser reads them, which mends what is broken in its own way.
+@Suite(
+    "Pages in Chromium", .enabled(if: Chromium.isInstalled, "Debian's chromium is not installed"),
+    .serialized,
+    .timeLimit(.minutes(30)))
+struct BrowserTests {
+    /// The document as it is once everything in it has run.
+    private func document(_ address: String, _ profile: String) -> String {
+        let options = "--headless --no-sandbox --disable-gpu --user-data-dir='\(profile)' --dump-dom"
+        guard let pipe = unsafe popen("timeout 120 chromium \(options) '\(address)' 2>/dev/null", "r") else {
+            return ""
+        }
+        defer { unsafe pclose(pipe) }
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe fread(&buffer, 1, buffer.count, pipe)
+            guard count > 0 else { return String(decoding: output, as: UTF8.self) }
+            output += buffer[..<count]
+        }
+    }
+
+    @Test(
+        "no title becomes an element",
+        arguments: ["films", "films/h0", "films/h1/edit", "films?q=%3Cscript%3E"])
+    func canary(target: String) throws {
+        let folder = try TemporaryFolder()
+        let library = try FilmLibrary(inMemoryFor: "the browser")
+        for (index, title) in PageTests.hostile.enumerated() {
+            var film = FilmDocument()
+            for member in ["title", "director", "overview"] { film[member] = JSONText("x" + title) }
+            _ = try library.insert(film, id: "h\(index)", poster: nil)
+        }
+        var configuration = FilmServiceConfiguration()
+        configuration.isWritable = true
+        let server = try HTTPServer(
+            configuration: HTTPServer.Configuration(),
+            handler: FilmService(library: library, configuration: configuration))
+        try server.start()
+        defer { server.stop() }
+        let port = server.ports.first.flatMap(\.self) ?? 0
+        let text = document("http://127.0.0.1:\(port)/\(target)", folder.file("profile"))
+        #expect(text.contains("</main>"))
+        #expect(!text.contains("<script") && !text.contains("<img") && !text.contains("onerror=\"canary\""))
+    }
+}
+
+private enum Chromium {
+    static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium")
+}
