@@ -24,6 +24,11 @@ package struct PlanarPicture: Sendable {
     /// What the planes cost in memory, in bytes.
     package var cost: Int { samples.count }
 
+    /// Whether luma has a sample for every pixel, and colour one for every four.
+    var isQuarter: Bool {
+        planes.indices.allSatisfy { planes[$0].perPixel == ($0 == 0 ? (1, 1) : (0.5, 0.5)) }
+    }
+
     /// Whether there is no colour: one plane alone, or differences that are nought everywhere.
     var isGrey: Bool {
         let samples = samples.span

@@ -8,6 +8,7 @@ extension PlanarPicture {
     }
 
     private func resampled(to layout: PictureLayout) -> PlanarPicture {
+        if isQuarter, layout == PictureLayout(whole: size) { return self }
         var result: [Plane] = []
         var kernels: [(across: LanczosKernel, down: LanczosKernel)] = []
         var end = 0

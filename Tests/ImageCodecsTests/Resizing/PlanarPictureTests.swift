@@ -85,14 +85,15 @@ struct PlanarPictureTests {
     @Test("the same size has the same samples, and a flat picture stays flat")
     func same() throws {
         let picture = try planes(JPEGEncoder().encode(slope(37, 21)))
-        let same = picture.resampled(to: picture.size)
-        for (before, after) in zip(picture.planes, same.planes) {
-            #expect(before.size == after.size)
-            for row in 0..<before.size.height {
-                let (a, b) = (before.offset + row * before.stride, after.offset + row * after.stride)
-                #expect(
-                    picture.samples[a..<a + before.size.width] == same.samples[b..<b + after.size.width])
-            }
+        #expect(picture.isQuarter && picture.resampled(to: picture.size).samples == picture.samples)
+        let full = try planes(JPEGEncoder(subsampling: .none).encode(slope(37, 21)))
+        #expect(!full.isQuarter && full.resampled(to: full.size).isQuarter)
+        let (before, after) = (full.planes[0], full.resampled(to: full.size).planes[0])
+        #expect(before.size == after.size)
+        let resampled = full.resampled(to: full.size).samples
+        for row in 0..<before.size.height {
+            let (a, b) = (before.offset + row * before.stride, after.offset + row * after.stride)
+            #expect(full.samples[a..<a + before.size.width] == resampled[b..<b + after.size.width])
         }
         let one = (0..<1600).flatMap { _ -> [UInt8] in [200, 30, 90, 255] }
         let flat = try planes(
