@@ -4,6 +4,16 @@ package struct DecodingPlan: Sendable, Hashable {
     package let size: ImageSize
     /// Bytes in use at most while it is decoded: the bitmap and all that is worked with, without the file.
     package let memory: Int
+    /// What decoding to planes will take; nil for files that cannot be: those that are not JPEG, that have other colours than
+    /// grey and YCbCr, or are turned before they are shown.
+    package var planes: Planes?
+
+    package struct Planes: Sendable, Hashable {
+        /// Bytes of the planes.
+        package let cost: Int
+        /// Bytes in use at most while they are decoded: the planes and all that is worked with, without the file.
+        package let memory: Int
+    }
 }
 
 extension ImageDecoders {
@@ -42,16 +52,29 @@ extension JPEGDecoder {
         var segments = JPEGSegments(offset: 2)
         var frame: JPEGFrame?
         var orientation: ExifOrientation?
+        var hasJFIF = false
+        var adobeTransform: UInt8?
         while true {
             let segment = try segments.next(in: bytes)
             if segment.marker == .application1, frame == nil, orientation == nil {
                 orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
+            } else if segment.marker == .application0 {
+                hasJFIF = hasJFIF || bytes.extracting(segment.body).hasBytes([0x4A, 0x46, 0x49, 0x46, 0x00])
+            } else if segment.marker == .application14 {
+                let body = bytes.extracting(segment.body)
+                if body.hasBytes("Adobe") { adobeTransform = body.byte(at: 11) }
             } else if segment.marker.isStartOfFrame {
                 frame = try JPEGFrame(segment, of: bytes)
             } else if segment.marker == .startOfScan, let frame {
                 let scan = try JPEGScan(
                     bytes.extracting(segment.body), frame: frame, offset: segment.offset)
-                return plan(for: frame, firstScan: scan, orientation ?? .upright, notBelow: least)
+                let colour = JPEGColour(frame: frame, hasJFIF: hasJFIF, adobeTransform: adobeTransform)
+                let upright = orientation ?? .upright
+                var plan = plan(for: frame, firstScan: scan, upright, notBelow: least)
+                if upright == .upright, colour == .grey || colour == .yCbCr {
+                    plan.planes = planes(of: frame, notBelow: least)
+                }
+                return plan
             } else if segment.marker == .startOfScan || segment.marker == .endOfImage {
                 throw .corrupt(segment: "JPEG without a frame header", offset: segment.offset)
             }
@@ -74,6 +97,16 @@ extension JPEGDecoder {
         let bitmap = scale.size.bitmapBytes
         memory += upright == .upright ? bitmap : 2 * bitmap
         return DecodingPlan(size: upright.size(ofStored: scale.size), memory: memory)
+    }
+
+    /// All samples are kept, and of a progressive frame its coefficients.
+    private static func planes(of frame: JPEGFrame, notBelow least: ImageSize?) -> DecodingPlan.Planes {
+        let scale = JPEGScale(frame, target: least, isPlanar: true)
+        let blocks = frame.components.reduce(0) { $0 + $1.blockColumns * $1.blockRows }
+        let cost = blocks * scale.blockSize * scale.blockSize + JPEGPlanes.slack
+        return DecodingPlan.Planes(
+            cost: cost, memory: DecodingPlan.tables + cost + (frame.isProgressive ? blocks * (64 * 2 + 8) : 0)
+        )
     }
 
     /// What `JPEGRows` keeps of each column: a row of samples of all components in several forms.

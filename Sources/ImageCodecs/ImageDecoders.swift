@@ -97,6 +97,16 @@ public struct ImageDecoders: Sendable {
         }
         return try jpeg.decode(bytes, notBelow: least, limits: limits)
     }
+
+    /// As `decode(_:notBelow:limits:)`, but to planes: of files whose plan has `planes`. Throws `unsupported` for others.
+    package func decodePlanes(
+        _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits = .standard
+    ) throws(ImageDecodingError) -> PlanarPicture {
+        guard let jpeg = decoder(of: bytes) as? JPEGDecoder,
+            try JPEGDecoder.plan(for: bytes, notBelow: least).planes != nil
+        else { throw .unsupported(feature: "planes of this format") }
+        return try jpeg.decodePlanes(bytes, notBelow: least, limits: limits)
+    }
 }
 
 extension ImageDecoders {

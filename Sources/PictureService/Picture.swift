@@ -12,7 +12,7 @@ package struct Picture: Sendable {
     package var header: ImageHeader { ImageHeader(format: format, size: size) }
 
     /// Counts up whenever other bytes come out for the same source and recipe.
-    package static let encoderVersion = 2
+    package static let encoderVersion = 3
 
     /// What a picture is kept under: it names the source by its content, so that a changed source never has an old size,
     /// and instances agree. 64 hexadecimal digits.

@@ -11,6 +11,9 @@ package import LazyImages
 /// Levels are resized as they are stored, in gamma space, as browsers and libvips do. Against such a reference SSIM is 0.9996
 /// for 500 x 750 to 342 x 513 (libvips 0.9994; of its linear mode 0.9942), and the mean of a channel stays. Linear light
 /// moves it by more than 2 levels at 92 pixels.
+///
+/// A JPEG that becomes JPEG is resized as it is stored, in YCbCr, its colour straight to the size that 4:2:0 wants. Others are
+/// resized in RGB: PNG, JPEGs of other colours, and those that Exif turns.
 package struct PictureMaker: Sendable {
     /// Pixels of the shorter side that the smallest scale has at least: twice a poster of 342.
     static let sharedSide = 684
@@ -24,8 +27,9 @@ package struct PictureMaker: Sendable {
     /// The scales that it can be decoded at, the smallest first, and the whole.
     private let scales: [DecodingPlan]
     private let whole: DecodingPlan
-    /// By their sizes, those that have been decoded.
+    /// By their sizes, those that have been decoded, for PNG and for JPEG.
     private var bitmaps: [ImageSize: Bitmap] = [:]
+    private var planes: [ImageSize: PlanarPicture] = [:]
 
     /// Reads the source's header. Nothing is decoded until a picture is made.
     /// - Throws: `.notDecodable` for what is no picture or is too large.
@@ -55,21 +59,36 @@ package struct PictureMaker: Sendable {
     package mutating func picture(_ recipe: PictureRecipe) throws(PictureError) -> Picture {
         if recipe.size == .original {
             // The bytes themselves may go out once all of them have been decoded, at any scale.
-            if bitmaps.isEmpty { _ = try bitmap(at: scale(for: recipe)) }
+            if bitmaps.isEmpty, planes.isEmpty {
+                let scale = scale(for: recipe)
+                if scale.planes == nil { _ = try bitmap(at: scale) } else { _ = try planes(at: scale) }
+            }
             return Picture(bytes: source, format: format, size: size)
         }
-        return try encode(resize(bitmap(at: scale(for: recipe)), by: recipe), by: recipe)
+        let scale = scale(for: recipe)
+        if scale.planes != nil, case .automatic(let quality) = recipe.encoding {
+            return try encode(resize(planes(at: scale), by: recipe), quality: quality)
+        }
+        return try encode(resize(bitmap(at: scale), by: recipe), by: recipe)
     }
 
     /// Bytes in use at most while `picture` makes a picture by this recipe: those of bitmaps that are kept from other recipes,
     /// of the decoder, the resizer and the encoder; without the source's own. An upper bound: most pictures take half of it.
     package func memory(for recipe: PictureRecipe) -> Int {
         let scale = scale(for: recipe)
-        let kept = bitmaps.values.reduce(0) { $0 + $1.cost }
-        let isDecoded = bitmaps[scale.size] != nil
-        guard recipe.size != .original else { return kept + (bitmaps.isEmpty ? scale.memory : 0) }
+        let kept = bitmaps.values.reduce(0) { $0 + $1.cost } + planes.values.reduce(0) { $0 + $1.cost }
+        guard recipe.size != .original else {
+            return kept + (bitmaps.isEmpty && planes.isEmpty ? scale.planes?.memory ?? scale.memory : 0)
+        }
         let result = Self.scaled(size, by: recipe)
+        if let plan = scale.planes, recipe.encoding != .png {
+            let making =
+                PlanarPicture.memoryToResample(from: scale.size, to: result)
+                + JPEGEncoder.memory(toEncode: result)
+            return kept + (planes[scale.size] != nil ? making : max(plan.memory, plan.cost + making))
+        }
         let making = Bitmap.memoryToResample(from: scale.size, to: result) + Self.memoryToEncode(result)
+        let isDecoded = bitmaps[scale.size] != nil
         return kept + (isDecoded ? making : max(scale.memory, scale.size.bitmapBytes + making))
     }
 
@@ -84,6 +103,19 @@ package struct PictureMaker: Sendable {
         }
         bitmaps[scale.size] = bitmap
         return bitmap
+    }
+
+    /// As `bitmap(at:)`, in planes.
+    private mutating func planes(at scale: DecodingPlan) throws(PictureError) -> PlanarPicture {
+        if let picture = planes[scale.size] { return picture }
+        let (decoders, limits) = (decoders, limits)
+        let picture = try Self.reading(source) { bytes throws(ImageDecodingError) in
+            let picture = try decoders.decodePlanes(bytes, notBelow: scale.size, limits: limits)
+            guard picture.isComplete else { throw .truncated(offset: bytes.count) }
+            return picture
+        }
+        planes[scale.size] = picture
+        return picture
     }
 
     private static func reading<Value>(
@@ -106,6 +138,22 @@ package struct PictureMaker: Sendable {
         // By the source's own sides: those of a reduced bitmap are rounded.
         let wanted = Self.scaled(size, by: recipe)
         return wanted == bitmap.size ? bitmap : bitmap.resampled(to: wanted)
+    }
+
+    private func resize(_ picture: PlanarPicture, by recipe: PictureRecipe) -> PlanarPicture {
+        if case .fill(let box) = recipe.size {
+            return picture.resampled(to: ImageSizing(box, mode: .fill(.centre)))
+        }
+        return picture.resampled(to: Self.scaled(size, by: recipe))
+    }
+
+    private func encode(_ picture: PlanarPicture, quality: Int?) throws(PictureError) -> Picture {
+        do {
+            let file = try JPEGEncoder(quality: quality ?? PictureRecipe.standardQuality).encode(picture)
+            return Picture(bytes: ImageBytes(file), format: .jpeg, size: picture.size)
+        } catch {
+            throw .notEncodable(error)
+        }
     }
 
     private func encode(_ bitmap: Bitmap, by recipe: PictureRecipe) throws(PictureError) -> Picture {

@@ -41,6 +41,13 @@ struct RobustnessTests {
                 let sizing = ImageSizing(ImageSize(width: 9, height: 4), mode: .fill(anchor))
                 let filled = try ImageDecoders.standard.decode(file, sizing: sizing, limits: limits)
                 #expect(filled.width <= 9 && filled.height <= 4 && filled.isComplete == bitmap.isComplete)
+                let bytes = file.span
+                guard try ImageDecoders.standard.plan(for: bytes, notBelow: nil).planes != nil else {
+                    continue
+                }
+                let planes = try ImageDecoders.standard.decodePlanes(bytes, notBelow: nil, limits: limits)
+                #expect(planes.size == bitmap.size && planes.isComplete == bitmap.isComplete)
+                #expect(planes.resampled(to: sizing).size == filled.size)
             } catch {
                 #expect(!error.description.isEmpty)
             }

@@ -79,10 +79,10 @@ struct PictureTests {
         arguments: [(100, 150), (1371, 1370)])
     func together(width: Int, height: Int) throws {
         let source = try jpeg(width, height)
-        let texts = ["w92", "300x300.fill", "400x390.fill", "original"]
+        let texts = ["w92", "300x300.fill", "400x390.fill", "original", "w92.png"]
         let recipes = try texts.map { text throws in try PictureRecipe(text) }
         let alone = try recipes.map { recipe throws in try Picture.picture(of: source, recipe).bytes.array }
-        for group in [[0, 1, 2, 3], [2, 0]] {
+        for group in [[0, 1, 2, 3, 4], [4, 2, 0]] {
             let pictures = try Picture.pictures(of: source, group.map { recipes[$0] })
             #expect(pictures.map(\.bytes.array) == group.map { alone[$0] })
         }
@@ -104,13 +104,17 @@ struct PictureTests {
         }
     }
 
-    @Test("a maker that has kept a bitmap counts it in the memory of another scale")
+    @Test("a maker that has kept planes or a bitmap counts them in the memory of another scale")
     func keptMemory() throws {
         let (small, large) = (try PictureRecipe("w92"), try PictureRecipe("w400"))
         var maker = try PictureMaker(jpeg(1371, 1370))
         let alone = maker.memory(for: large)
         _ = try maker.picture(small)
-        #expect(maker.memory(for: large) == alone + 686 * 685 * 4)
+        // Luma of 86 units of two blocks of four samples each way, and two of half of that.
+        #expect(maker.memory(for: large) == alone + 86 * 86 * 16 * 6 + 24)
+        let png = try PictureRecipe("w92.png")
+        _ = try maker.picture(png)
+        #expect(maker.memory(for: large) == alone + 86 * 86 * 16 * 6 + 24 + 686 * 685 * 4)
     }
 
     @Test("a maker looks at the header alone: what follows may be wrong until a picture is made")
@@ -139,6 +143,18 @@ struct PictureTests {
         #expect(picture.size == whole.size)
         let differences = zip(picture.pixels, whole.pixels).map { abs(Int($0) - Int($1)) }
         #expect(differences.reduce(0, +) < differences.count * 2)
+    }
+
+    @Test("a JPEG that becomes a JPEG looks as the PNG of it does")
+    func planes() throws {
+        let source = try jpeg(200, 300)
+        for recipe in ["w92", "61x40.fill"] {
+            let jpeg = try ImageDecoders.standard.decode(picture(source, recipe + ".q95").bytes.array)
+            let png = try ImageDecoders.standard.decode(picture(source, recipe + ".png").bytes.array)
+            #expect(jpeg.size == png.size)
+            let differences = zip(jpeg.pixels, png.pixels).map { abs(Int($0) - Int($1)) }
+            #expect(differences.reduce(0, +) < differences.count * 3)
+        }
     }
 
     @Test("what is cut off, larger than the limits, of another format or no picture is 422, the original too")

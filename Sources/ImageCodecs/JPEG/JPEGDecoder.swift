@@ -36,6 +36,17 @@ public struct JPEGDecoder: ImageDecoding {
         try decode(bytes, into: JPEGFile(sizing: nil, notBelow: least, limits: limits), limits)
     }
 
+    /// Decodes a JPEG as `decode(_:notBelow:limits:)`, but to planes. Only one whose plan has `planes`.
+    func decodePlanes(
+        _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> PlanarPicture {
+        try limits.check(inputBytes: bytes.count)
+        guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognised }
+        var file = JPEGFile(sizing: nil, notBelow: least, isPlanar: true, limits: limits)
+        try file.read(bytes)
+        return try file.planarPicture()
+    }
+
     private func decode(
         _ bytes: Span<UInt8>, into file: consuming JPEGFile, _ limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {

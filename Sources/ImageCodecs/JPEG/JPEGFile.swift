@@ -5,6 +5,8 @@ struct JPEGFile {
     private let sizing: ImageSizing?
     /// The size, as it is shown, that a picture without a sizing is reduced towards and not below.
     private let least: ImageSize?
+    /// Whether the picture is wanted as planes.
+    private let isPlanar: Bool
     private var segments = JPEGSegments(offset: 2)
     private var tables = JPEGTables()
     private var frame: JPEGFrame?
@@ -26,8 +28,11 @@ struct JPEGFile {
     private var planes: JPEGPlanes?
     private var coefficients: JPEGCoefficients?
 
-    init(sizing: ImageSizing?, notBelow least: ImageSize? = nil, limits: DecodingLimits) {
+    init(
+        sizing: ImageSizing?, notBelow least: ImageSize? = nil, isPlanar: Bool = false, limits: DecodingLimits
+    ) {
         self.limits = limits
+        self.isPlanar = isPlanar
         self.sizing = sizing
         self.least = least
     }
@@ -101,13 +106,13 @@ struct JPEGFile {
         steps = Array(repeating: nil, count: frame.components.count)
         let upright = orientation ?? .upright
         if sizing == nil, let least {
-            let scale = JPEGScale(frame, target: upright.size(ofStored: least))
+            let scale = JPEGScale(frame, target: upright.size(ofStored: least), isPlanar: isPlanar)
             (self.scale, layout) = (scale, PictureLayout(whole: scale.size))
             return
         }
         let layout = PictureLayout(upright.size(ofStored: frame.size), to: sizing).stored(upright)
         self.layout = layout
-        scale = JPEGScale(frame, target: sizing == nil ? nil : layout.scaled)
+        scale = JPEGScale(frame, target: sizing == nil ? nil : layout.scaled, isPlanar: isPlanar)
     }
 
     private mutating func readScan(
@@ -143,22 +148,23 @@ struct JPEGFile {
         }
     }
 
-    /// A scan of all components gives finished rows at once, so that samples are kept for a few rows only.
+    /// A scan of all components gives finished rows at once, so that samples are kept for a few rows only; unless planes are
+    /// wanted.
     private mutating func readSequential(
         _ scan: JPEGScan, _ frame: JPEGFrame, _ scale: JPEGScale, _ segment: JPEGSegment, _ bytes: Span<UInt8>
     ) throws(ImageDecodingError) {
-        let isOnly = scan.components.count == frame.components.count
-        var planes = self.planes.take() ?? JPEGPlanes(frame, scale: scale, isWindow: isOnly)
+        let givesRows = scan.components.count == frame.components.count && !isPlanar
+        var planes = self.planes.take() ?? JPEGPlanes(frame, scale: scale, isWindow: givesRows)
         var decoder = try SequentialScan(
             scan, of: frame, tables: tables, planes: planes.planes, segment: segment)
-        var rows = isOnly ? makeRows(frame, scale, planes.planes) : nil
+        var rows = givesRows ? makeRows(frame, scale, planes.planes) : nil
         for row in 0..<decoder.units.height {
             try decoder.decodeRow(row, from: bytes, into: &planes)
             try rows?.add(upToUnitRow: row, of: planes)
         }
         (segments.offset, isCut) = (decoder.end, decoder.isCut)
         self.rows = rows
-        if !isOnly { self.planes = planes }
+        if !givesRows { self.planes = planes }
     }
 
     private func makeRows(_ frame: JPEGFrame, _ scale: JPEGScale, _ planes: [JPEGPlanes.Plane]) -> JPEGRows {
@@ -168,28 +174,53 @@ struct JPEGFile {
             layout: layout ?? PictureLayout(whole: scale.size))
     }
 
-    /// The picture as far as it was read, upright; at least one scan must have been. Not complete unless the file `isWhole`.
-    func picture(isWhole: Bool = true) throws(ImageDecodingError) -> Bitmap {
+    /// The picture's planes as far as they were read; at least one scan must have been.
+    func planarPicture() throws(ImageDecodingError) -> PlanarPicture {
+        let (frame, scale) = try readableFrame()
+        var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: false)
+        let dequantisers = dequantisers
+        for row in 0..<frame.unitRows { transformCoefficients(row, of: frame, dequantisers, into: &planes) }
+        return PlanarPicture(frame, scale: scale, planes: planes, isWhole: !isCut)
+    }
+
+    /// The frame, of which a scan was read.
+    private func readableFrame() throws(ImageDecodingError) -> (JPEGFrame, JPEGScale) {
         guard let frame, let scale else {
             throw .corrupt(segment: "JPEG without a frame header", offset: segments.offset)
         }
         guard scanCount > 0 else {
             throw .corrupt(segment: "JPEG without a scan", offset: segments.offset)
         }
+        return (frame, scale)
+    }
+
+    /// Of each component. One without a scan yet has no coefficients, to which any steps will do.
+    private var dequantisers: [Dequantiser] {
+        steps.map { Dequantiser(steps: $0 ?? Array(repeating: 1, count: 64)) }
+    }
+
+    /// Transforms a row of units of a progressive frame.
+    private func transformCoefficients(
+        _ row: Int, of frame: JPEGFrame, _ dequantisers: [Dequantiser], into planes: inout JPEGPlanes
+    ) {
+        guard let coefficients else { return }
+        for index in frame.components.indices {
+            coefficients.transform(
+                index, unitRow: row, of: frame, dequantiser: dequantisers[index], into: &planes)
+        }
+    }
+
+    /// The picture as far as it was read, upright; at least one scan must have been. Not complete unless the file `isWhole`.
+    func picture(isWhole: Bool = true) throws(ImageDecodingError) -> Bitmap {
+        let (frame, scale) = try readableFrame()
         let isWhole = isWhole && !isCut
         let upright = orientation ?? .upright
         if let rows { return rows.finish(isWhole: isWhole).turned(upright) }
         var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: true)
         var rows = makeRows(frame, scale, planes.planes)
-        // A component without a scan yet has no coefficients, to which any steps will do.
-        let dequantisers = steps.map { Dequantiser(steps: $0 ?? Array(repeating: 1, count: 64)) }
+        let dequantisers = dequantisers
         for row in 0..<frame.unitRows {
-            if let coefficients {
-                for index in frame.components.indices {
-                    coefficients.transform(
-                        index, unitRow: row, of: frame, dequantiser: dequantisers[index], into: &planes)
-                }
-            }
+            transformCoefficients(row, of: frame, dequantisers, into: &planes)
             try rows.add(upToUnitRow: row, of: planes)
         }
         return rows.finish(isWhole: isWhole).turned(upright)

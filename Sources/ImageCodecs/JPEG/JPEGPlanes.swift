@@ -26,6 +26,8 @@ struct JPEGPlanes {
     /// With room for one and a half vectors more, which may reach past the end of the last row.
     var samples: [UInt8]
 
+    /// Room for one and a half vectors.
+    static let slack = 24
     /// The level of samples that are not known.
     static let unknown: UInt8 = 128
 
@@ -49,7 +51,7 @@ struct JPEGPlanes {
         }
         self.planes = planes
         decodedBlocks = Array(repeating: 0, count: planes.count)
-        samples = [UInt8](repeating: Self.unknown, count: offset + 24)
+        samples = [UInt8](repeating: Self.unknown, count: offset + Self.slack)
     }
 
     /// Counts the blocks of a component that were decoded into its samples: the first `columns` of each of these rows.

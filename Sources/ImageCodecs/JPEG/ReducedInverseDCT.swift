@@ -130,8 +130,9 @@ struct JPEGScale {
     /// enlarging it afterwards.
     let componentBlockSizes: [Int]
 
-    /// The smallest of the scales whose picture is not below `target`; the full size without one.
-    init(_ frame: JPEGFrame, target: ImageSize?) {
+    /// The smallest of the scales whose picture is not below `target`; the full size without one. Where the picture
+    /// `isPlanar`, nothing is enlarged afterwards, and all components are reduced alike.
+    init(_ frame: JPEGFrame, target: ImageSize?, isPlanar: Bool = false) {
         var blockSize = 8
         if let target {
             blockSize = 1
@@ -145,7 +146,7 @@ struct JPEGScale {
         size = Self.scaled(frame.size, blockSize)
         componentBlockSizes = frame.components.map { component in
             var own = blockSize
-            while own < 8,
+            while !isPlanar, own < 8,
                 frame.horizontalMaximum * blockSize % (component.horizontalFactor * own * 2) == 0,
                 frame.verticalMaximum * blockSize % (component.verticalFactor * own * 2) == 0
             {

@@ -18,19 +18,26 @@ struct LanczosKernel {
 
     /// A kernel between lines of so many pixels, at least one, for a part of the result.
     init(from source: Int, to target: Int, for columns: Range<Int>) {
-        let scale = Double(source) / Double(target)
+        self.init(
+            from: source, scale: Double(source) / Double(target), first: Double(columns.lowerBound),
+            count: columns.count)
+    }
+
+    /// A kernel from a line of so many pixels to `count` pixels that are `scale` times as large. The first begins `first`
+    /// times its length behind the line's beginning.
+    init(from source: Int, scale: Double, first: Double, count: Int) {
         let width = max(scale, 1)
-        pairs = Self.pairs(from: source, to: target)
+        pairs = Self.pairs(from: source, width: width)
         let lastStart = (source + 1) / 2 - pairs
         var starts: [Int] = []
         var weights: [Resampler.Pair] = []
-        starts.reserveCapacity(columns.count)
-        weights.reserveCapacity(columns.count * pairs)
+        starts.reserveCapacity(count)
+        weights.reserveCapacity(count * pairs)
         var line = [Double](repeating: 0, count: pairs * 2)
-        for pixel in columns {
-            let centre = (Double(pixel) + 0.5) * scale
-            let first = Int((centre - Self.lobes * width).rounded(.down))
-            let start = max(0, min(first >> 1, lastStart))
+        for pixel in 0..<count {
+            let centre = (first + Double(pixel) + 0.5) * scale
+            let lowest = Int((centre - Self.lobes * width).rounded(.down))
+            let start = max(0, min(lowest >> 1, lastStart))
             var sum = 0.0
             for index in 0..<pairs * 2 {
                 let place = start * 2 + index
@@ -48,8 +55,20 @@ struct LanczosKernel {
 
     /// Pairs that hold all pixels within the lobes, wherever these begin.
     static func pairs(from source: Int, to target: Int) -> Int {
-        let width = max(Double(source) / Double(target), 1)
-        return min((source + 1) / 2, Int((lobes * width).rounded(.up)) + 1)
+        pairs(from: source, width: max(Double(source) / Double(target), 1))
+    }
+
+    private static func pairs(from source: Int, width: Double) -> Int {
+        min((source + 1) / 2, Int((lobes * width).rounded(.up)) + 1)
+    }
+
+    /// The pairs of columns that the result is made of.
+    var columns: Range<Int> { (starts.first ?? 0)..<(starts.last ?? 0) + pairs }
+
+    /// The weights of a row of the result, where pair `p` of the source's rows is kept at `p` modulo `pairs`.
+    func ringWeights(of row: Int) -> [Resampler.Pair] {
+        let start = starts[row] % pairs
+        return (0..<pairs).map { slot in weights[row * pairs + (slot + pairs - start) % pairs] }
     }
 
     /// Appends weights as whole numbers of the sum `one`: what rounding leaves goes to the heaviest.

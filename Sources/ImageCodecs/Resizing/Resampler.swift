@@ -35,8 +35,7 @@ struct Resampler {
         size = layout.size
         across = LanczosKernel(from: source.width, to: layout.scaled.width, for: layout.columns)
         down = LanczosKernel(from: source.height, to: layout.scaled.height, for: layout.rows)
-        let first = across.starts.first ?? 0
-        columns = first..<(across.starts.last ?? 0) + across.pairs
+        columns = across.columns
         nextRowPair = down.starts.first ?? 0
         line = [Pair](repeating: Pair(), count: (columns.count + 1) / 2 * 2)
         rows = [Pair](repeating: Pair(), count: down.pairs * line.count * 2)
@@ -58,12 +57,7 @@ struct Resampler {
         for row in 0..<size.height {
             let start = down.starts[row]
             while nextRowPair < start + down.pairs { unpackNextRows() }
-            // In the order in which the rows are kept.
-            let weights = (0..<down.pairs).map { slot in
-                let pair = (slot + down.pairs - start % down.pairs) % down.pairs
-                return down.weights[row * down.pairs + pair]
-            }
-            Self.mixRows(rows, weights, into: &line)
+            Self.mixRows(rows, down.ringWeights(of: row), into: &line)
             let place = row * size.width * 4..<(row + 1) * size.width * 4
             if isOpaque {
                 Self.mixColumns(line, across, from: columns.lowerBound, into: &levels)
@@ -133,7 +127,7 @@ struct Resampler {
     // MARK: Passes
 
     /// The rows by their weights, to a row of pairs of columns; two pairs at once.
-    private static func mixRows(_ rows: [Pair], _ weights: [Pair], into line: inout [Pair]) {
+    static func mixRows(_ rows: [Pair], _ weights: [Pair], into line: inout [Pair]) {
         let (rows, weights) = (rows.span, weights.span)
         var line = line.mutableSpan
         let stride = line.count &* 2
@@ -177,15 +171,15 @@ struct Resampler {
         return sum
     }
 
-    /// Two pixels at once, of which the last may be none of the row.
-    private static func mixColumns(
+    /// Two pixels at once. Where `row` has room for more than the result has, its last comes again.
+    static func mixColumns(
         _ line: [Pair], _ kernel: LanczosKernel, from first: Int, into row: inout [SIMD8<UInt8>]
     ) {
         let (line, weights, starts) = (line.span, kernel.weights.span, kernel.starts.span)
         var row = row.mutableSpan
         let half = Sum(repeating: 1 &<< 19)
         for two in 0..<row.count {
-            let column = two &* 2
+            let column = min(two &* 2, starts.count &- 1)
             let next = min(column &+ 1, starts.count &- 1)
             let a = mix(line, weights, starts[column] &- first, column, kernel.pairs, half)
             let b = mix(line, weights, starts[next] &- first, next, kernel.pairs, half)

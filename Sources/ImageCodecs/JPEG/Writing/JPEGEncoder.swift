@@ -29,19 +29,38 @@ public struct JPEGEncoder: Sendable {
     ///
     /// - Throws: `ImageEncodingError` for a bitmap that is not opaque, and for one with a side above `longestSide`.
     public func encode(_ bitmap: Bitmap) throws(ImageEncodingError) -> [UInt8] {
-        let side = max(bitmap.width, bitmap.height)
-        guard side <= Self.longestSide else { throw .tooLarge(side: side, maximum: Self.longestSide) }
         let layout: JPEGSamples.Layout =
             bitmap.isGrey ? .grey : subsampling == .quarter ? .quarter : .full
+        return try encode(bitmap.size, layout) { samples, row in
+            samples.read(unitRow: row, of: bitmap.pixels.span)
+        }
+    }
+
+    /// The bytes of a JPEG file of planes as `PlanarPicture.resampled(to:)` makes them, in 4:2:0; of one component if there is
+    /// no colour.
+    ///
+    /// - Throws: `ImageEncodingError` for a picture with a side above `longestSide`.
+    package func encode(_ picture: PlanarPicture) throws(ImageEncodingError) -> [UInt8] {
+        try encode(picture.size, picture.isGrey ? .grey : .quarter) { samples, row in
+            samples.read(unitRow: row, of: picture)
+        }
+    }
+
+    private func encode(
+        _ size: ImageSize, _ layout: JPEGSamples.Layout,
+        _ read: (inout JPEGSamples, _ unitRow: Int) -> Void
+    ) throws(ImageEncodingError) -> [UInt8] {
+        let side = max(size.width, size.height)
+        guard side <= Self.longestSide else { throw .tooLarge(side: side, maximum: Self.longestSide) }
         let quality = max(1, min(quality, 100))
         let luma = JPEGQuantiser(JPEGQuantiser.luminance, quality: quality)
         let colour = JPEGQuantiser(JPEGQuantiser.chrominance, quality: quality)
-        let symbols = try JPEGUnits(of: bitmap.size, as: layout).symbols(of: bitmap, luma, colour)
+        let symbols = try JPEGUnits(of: size, as: layout).symbols(luma, colour, read)
         let frequencies = symbols.frequencies
         let codes = (0..<JPEGSymbols.Table.count).map { table in
             JPEGHuffmanCode(frequencies: frequencies.span.extracting(table * 256..<table * 256 + 256))
         }
-        var file = JPEGHeader.bytes(of: bitmap.size, layout, steps: [luma.steps, colour.steps], codes: codes)
+        var file = JPEGHeader.bytes(of: size, layout, steps: [luma.steps, colour.steps], codes: codes)
         file += JPEGEntropyWriter.bytes(of: symbols, codes: codes)
         file += [0xFF, 0xD9]
         return file

@@ -30,12 +30,12 @@ struct JPEGSamples {
     private var common = ColourSeparation.Words(repeating: .max)
     private let factors: ColourSeparation.Factors
 
-    init(of bitmap: Bitmap, as layout: Layout) {
-        size = bitmap.size
+    init(of size: ImageSize, as layout: Layout) {
+        self.size = size
         factors = ColourSeparation.Factors()
         self.layout = layout
         let side = layout.unitSide
-        let units = (bitmap.width + side - 1) / side
+        let units = (size.width + side - 1) / side
         stride = units * side / 8
         colourStride = layout == .grey ? 0 : units
         luma = [Line](repeating: Line(), count: stride * side)
@@ -68,10 +68,52 @@ struct JPEGSamples {
             convert(into: row)
             row += step
         }
-        for missing in min(row, side)..<side { luma.copyLines(row - 1, to: missing, stride: stride) }
-        for missing in row / step..<8 {
-            blue.copyLines(row / step - 1, to: missing, stride: colourStride)
-            red.copyLines(row / step - 1, to: missing, stride: colourStride)
+        repeatLastRows(rows: rows)
+    }
+
+    /// Takes the samples of a row of units from planes that have the layout's resolutions.
+    mutating func read(unitRow: Int, of picture: PlanarPicture) {
+        let first = unitRow * layout.unitSide
+        let rows = min(layout.unitSide, size.height - first)
+        let samples = picture.samples.span
+        Self.copy(samples, picture.planes[0], rows: first..<first + rows, to: &luma, stride: stride)
+        if layout != .grey {
+            let colourRows = unitRow * 8..<unitRow * 8 + (layout == .quarter ? (rows + 1) / 2 : rows)
+            Self.copy(samples, picture.planes[1], rows: colourRows, to: &blue, stride: colourStride)
+            Self.copy(samples, picture.planes[2], rows: colourRows, to: &red, stride: colourStride)
+        }
+        repeatLastRows(rows: rows)
+    }
+
+    private static func copy(
+        _ samples: Span<UInt8>, _ plane: PlanarPicture.Plane, rows: Range<Int>, to allLines: inout [Line],
+        stride: Int
+    ) {
+        var lines = allLines.mutableSpan
+        let whole = plane.size.width / 8
+        for (index, row) in rows.enumerated() {
+            let start = plane.offset + row * plane.stride
+            for group in 0..<whole {
+                let vector = samples.vector8(at: start &+ group &* 8)
+                lines[index &* stride &+ group] = lanes { Int16(truncatingIfNeeded: vector[$0]) }
+            }
+            let last = start + plane.size.width - 1
+            for group in whole..<stride {
+                lines[index &* stride &+ group] = lanes {
+                    Int16(truncatingIfNeeded: samples[min(start &+ group &* 8 &+ $0, last)])
+                }
+            }
+        }
+    }
+
+    /// Fills a row of units of which the picture has but so many rows.
+    private mutating func repeatLastRows(rows: Int) {
+        let side = layout.unitSide
+        let colourRows = layout == .quarter ? (rows + 1) / 2 : rows
+        for missing in rows..<side { luma.copyLines(rows - 1, to: missing, stride: stride) }
+        for missing in colourRows..<8 {
+            blue.copyLines(colourRows - 1, to: missing, stride: colourStride)
+            red.copyLines(colourRows - 1, to: missing, stride: colourStride)
         }
     }
 

@@ -1,12 +1,13 @@
 /// The minimum coded units of a picture (T.81 A.2.3): one block of each component, or four of luma and one of each colour.
 struct JPEGUnits {
     private let layout: JPEGSamples.Layout
+    private let size: ImageSize
     private let units: ImageSize
     /// Blocks of luma that have a pixel of the picture.
     private let blocks: ImageSize
 
     init(of size: ImageSize, as layout: JPEGSamples.Layout) {
-        self.layout = layout
+        (self.layout, self.size) = (layout, size)
         let side = layout.unitSide
         units = ImageSize(width: (size.width + side - 1) / side, height: (size.height + side - 1) / side)
         blocks = ImageSize(width: (size.width + 7) / 8, height: (size.height + 7) / 8)
@@ -20,18 +21,19 @@ struct JPEGUnits {
         }
     }
 
-    /// What is to be written of all units of a bitmap.
+    /// What is to be written of all units of a picture, of which `read` brings a row of units.
     ///
     /// - Throws: `transparent` if a pixel is not opaque.
     func symbols(
-        of bitmap: Bitmap, _ luma: borrowing JPEGQuantiser, _ colour: borrowing JPEGQuantiser
+        _ luma: borrowing JPEGQuantiser, _ colour: borrowing JPEGQuantiser,
+        _ read: (inout JPEGSamples, _ unitRow: Int) -> Void
     ) throws(ImageEncodingError) -> JPEGSymbols {
-        var samples = JPEGSamples(of: bitmap, as: layout)
+        var samples = JPEGSamples(of: size, as: layout)
         let blocksOfRow = units.width * blocksOfUnit
         var symbols = JPEGSymbols(usualBlocks: blocksOfRow * units.height, blocks: blocksOfRow)
         var block = CoefficientBlock(repeating: 0)
         for row in 0..<units.height {
-            samples.read(unitRow: row, of: bitmap.pixels.span)
+            read(&samples, row)
             guard samples.areOpaque else { throw .transparent }
             symbols.reserve(blocks: blocksOfRow)
             for column in 0..<units.width {
