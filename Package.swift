@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .library(name: "LazyImages", targets: ["LazyImages"]),
         .library(name: "ImageCodecs", targets: ["ImageCodecs"]),
+        .library(name: "PictureService", targets: ["PictureService"]),
         .executable(name: "marquee", targets: ["marquee"]),
     ],
     targets: [

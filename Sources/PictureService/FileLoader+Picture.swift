@@ -1,0 +1,35 @@
+import FoundationEssentials
+public import LazyImages
+import SystemSupport
+
+extension FileLoader {
+    /// The picture of an image at a size: byte for byte what `marquee picture` writes and the picture service sends.
+    ///
+    ///     let small = try await loader.picture(for: ImageRequest("https://example.org/a.jpg"), "342x513.fill.q80")
+    ///
+    /// The image is loaded like any other file, and its bytes are cached; the picture is made anew at each call, on threads
+    /// that may take their time.
+    /// - Parameter recipe: a size (`w342`, `x513`, `342x513`, `342x513.fill` or `original`), then what else matters: `.q60`
+    ///   for the quality of a JPEG, 80 unless told, or `.png`.
+    /// - Returns: a JPEG, or a PNG where there is transparency, with its format and size; never larger than the image.
+    /// - Throws: what `file(for:)` throws; `.undecodable` for what is no whole picture; and an error that describes itself in
+    ///   one line for a text that is no recipe.
+    public func picture(for request: ImageRequest, _ recipe: String) async throws -> LoadedFile {
+        let recipe = try PictureRecipe(recipe)
+        let file = try await file(for: request)
+        let outcome = try await pictureThreads.run { () -> Result<Picture, PictureError> in
+            Result { () throws(PictureError) in try Picture.picture(of: file.bytes, recipe) }
+        }
+        do {
+            let picture = try outcome.get()
+            return LoadedFile(
+                bytes: picture.bytes, header: picture.header, url: file.url, source: file.source)
+        } catch .notDecodable(let error) {
+            throw ImageLoadingError.undecodable(url: file.requestedURL.displayText, reason: error)
+        }
+    }
+}
+
+/// Decoding takes the processor and a picture's memory: no more at once than there are processors.
+private let pictureThreads = BlockingThreads(
+    count: ProcessInfo.processInfo.activeProcessorCount, name: "marquee-picture")
