@@ -21,9 +21,11 @@ func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     }
     // What is asked for again and again, and then as many pictures as fill the memory for them.
     _ = await PictureLoad(port: port, clients: 4).run(seconds: 1, target: hot)
-    let first = await PictureLoad(port: port, clients: 32).run(seconds: 15) { number in
+    async let firstHits = PictureLoad(port: port, clients: 8, rate: 200).run(seconds: 15, target: hot)
+    async let made = PictureLoad(port: port, clients: 32).run(seconds: 15) { number in
         pictureTarget(number, "w342", originPort: originPort)
     }
+    let (first, _) = (await made, await firstHits)
     let capacity = Double(first.with(200).count) / 15
     poll(nil, 0, 5000)
     let idle = try service.bytes

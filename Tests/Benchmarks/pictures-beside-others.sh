@@ -92,7 +92,12 @@ serve() {
     serving=$!
     for _ in $(seq 100); do curl -so /dev/null "http://127.0.0.1:$port/" && break; sleep 0.1; done
 }
-stop() { kill "$1" 2>/dev/null; wait "$1" 2>/dev/null || true; }
+# With its children: thumbor has one for each process.
+stop() {
+    pkill -P "$1" 2>/dev/null || true
+    kill "$1" 2>/dev/null || true
+    wait "$1" 2>/dev/null || true
+}
 rate() { awk '/Requests\/sec/ { rate = $2 } /Non-2xx/ { bad = $NF } END { print rate; if (bad) print "not answered 2xx: " bad > "/dev/stderr" }'; }
 median() { sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
 # Cold pictures for a few seconds, fewer than there are, so that none is asked for twice.
