@@ -21,20 +21,8 @@ extension HTTPResponse {
         case .notModified: return HTTPResponse(status: .notModified, fields: fields)
         case .proceed: break
         }
-        fields.append(HTTPFields.Field(name: "Accept-Ranges", value: "bytes"))
-        let range = request.method == "GET" && conditions.allowsRange ? request.value(of: "range") : nil
-        switch RangeHeader(range, size: metadata.size) {
-        case .unsatisfiable:
-            var response = plain(.rangeNotSatisfiable)
-            response.fields["Content-Range"] = "bytes */\(metadata.size)"
-            return response
-        case .part(let part):
-            fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(metadata.size)"
-            fields["Content-Type"] = mediaType
-            return HTTPResponse(status: .partialContent, fields: fields, body: .file(file, part))
-        case .whole:
-            fields["Content-Type"] = mediaType
-            return HTTPResponse(status: .ok, fields: fields, body: .file(file, 0..<metadata.size))
-        }
+        fields["Content-Type"] = mediaType
+        return HTTPResponse(status: .ok, fields: fields, body: .file(file, 0..<metadata.size))
+            .part(for: request, conditions) { plain(.rangeNotSatisfiable) }
     }
 }

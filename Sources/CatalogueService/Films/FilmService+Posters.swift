@@ -73,26 +73,14 @@ extension FilmService {
         let tag = "\"\(poster.tag)\""
         let conditions = Preconditions(call.fields, isRead: true, entityTag: tag)
         var response = HTTPResponse(
-            status: .ok, fields: ["ETag": tag, "Cache-Control": "no-cache", "Accept-Ranges": "bytes"])
+            status: .ok, fields: ["ETag": tag, "Cache-Control": "no-cache"], body: .bytes(poster.bytes))
         // It came from someone: no browser runs what may be hidden in it.
         response.fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
         response.fields["Content-Type"] = poster.mediaType
-        let ranges = call.fields.values(of: "range")
-        let wantsRange = call.method == "GET" && conditions.allowsRange && ranges.count == 1
-        let size = poster.bytes.count
-        switch RangeHeader(wantsRange ? ranges[0] : nil, size: size) {
-        case .whole: response.body = .bytes(poster.bytes)
-        case .part(let part):
-            response.status = .partialContent
-            response.fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
-            response.body = .bytes(Array(poster.bytes[part]))
-        case .unsatisfiable:
-            return FilmRefusal(
-                .rangeNotSatisfiable, "the poster has \(size) bytes",
-                fields: ["Content-Range": "bytes */\(size)"]
-            ).response(to: call.head)
+        return response.part(for: call.head, conditions) {
+            FilmRefusal(.rangeNotSatisfiable, "the poster has \(poster.bytes.count) bytes")
+                .response(to: call.head)
         }
-        return response
     }
 
     /// Where a poster is that is not in the library: at an address of the web, or beside the catalogue. Nil for other

@@ -95,25 +95,11 @@ extension PictureService {
             // Pictures come from strangers: no browser runs what may be hidden in one.
             fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
             fields["Content-Type"] = picture.format.mediaType
-            fields["Accept-Ranges"] = "bytes"
-            var response = HTTPResponse(status: .ok, fields: fields, body: .bytes(picture.bytes))
-            let ranges = head.fields.values(of: "range")
-            let range = head.method == "GET" && conditions.allowsRange && ranges.count == 1 ? ranges[0] : nil
-            switch RangeHeader(range, size: picture.bytes.count) {
-            case .whole: break
-            case .part(let part):
-                response.status = .partialContent
-                response.fields["Content-Range"] =
-                    "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(picture.bytes.count)"
-                response.body = .bytes(Array(picture.bytes[part]))
-            case .unsatisfiable:
-                var refused = answer(
-                    PictureFailure(.rangeNotSatisfiable, "the picture has \(picture.bytes.count) bytes"),
-                    to: head)
-                refused.fields["Content-Range"] = "bytes */\(picture.bytes.count)"
-                return refused
-            }
-            return response
+            let count = picture.bytes.count
+            return HTTPResponse(status: .ok, fields: fields, body: .bytes(picture.bytes))
+                .part(for: head, conditions) {
+                    answer(PictureFailure(.rangeNotSatisfiable, "the picture has \(count) bytes"), to: head)
+                }
         }
     }
 
