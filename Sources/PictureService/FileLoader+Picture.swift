@@ -1,6 +1,6 @@
 import FoundationEssentials
 public import LazyImages
-import SystemSupport
+package import SystemSupport
 
 extension FileLoader {
     /// The picture of an image at a size: byte for byte what `marquee picture` writes and the picture service sends.
@@ -17,15 +17,23 @@ extension FileLoader {
     public func picture(for request: ImageRequest, _ recipe: String) async throws -> LoadedFile {
         let recipe = try PictureRecipe(recipe)
         let file = try await file(for: request)
-        let outcome = try await pictureThreads.run { () -> Result<Picture, PictureError> in
-            Result { () throws(PictureError) in try Picture.picture(of: file.bytes, recipe) }
+        let picture = try await file.picture(recipe, on: pictureThreads)
+        return LoadedFile(
+            bytes: picture.bytes, header: picture.header, url: file.url, source: file.source)
+    }
+}
+
+extension LoadedFile {
+    /// The picture of a file by a recipe, made on these threads.
+    /// - Throws: `ImageLoadingError.undecodable`, `PictureError`, or that the system gives no thread.
+    package func picture(_ recipe: PictureRecipe, on threads: BlockingThreads) async throws -> Picture {
+        let outcome = try await threads.run { [bytes] () -> Result<Picture, PictureError> in
+            Result { () throws(PictureError) in try Picture.picture(of: bytes, recipe) }
         }
         do {
-            let picture = try outcome.get()
-            return LoadedFile(
-                bytes: picture.bytes, header: picture.header, url: file.url, source: file.source)
+            return try outcome.get()
         } catch .notDecodable(let error) {
-            throw ImageLoadingError.undecodable(url: file.requestedURL.displayText, reason: error)
+            throw ImageLoadingError.undecodable(url: requestedURL.displayText, reason: error)
         }
     }
 }

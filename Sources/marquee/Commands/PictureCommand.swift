@@ -154,7 +154,7 @@ extension PictureCommand {
             var (record, file) = await FetchRecord.fetching(request, with: loader, maker.session)
             guard let file else { return record }
             do {
-                let picture = try await made(of: file)
+                let picture = try await file.picture(maker.recipe, on: maker.threads)
                 record.become(picture, wantsChecksum: maker.session.settings.wantsChecksum)
                 record.file = try await written(picture, for: file)
             } catch let error as ImageLoadingError {
@@ -163,18 +163,6 @@ extension PictureCommand {
                 record.fail(error as? Failure ?? Failure("\(address): \(error)"))
             }
             return record
-        }
-
-        private func made(of file: LoadedFile) async throws -> Picture {
-            let recipe = maker.recipe
-            let outcome = try await maker.threads.run { () -> Result<Picture, PictureError> in
-                Result { () throws(PictureError) in try Picture.picture(of: file.bytes, recipe) }
-            }
-            do {
-                return try outcome.get()
-            } catch .notDecodable(let error) {
-                throw ImageLoadingError.undecodable(url: file.requestedURL.displayText, reason: error)
-            }
         }
 
         private func written(_ picture: Picture, for file: LoadedFile) async throws -> String {
