@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 
 /// The program curl: a client written by others, with opinions of its own.
 public enum Curl {
@@ -11,16 +10,6 @@ public enum Curl {
     /// What curl prints; empty where it cannot be started. Blocks.
     /// - Parameter arguments: as a shell takes them.
     public static func output(_ arguments: String) -> String {
-        guard let pipe = unsafe popen("curl --silent --noproxy '*' --max-time 600 \(arguments)", "r")
-        else { return "" }
-        var output: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe fread(&buffer, 1, buffer.count, pipe)
-            guard count > 0 else { break }
-            output += buffer[..<count]
-        }
-        unsafe pclose(pipe)
-        return String(decoding: output, as: UTF8.self)
+        Shell.output("curl --silent --noproxy '*' --max-time 600 \(arguments)")
     }
 }

@@ -1,6 +1,5 @@
 import FilmLibrary
 import FoundationEssentials
-import Glibc
 import HTTPServer
 import MovieCatalogue
 import TestSupport
@@ -17,17 +16,7 @@ struct BrowserTests {
     /// The document as it is once everything in it has run.
     private func document(_ address: String, _ profile: String) -> String {
         let options = "--headless --no-sandbox --disable-gpu --user-data-dir='\(profile)' --dump-dom"
-        guard let pipe = unsafe popen("timeout 120 chromium \(options) '\(address)' 2>/dev/null", "r") else {
-            return ""
-        }
-        defer { unsafe pclose(pipe) }
-        var output: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe fread(&buffer, 1, buffer.count, pipe)
-            guard count > 0 else { return String(decoding: output, as: UTF8.self) }
-            output += buffer[..<count]
-        }
+        return Shell.output("timeout 120 chromium \(options) '\(address)' 2>/dev/null")
     }
 
     @Test(

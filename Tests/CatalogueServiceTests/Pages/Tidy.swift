@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import TestSupport
 
 /// The checker of HTML of Debian's package `tidy`.
@@ -12,15 +11,8 @@ enum Tidy {
         let folder = try TemporaryFolder()
         let file = folder.file("page.html")
         try Data(page).write(to: URL(filePath: file))
-        guard let pipe = unsafe popen("tidy -q -e --warn-proprietary-attributes no '\(file)' 2>&1", "r")
-        else { return "tidy cannot be started" }
-        defer { unsafe pclose(pipe) }
-        var output: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe fread(&buffer, 1, buffer.count, pipe)
-            guard count > 0 else { return String(decoding: output, as: UTF8.self) }
-            output += buffer[..<count]
-        }
+        let end = "ended\n"
+        let output = Shell.output("tidy -q -e --warn-proprietary-attributes no '\(file)' 2>&1; echo ended")
+        return output.hasSuffix(end) ? String(output.dropLast(end.count)) : "tidy cannot be started"
     }
 }

@@ -1,6 +1,5 @@
 import FilmLibrary
 import Foundation
-import Glibc
 import HTTPServer
 import MovieCatalogue
 import TestSupport
@@ -41,15 +40,6 @@ private enum Php {
 
     /// What PHP prints; empty where it is not there. Blocks.
     static func output(_ arguments: String) -> String {
-        guard let pipe = unsafe popen("php \(arguments)", "r") else { return "" }
-        var output: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe fread(&buffer, 1, buffer.count, pipe)
-            guard count > 0 else { break }
-            output += buffer[..<count]
-        }
-        unsafe pclose(pipe)
-        return String(decoding: output, as: UTF8.self)
+        Shell.output("php \(arguments)")
     }
 }

@@ -9,7 +9,7 @@ import TestSupport
 /// Proof for `@unchecked`: nothing changes after the initialiser but `stream`, which only `deinit` uses.
 @safe final class NginxDAV: @unchecked Sendable {
     /// Whether the machine has it, with its DAV module.
-    static let isInstalled = output(of: "nginx -V 2>&1").contains("http_dav_module")
+    static let isInstalled = Shell.output("nginx -V 2>&1").contains("http_dav_module")
 
     let port: UInt16
     private let folder: TemporaryFolder
@@ -71,16 +71,5 @@ import TestSupport
     /// What the server has at a path.
     func contents(_ path: String) -> Data? {
         FileManager.default.contents(atPath: folder.file("files" + path))
-    }
-
-    private static func output(of command: String) -> String {
-        guard let stream = unsafe popen(command, "r") else { return "" }
-        defer { unsafe pclose(stream) }
-        var text: [UInt8] = []
-        var line = [CChar](repeating: 0, count: 1000)
-        while unsafe fgets(&line, Int32(line.count), stream) != nil {
-            text += line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -1,0 +1,18 @@
+import Glibc
+
+/// Programs that others wrote.
+public enum Shell {
+    /// What a command prints; empty where it cannot be started. Blocks.
+    /// - Parameter command: as a shell takes it.
+    public static func output(_ command: String) -> String {
+        guard let pipe = unsafe popen(command, "r") else { return "" }
+        defer { unsafe pclose(pipe) }
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe fread(&buffer, 1, buffer.count, pipe)
+            guard count > 0 else { return String(decoding: output, as: UTF8.self) }
+            output += buffer[..<count]
+        }
+    }
+}
