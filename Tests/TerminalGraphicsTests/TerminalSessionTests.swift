@@ -7,8 +7,9 @@ import Testing
 @Suite("A session gives the terminal back", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct TerminalSessionTests {
     #if THREAD_SANITIZER
-        // The sanitizer takes the others, and a stack's overflow, for itself.
-        private static let deadlySignals = [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT]
+        // The sanitizer takes the others, and a stack's overflow, for itself, or handles them even in the middle of its own
+        // work: one that another process sends at the wrong moment then blocks it for ever.
+        private static let deadlySignals = [SIGTERM, SIGHUP, SIGINT, SIGQUIT]
         private static let crashKeys = [("t", [SIGILL]), ("a", [SIGABRT])]
     #else
         private static let deadlySignals = [
