@@ -17,10 +17,16 @@ struct LanczosKernel {
     private static let lobes = 3.0
 
     /// A kernel between lines of so many pixels, at least one, for a part of the result.
-    init(from source: Int, to target: Int, for columns: Range<Int>) {
-        self.init(
+    static func recent(from source: Int, to target: Int, for columns: Range<Int>) -> LanczosKernel {
+        recent(
             from: source, scale: Double(source) / Double(target), first: Double(columns.lowerBound),
             count: columns.count)
+    }
+
+    /// The kernel that the initialiser makes, made only if it is not among the last ones.
+    static func recent(from source: Int, scale: Double, first: Double, count: Int) -> LanczosKernel {
+        RecentKernels.shared.kernel(
+            RecentKernels.Key(source: source, scale: scale, first: first, count: count))
     }
 
     /// A kernel from a line of so many pixels to `count` pixels that are `scale` times as large. The first begins `first`

@@ -19,11 +19,11 @@ extension PlanarPicture {
                 width: (layout.size.width + pixels - 1) / pixels,
                 height: (layout.size.height + pixels - 1) / pixels)
             // Colour has its samples amid the pixels that share it (JFIF 1.02), so that all planes begin at the same edge.
-            let across = LanczosKernel(
+            let across = LanczosKernel.recent(
                 from: plane.size.width,
                 scale: Double(self.size.width * pixels) * plane.perPixel.across / Double(layout.scaled.width),
                 first: Double(layout.columns.lowerBound) / Double(pixels), count: size.width)
-            let down = LanczosKernel(
+            let down = LanczosKernel.recent(
                 from: plane.size.height,
                 scale: Double(self.size.height * pixels) * plane.perPixel.down / Double(layout.scaled.height),
                 first: Double(layout.rows.lowerBound) / Double(pixels), count: size.height)

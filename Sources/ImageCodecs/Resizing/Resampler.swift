@@ -33,8 +33,8 @@ struct Resampler {
         self.source = source
         isOpaque = source.isOpaque
         size = layout.size
-        across = LanczosKernel(from: source.width, to: layout.scaled.width, for: layout.columns)
-        down = LanczosKernel(from: source.height, to: layout.scaled.height, for: layout.rows)
+        across = .recent(from: source.width, to: layout.scaled.width, for: layout.columns)
+        down = .recent(from: source.height, to: layout.scaled.height, for: layout.rows)
         columns = across.columns
         nextRowPair = down.starts.first ?? 0
         line = [Pair](repeating: Pair(), count: (columns.count + 1) / 2 * 2)

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import ImageCodecs
+
+@Suite("Kernels that were made before", .timeLimit(.minutes(1)))
+struct RecentKernelsTests {
+    @Test("are the same as new ones, each for its own sizes and place, however many were made meanwhile")
+    func same() {
+        let kernels = RecentKernels()
+        let keys = (1...50).flatMap { count in
+            [0.0, 1.5].map {
+                RecentKernels.Key(source: 100, scale: 100 / Double(count), first: $0, count: count)
+            }
+        }
+        // Twice, forward and backward, so that some are found and others were dropped.
+        for key in keys + keys + keys.reversed() {
+            let (kernel, fresh) = (
+                kernels.kernel(key),
+                LanczosKernel(from: key.source, scale: key.scale, first: key.first, count: key.count)
+            )
+            #expect(kernel.starts == fresh.starts && kernel.weights == fresh.weights, "\(key)")
+            #expect(kernel.pairs == fresh.pairs)
+        }
+    }
+
+    @Test("are found again, but for large ones")
+    func found() {
+        let kernels = RecentKernels()
+        /// Whether two kernels share their weights' memory.
+        func isShared(_ key: RecentKernels.Key) -> Bool {
+            let (first, second) = (kernels.kernel(key).weights, kernels.kernel(key).weights)
+            return first.span.isIdentical(to: second.span)
+        }
+        #expect(isShared(RecentKernels.Key(source: 750, scale: 750.0 / 513, first: 0, count: 513)))
+        #expect(!isShared(RecentKernels.Key(source: 40_000, scale: 1, first: 0, count: 40_000)))
+    }
+}
