@@ -12,14 +12,18 @@ func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let service = try ServiceProcess([
         scratch.path, "--cache-dir", scratch.path + "/cache", "--source", "127.0.0.1:\(originPort)",
         "--allow-private", "127.0.0.0/8", "--decode-memory", "\(budget.decoding)M", "--memory-size",
-        "\(budget.pictures)M",
+        "\(budget.pictures)M", "--cache-size", "256M",
     ])
     defer { service.stop() }
     let port = service.port
     @Sendable func hot(_ number: Int) -> String {
         pictureTarget(-1 - number % 50, "w342", originPort: originPort)
     }
-    // What is asked for again and again, and then as many pictures as fill the memory for them.
+    // As many pictures as fill the memory and the disk, as those of a service that has run for a while are. Then what is asked
+    // for again and again, and what the service can bear beside it.
+    _ = await PictureLoad(port: port, clients: 32).run(seconds: 15) { number in
+        pictureTarget(2_000_000 + number, "w342", originPort: originPort)
+    }
     _ = await PictureLoad(port: port, clients: 4).run(seconds: 1, target: hot)
     async let firstHits = PictureLoad(port: port, clients: 8, rate: 200).run(seconds: 15, target: hot)
     async let made = PictureLoad(port: port, clients: 32).run(seconds: 15) { number in
