@@ -25,8 +25,7 @@ extension PictureService {
             // What is on offer needs no signature, whoever signed its size: it is fetched by the rules of the offer.
             let isSigned = address.signature != nil && (try? rules.check(address.source)) == nil
             let known = KnownAddress(address.recipe, of: .address(address.source, isSigned: isSigned))
-            addresses.note(known, head.target)
-            return serve(known, head)
+            return serve(known, head) { [self] in addresses.note(known, head.target) }
         } catch {
             return .answer(answer(PictureFailure(error), to: head))
         }
@@ -45,13 +44,19 @@ extension PictureService {
         }
     }
 
-    private func serve(_ address: KnownAddress, _ head: RequestHead) -> Admission {
+    /// - Parameter note: called once there is a picture.
+    private func serve(
+        _ address: KnownAddress, _ head: RequestHead, note: @escaping @Sendable () -> Void = {}
+    ) -> Admission {
         let (recipe, original) = (address.recipe, address.original)
         if let outcome = pictureInMemory(address) {
+            note()
             return .answer(answer(outcome, recipe, of: original, to: head))
         }
+        if let refusal = refusalAtOnce(address) { return .answer(answer(refusal, to: head)) }
         return .later { [self] pending in
             let leave = begin(recipe, of: original) { [self] outcome in
+                if case .picture = outcome { note() }
                 pending.send(answer(outcome, recipe, of: original, to: head))
             }
             pending.whenAbandoned(leave)

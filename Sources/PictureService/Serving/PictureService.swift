@@ -69,6 +69,7 @@ package final class PictureService: Sendable {
             failures: FailureMemory(), revalidations: Revalidations(), counters: counters,
             decoders: configuration.decoders,
             limits: configuration.rules.limits, clock: configuration.clock)
+        Task { [tiers] in await tiers.readNames() }
         relief.read(configuration.pressure) { [tiers] level in
             tiers.pictures.relieve(level)
             // The allocator keeps what is free for itself; where memory is short others need it.
@@ -86,6 +87,15 @@ package final class PictureService: Sendable {
         else { return nil }
         counters.count(.memoryHit)
         return .picture(picture, record, .hit(record, now: now))
+    }
+
+    /// Why a picture cannot be had now, where that is certain without the disk: there is no place for its source, nobody works
+    /// on it, and nothing of it is stored. A refusal by this takes no thread, so that refusing does not slow down the work.
+    func refusalAtOnce(_ address: KnownAddress) -> PictureFailure? {
+        guard gate.isFull, !tiers.mayHaveRecord(address.recordKey) else { return nil }
+        if let failure = surroundings.failures.failure(of: address.recordKey) { return failure }
+        let key = flightKey(address.original)
+        return flights.withLock { $0[key] == nil } ? .busy : nil
     }
 
     /// Finds or makes a picture, and delivers it, or word that there is none, once, on any thread. Does not block.

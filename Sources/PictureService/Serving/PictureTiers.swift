@@ -55,6 +55,7 @@ package struct PictureTiers: Sendable {
     private let removals = Removals()
     package let pictures: MemoryCache<KeptPicture>
     package let disk: DiskCache?
+    private let names: StoredNames?
 
     /// Bytes of memory for records, and what one is taken to need.
     private static let recordMemory = 16 << 20
@@ -67,9 +68,18 @@ package struct PictureTiers: Sendable {
         records = MemoryCache(limit: Self.recordMemory)
         pictures = MemoryCache(limit: memory)
         self.disk = disk
+        names = disk.map { StoredNames($0) }
     }
 
+    /// Finds out what the disk has, for `mayHaveRecord`.
+    func readNames() async { await names?.read() }
+
     // MARK: Records
+
+    /// Whether there may be a record of a source. Asks memory alone.
+    func mayHaveRecord(_ key: CacheKey) -> Bool {
+        records.value(for: key) != nil || names?.mayHold(key) ?? false
+    }
 
     /// The record in memory; nil where only the disk may have it.
     func recordInMemory(_ key: CacheKey) -> SourceRecord? { records.value(for: key)?.record }
@@ -95,6 +105,7 @@ package struct PictureTiers: Sendable {
         keepInMemory(record, for: key, unless: isUnwanted)
         await disk?.store(
             ByteArray(Array(record.text.utf8)), metadata: [], for: key, unless: isUnwanted)
+        names?.insert(key)
     }
 
     /// Asks before it stores, and again afterwards, so that of a removal and this one sees the other.

@@ -46,6 +46,9 @@ package final class WorkGate: Sendable {
         state = Lock(State(places: workers + queue, workers: workers, memory: memory))
     }
 
+    /// Whether there is no place for another source at this moment.
+    var isFull: Bool { state.withLock { $0.places == 0 } }
+
     /// Takes a place for a source; false where there is none.
     func enter() -> Bool {
         state.withLock { state in

@@ -108,6 +108,29 @@ struct PictureServiceTests {
         #expect(try await later.value().status == 200)
     }
 
+    @Test("when all places are taken what is on disk is sent all the same, after a restart too")
+    func busyWithDisk() async throws {
+        let folder = try TemporaryFolder()
+        func client() throws -> PictureClient {
+            try PictureClient(
+                disk: DiskCache(folder: folder.file("cache")),
+                answering: PictureClient.giving(try Samples.jpeg()))
+        }
+        let first = try client()
+        let made = try await first.get("w92")
+        #expect(made.status == 200)
+        await first.service.flush()
+
+        let second = try client()
+        let other = "https://\(PictureClient.host)/other"
+        try await eventually { !second.service.tiers.mayHaveRecord(CacheKey(id: "no source's")) }
+        while second.service.gate.enter() {}
+        let stored = try await second.get("w92")
+        #expect(stored.status == 200 && stored["etag"] == made["etag"])
+        #expect(try await second.send(PictureClient.path("w92", other)).status == 503)
+        #expect(second.transport.started.isEmpty && second.service.counters.refusals == ["queue": 1])
+    }
+
     @Test("the origin's failure reaches all who wait, whatever their size, with one request")
     func failureIsShared() async throws {
         let client = try PictureClient()

@@ -22,10 +22,7 @@ extension CacheFolder {
     /// left out.
     func scan(_ index: Int) throws(FileFault) -> [ScannedEntry] {
         let folderName = Self.name(ofIndex: index)
-        let folder: Descriptor
-        do {
-            folder = try calls.openFolder(folderName, in: descriptor)
-        } catch let error where error.code == ENOENT {
+        guard let folder = try openFolder(index) else {
             usage?.correct(index, to: UsageFile.Amount())
             return []
         }
@@ -46,6 +43,22 @@ extension CacheFolder {
         }
         usage?.correct(index, to: amount)
         return entries
+    }
+
+    /// The names of the entries in one of the 256 folders.
+    func names(_ index: Int) throws(FileFault) -> [String] {
+        guard let folder = try openFolder(index) else { return [] }
+        let folderName = Self.name(ofIndex: index)
+        return try calls.names(in: folder).filter { Self.isEntryName($0, inFolder: folderName) }
+    }
+
+    /// One of the 256 folders; nil where it is not there.
+    private func openFolder(_ index: Int) throws(FileFault) -> Descriptor? {
+        do {
+            return try calls.openFolder(Self.name(ofIndex: index), in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return nil
+        }
     }
 
     private static func isEntryName(_ name: String, inFolder folder: String) -> Bool {

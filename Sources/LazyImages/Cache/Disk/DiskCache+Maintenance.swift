@@ -44,6 +44,24 @@ extension DiskCache {
         }
     }
 
+    /// The first 64 bits of each key's hash that the folder has a file for, by the files' names alone; nil where it cannot be
+    /// read.
+    package func digestPrefixes() async -> [UInt64]? {
+        await run(on: readers, orElse: nil) { [self] in
+            guard let folder = currentFolder() else { return [] }
+            do throws(FileFault) {
+                var prefixes: [UInt64] = []
+                for index in 0..<UsageFile.folderCount {
+                    prefixes += try folder.names(index).compactMap { UInt64($0.prefix(16), radix: 16) }
+                }
+                return prefixes
+            } catch {
+                note(error, writing: false)
+                return nil
+            }
+        }
+    }
+
     /// Shows every entry to `visit`, in no order, by the headers of the files; returns the sums.
     @discardableResult
     package func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {

@@ -56,7 +56,7 @@ public final class DiskCache: Sendable {
     let state: Lock<State>
     /// One thread, so that stores reach the disk in the order they were made.
     let writer: BlockingThreads
-    private let readers: BlockingThreads
+    let readers: BlockingThreads
 
     /// Opens the cache in a folder, which need not exist yet. Never fails: whatever stands in the way is a counted
     /// fault, and every lookup a miss until it is gone.
