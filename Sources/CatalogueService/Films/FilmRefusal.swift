@@ -46,7 +46,8 @@ struct FilmRefusal: Error {
     }
 
     /// The answer to a request that is refused, in the format of its answers, whatever else is wrong with it.
-    func response(to head: RequestHead) -> HTTPResponse {
+    /// - Parameter page: what a page of it has around it; nil where nothing is known of the library.
+    func response(to head: RequestHead, page: Page? = nil) -> HTTPResponse {
         let path = String(head.target.prefix { $0 != "?" })
         let format = FilmFormat.ofProblems(FilmFormat.split(path).ending, head.fields)
         var response = HTTPResponse(status: problem.status, fields: fields)
@@ -59,7 +60,7 @@ struct FilmRefusal: Error {
         case .xml: response.body = .bytes(Array(problem.xml.utf8))
         case .html:
             response.fields.replace(with: Page.protection)
-            response.body = .bytes(ProblemPage(problem, path: path).html)
+            response.body = .bytes(ProblemPage(problem, on: page ?? Page(path: path)).html)
         }
         return response
     }

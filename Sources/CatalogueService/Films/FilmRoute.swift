@@ -8,7 +8,7 @@
 ///     /films/{id}/ratings/{rater}
 ///     /soap                                all of it in SOAP 1.1
 ///     /add  /films/{id}/edit              the forms of the pages; also /rate and /remove
-///     /films/style/{version}.css          the pages' stylesheet
+///     /films/style/{version}.css          the pages' stylesheet, and beside it icon.svg
 enum FilmRoute: Hashable, Sendable {
     /// The service as a whole, which only OPTIONS asks about.
     case service
@@ -21,7 +21,8 @@ enum FilmRoute: Hashable, Sendable {
     case rating(of: String, by: String)
     case soap
     case form(PageForm)
-    case style(version: String)
+    /// A file that the pages need, by its name.
+    case style(String)
 
     /// More films than these are asked for by pages.
     static let maximumTop = 10_000

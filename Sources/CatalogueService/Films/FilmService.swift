@@ -108,10 +108,10 @@ package final class FilmService: HTTPHandler {
         do {
             return try content(call, body)
         } catch let refusal as FilmRefusal {
-            return refusal.response(to: call.head)
+            return refusal.response(to: call.head, page: problemPage(call))
         } catch {
             report(error)
-            return FilmRefusal(failure: error).response(to: call.head)
+            return FilmRefusal(failure: error).response(to: call.head, page: problemPage(call))
         }
     }
 
@@ -149,7 +149,7 @@ package final class FilmService: HTTPHandler {
         case (.rating(let id, let rater), _): try rating(of: id, by: rater, call)
         case (.form(let form), "POST"): try post(form, call, try body.bytes())
         case (.form(let form), _): try page(form, call)
-        case (.style(let version), _): stylesheet(version, call)
+        case (.style(let name), _): style(name)
         }
     }
 

@@ -47,8 +47,10 @@ struct FilmTarget: Sendable {
             return (.poster(of: segments[1]), nil)
         case 3 where first == "films" && !segments[1].isEmpty:
             if let form = PageForm(segments[2], of: segments[1]) { return (.form(form), .html) }
-            guard segments[1] == "style", segments[2].hasSuffix(".css") else { return nil }
-            return (.style(version: String(segments[2].dropLast(4))), nil)
+            guard segments[1] == "style", segments[2].hasSuffix(".css") || segments[2] == Icon.name else {
+                return nil
+            }
+            return (.style(segments[2]), nil)
         case 4 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
             return (.picture(segments[3], of: segments[1]), nil)
         case 4 where first == "films" && segments[2] == "ratings" && !segments[1].isEmpty:

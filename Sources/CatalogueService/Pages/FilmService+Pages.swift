@@ -32,15 +32,19 @@ extension FilmService {
             try detail(film, call).html, fields: ["ETag": call.entityTag(revision)])
     }
 
-    /// The stylesheet. Another version is that of a page that another version of the program has written.
-    func stylesheet(_ version: String, _ call: FilmCall) -> HTTPResponse {
-        let isThis = version == Stylesheet.version
+    /// A file that the pages need: the icon or the stylesheet. A stylesheet of another name is that of a page that another
+    /// version of the program has written.
+    func style(_ name: String) -> HTTPResponse {
+        let (type, text, control) =
+            switch name {
+            case Icon.name: ("image/svg+xml", Icon.text, "public, max-age=86400")
+            case Stylesheet.name:
+                ("text/css; charset=utf-8", Stylesheet.text, "public, max-age=31536000, immutable")
+            default: ("text/css; charset=utf-8", Stylesheet.text, "no-cache")
+            }
         return HTTPResponse(
-            status: .ok,
-            fields: [
-                "Content-Type": "text/css; charset=utf-8",
-                "Cache-Control": isThis ? "public, max-age=31536000, immutable" : "no-cache",
-            ], body: .bytes(Array(Stylesheet.text.utf8)))
+            status: .ok, fields: ["Content-Type": type, "Cache-Control": control],
+            body: .bytes(Array(text.utf8)))
     }
 
     /// A page with a form.
@@ -180,6 +184,12 @@ extension FilmService {
     }
 
     // MARK: Showing
+
+    /// What the page of a refusal has around it; nil for other formats.
+    func problemPage(_ call: FilmCall) -> Page? {
+        // Losing the error is right: that the library cannot be read is told already.
+        call.format == .html ? try? page(call, title: nil) : nil
+    }
 
     private func stored(_ id: String) throws -> StoredFilm {
         guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }

@@ -47,7 +47,8 @@ struct Page {
         html.element("title", text: title)
         html.void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
         html.void("meta", ["name": "color-scheme", "content": "light dark"])
-        html.void("link", ["rel": "stylesheet", "href": "\(films)/style/\(Stylesheet.version).css"])
+        html.void("link", ["rel": "stylesheet", "href": "\(films)/style/\(Stylesheet.name)"])
+        html.void("link", ["rel": "icon", "type": "image/svg+xml", "href": "\(films)/style/\(Icon.name)"])
         guard let alternate else { return }
         for format in [FilmFormat.json, .xml] {
             html.void(
@@ -89,6 +90,14 @@ struct Page {
                 html.text(" ")
             }
         }
+    }
+}
+
+extension Page {
+    /// A page of which nothing is known but the request's path, as written.
+    init(path: String) {
+        let depth = path.utf8.count { $0 == UInt8(ascii: "/") }
+        self.init(toRoot: String(repeating: "../", count: max(0, depth - 1)))
     }
 }
 

@@ -3,14 +3,12 @@ import HTTPSemantics
 /// The page that says why a request failed, and what to do.
 struct ProblemPage {
     private let problem: ProblemDetails
-    private let page: Page
+    private var page: Page
 
-    /// - Parameter path: of the request, as written.
-    init(_ problem: ProblemDetails, path: String) {
+    init(_ problem: ProblemDetails, on page: Page) {
         self.problem = problem
-        let depth = path.utf8.count { $0 == UInt8(ascii: "/") }
-        page = Page(
-            title: problem.status.reason, toRoot: String(repeating: "../", count: max(0, depth - 1)))
+        self.page = page
+        self.page.title = problem.status.reason
     }
 
     var html: [UInt8] {

@@ -30,11 +30,12 @@ struct ShownPoster {
     /// - Parameters:
     ///   - sizes: how wide it is shown, as `sizes` of HTML has it.
     ///   - isLazy: whether it is loaded only when it is about to be seen.
-    func attributes(alt: String, sizes: String, isLazy: Bool) -> HTML.Attributes {
+    func attributes(sizes: String, isLazy: Bool) -> HTML.Attributes {
         var attributes: HTML.Attributes = [
             "src": hasSizes ? "\(address)/w342\(suffix)" : address,
             "width": "\(Self.size.width)", "height": "\(Self.size.height)",
-            "alt": HTML.undirected(alt), "decoding": "async",
+            // The title stands beside it. So browsers draw no mark of their own over the cover if there is no picture.
+            "alt": "", "decoding": "async",
         ]
         if isLazy { attributes.list.append(("loading", "lazy")) }
         if hasSizes {
@@ -52,7 +53,7 @@ extension ShownFilm {
             html.element("span", ["class": "cover", "aria-hidden": "true", "dir": "auto"], text: title)
             if let poster {
                 html.void(
-                    "img", poster.attributes(alt: "Poster of \(title)", sizes: sizes, isLazy: isLazy))
+                    "img", poster.attributes(sizes: sizes, isLazy: isLazy))
             }
         }
     }

@@ -8,6 +8,8 @@ enum Stylesheet {
         return String(hash, radix: 36)
     }()
 
+    static let name = version + ".css"
+
     static let text = """
         :root {
           color-scheme: light dark;

@@ -156,19 +156,29 @@ struct PageTests {
     func stylesheet() throws {
         let client = try client()
         let page = try client.get("/films/film-1", Self.browser).text
-        #expect(page.contains("href=\"../films/style/\(Stylesheet.version).css\""))
-        let style = try client.get("/films/style/\(Stylesheet.version).css", ["Accept": "text/css,*/*;q=0.1"])
+        #expect(page.contains("href=\"../films/style/\(Stylesheet.name)\""))
+        let style = try client.get("/films/style/\(Stylesheet.name)", ["Accept": "text/css,*/*;q=0.1"])
         #expect(
             style["content-type"] == "text/css; charset=utf-8"
                 && style["cache-control"]?.contains("immutable") == true)
         #expect(try client.get("/films/style/old.css")["cache-control"] == "no-cache")
+        #expect(page.contains("href=\"../films/style/icon.svg\""))
+        let icon = try client.get("/films/style/icon.svg", ["Accept": "image/svg+xml,*/*;q=0.8"])
+        #expect(icon["content-type"] == "image/svg+xml" && icon.text.hasPrefix("<svg"))
+        #expect(try client.get("/films/style/icon.png").status == 404)
     }
 
     @Test("a refusal is a page with its status, and says what to do")
     func problems() throws {
-        let page = try client().get("/films/none", Self.browser)
+        let client = try client()
+        try client.library.setName("Silent & Season")
+        let page = try client.get("/films/none", Self.browser)
         #expect(page.status == 404 && page.text.contains("there is no film &quot;none&quot;"))
         #expect(page.text.contains("href=\"../\"") && page["cache-control"] == "no-store")
+        #expect(page.text.contains("Not Found · Silent &amp; Season</title>"))
+        #expect(page.text.contains("Add a film"))
+        // Of what is no address of the service, the page knows nothing but the path.
+        #expect(try client.get("/a/b/c", Self.browser).text.contains("href=\"../../films\""))
     }
 
     @Test("a folder's root is the wall for browsers, and its file for programs")
