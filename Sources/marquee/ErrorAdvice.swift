@@ -16,6 +16,21 @@ extension ImageLoadingError {
         }
     }
 
+    /// Whether the server did not answer, or said only that it cannot: what it has is not known.
+    var isSilence: Bool {
+        if case .malformedResponse = self { return true }
+        return isRetryable
+    }
+
+    /// What happened, and what to do about it, for a reader who knows the address: without it, where the line begins with it.
+    var advisedWithoutAddress: String {
+        guard let end = advised.firstRange(of: ": ") else { return advised }
+        let start = advised[..<end.lowerBound]
+        // An address has no spaces, and a file is named by its whole path.
+        let isAddress = !start.contains(" ") && (start.contains("://") || start.hasPrefix("data:"))
+        return isAddress || start.hasPrefix("/") ? String(advised[end.upperBound...]) : advised
+    }
+
     /// The same for an error of any kind.
     static func advised(_ error: any Error) -> String { (error as? ImageLoadingError)?.advised ?? "\(error)" }
 }
