@@ -22,13 +22,13 @@ extension ImageLoadingError {
         return isRetryable
     }
 
-    /// What happened, and what to do about it, for a reader who knows the address: without it, where the line begins with it.
-    var advisedWithoutAddress: String {
-        guard let end = advised.firstRange(of: ": ") else { return advised }
-        let start = advised[..<end.lowerBound]
+    /// A line about an error, for a reader who knows the address: without it, where the line begins with it.
+    static func withoutAddress(_ line: String) -> String {
+        guard let end = line.firstRange(of: ": ") else { return line }
+        let start = line[..<end.lowerBound]
         // An address has no spaces, and a file is named by its whole path.
         let isAddress = !start.contains(" ") && (start.contains("://") || start.hasPrefix("data:"))
-        return isAddress || start.hasPrefix("/") ? String(advised[end.upperBound...]) : advised
+        return isAddress || start.hasPrefix("/") ? String(line[end.upperBound...]) : line
     }
 
     /// The same for an error of any kind.

@@ -152,7 +152,7 @@ struct CatalogueTests {
             .unsupportedEncoding(name: "UTF-16", line: 1), .unrecognised,
             .malformedJSON(reason: "r", line: 1), .malformedXML(reason: "r", line: 1),
             .malformedXML(reason: "r", line: 1, column: 2),
-            .doctypeRefused(line: 1), .wrongShape(expected: "e", line: 1),
+            .doctypeRefused(line: 1), .webPage, .wrongShape(expected: "e", line: 1),
             .missingField(movie: "m", field: "f", line: 1),
             .wrongType(movie: "m", field: "f", expected: "e", line: 1),
             .duplicateIdentifier(id: "i", line: 1),

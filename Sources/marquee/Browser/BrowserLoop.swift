@@ -24,6 +24,7 @@ final class BrowserLoop {
     private var arrivals = 0
     /// The frames that were drawn while the catalogue was read: they turn the sign in the status line.
     private var turns = 0
+    private let began = MonotonicClock.now
     private var isDone = false
     /// Why there is nothing to show.
     private var failureToOpen: (any Error)?
@@ -215,6 +216,7 @@ final class BrowserLoop {
         status.arrivals = status.loading > 0 || state.catalogue.isReading ? arrivals + turns : nil
         status.message = state.message
         status.now = WallClock.system.seconds
+        status.seconds = Int(MonotonicClock.now - began)
         return status
     }
 }

@@ -64,7 +64,8 @@ struct BrowserScreen {
         grid.fill(CellRectangle(size: CellSize(columns: size.columns, rows: 1)), style: Self.bar)
         let count = list.rows.count
         let name = TerminalText.visible(list.catalogue.name ?? "Films")
-        var text = " \(name)  \(count == 0 ? 0 : list.selected + 1)/\(count)  \(list.order.name)"
+        let position = state.catalogue == .opening ? "" : "  \(count == 0 ? 0 : list.selected + 1)/\(count)"
+        var text = " \(name)\(position)  \(list.order.name)"
         if state.isFiltering || !list.filter.isEmpty {
             text += "  /\(TerminalText.visible(list.filter))" + (state.isFiltering ? "▏" : "")
         }
@@ -129,7 +130,8 @@ struct BrowserScreen {
                 state.catalogue.isReading
                     ? "No film matches so far; Esc shows all." : "No film matches; Esc shows all.", 0)
         case .opening, .loading:
-            put("Loading \(source)…", 0, CellStyle())
+            let wait = status.seconds > 0 ? "  \(status.seconds) s" : ""
+            put("Loading \(source)…\(wait)", 0, CellStyle())
             put(progress(size.columns - 4) ?? "", 1)
         case .incomplete: put("No film has come.", 0)
         default: put("The catalogue has no films.", 0)

@@ -10,16 +10,20 @@ extension BrowserState {
             return []
         case .part(let films): return show(films)
         case .whole(let films, let confirmed, let outage):
-            let isRefresh = if case .refreshing = catalogue { true } else { false }
+            let before = catalogue
             if let outage {
                 catalogue = .outOfDate(confirmed: confirmed, why: outage)
             } else {
                 catalogue = .complete(confirmed: confirmed)
             }
-            notice = isRefresh ? films.summary : catalogue.explanation
-            return show(films)
+            guard case .refreshing(let old, _) = before else {
+                notice = catalogue.explanation
+                return show(films)
+            }
+            notice = old == nil ? "All films are here" : films.summary
+            return show(old == nil ? films.unmarked : films)
         case .failed(let error):
-            catalogue.fail((error as? ImageLoadingError)?.advisedWithoutAddress ?? "\(error)")
+            catalogue.fail(ImageLoadingError.withoutAddress("\(error)"))
             notice = catalogue.explanation
             return []
         }

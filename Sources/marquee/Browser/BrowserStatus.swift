@@ -14,8 +14,8 @@ struct BrowserStatus {
     var arrivals: Int?
     /// What is said in place of the figures; nil if nothing is.
     var message: String?
-    /// The time, in seconds since 1970.
-    var now = 0
+    /// The time, in seconds since 1970, and since the browser began.
+    var (now, seconds) = (0, 0)
 
     /// One cell.
     var activity: Character { arrivals.map { Self.signs[$0 % Self.signs.count] } ?? " " }

@@ -17,10 +17,12 @@ struct CatalogueReader: Sendable {
     ///   - tell: hears of it. The last is `whole` or `failed`.
     func read(replacing shown: Catalogue?, tell: @escaping @Sendable (CatalogueNews) -> Void) async {
         let published = Lock(0)
+        let heard = Lock<CatalogueParts?>(nil)
         do {
             let open = try await session.catalogue(orCached: shown == nil) { parts in
                 guard !parts.isWhole else { return }
                 tell(.came(films: parts.films))
+                heard.withLock { $0 = parts }
                 guard shown == nil, published.withLock({ Self.publishes(parts.films, after: &$0) }) else {
                     return
                 }
@@ -29,8 +31,10 @@ struct CatalogueReader: Sendable {
             tell(
                 .whole(
                     FilmSet(open, replacing: shown), confirmed: open.confirmed ?? clock.seconds,
-                    outage: open.outage?.advisedWithoutAddress))
+                    outage: open.outage.map { ImageLoadingError.withoutAddress("\($0)") }))
         } catch {
+            // The first reading leaves what it has.
+            if shown == nil, let parts = heard.withLock({ $0 }) { tell(.part(FilmSet(parts.open))) }
             tell(.failed(error))
         }
     }

@@ -40,6 +40,14 @@ struct FilmSet: Sendable {
         removed = old.count
     }
 
+    /// The same where the films before were not all: which are new is not known.
+    var unmarked: FilmSet {
+        var films = self
+        films.changes = [:]
+        films.removed = 0
+        return films
+    }
+
     /// `Refreshed: 2 new (+), 1 changed (~), 1 gone`.
     var summary: String {
         let counts = [

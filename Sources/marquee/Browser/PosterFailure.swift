@@ -9,7 +9,7 @@ struct PosterFailure: Equatable {
 
     /// The load of a request failed.
     init(_ error: ImageLoadingError, of request: ImageRequest) {
-        reason = error.advisedWithoutAddress
+        reason = ImageLoadingError.withoutAddress(error.advised)
         address = request.url.displayText
     }
 

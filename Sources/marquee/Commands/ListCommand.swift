@@ -30,8 +30,9 @@ enum ListCommand: Command {
         }
         let (open, movies) = try await chosen(top: top, order: order, session)
         if let outage = open.outage {
-            let age = open.confirmed.map { "\(Age.text(WallClock.system.seconds - $0)) old" } ?? "of unknown age"
-            session.output.failure("\(outage.advised); these are the cached films, \(age)")
+            let age = open.confirmed.map { Age.text(WallClock.system.seconds - $0) + " old" }
+            session.output.failure(
+                "\(outage.advised); these are the cached films, \(age ?? "of unknown age")")
         }
         if session.settings.wantsJSON {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }

@@ -35,9 +35,9 @@ struct CataloguePages: Sendable {
     static func readIfThere(
         _ url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener? = nil
     ) async throws -> CataloguePages? {
-        let first: LoadedFile
+        let first: Answer
         do {
-            first = try await file(url, opened, session)
+            first = try await answer(url, opened, session)
         } catch ImageLoadingError.httpStatus(_, status: 404), ImageLoadingError.notCached {
             return nil
         }
@@ -49,18 +49,34 @@ struct CataloguePages: Sendable {
         _ url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener? = nil
     ) async throws -> CataloguePages {
         try await read(
-            try await file(url, opened, session), from: url, opened, session, heard: heard)
+            try await answer(url, opened, session), from: url, opened, session, heard: heard)
     }
 
-    /// Reads the pages that follow the first one.
+    /// Reads the pages that follow the first one. A reading that fails leaves the disk tier with the pages that it had, which
+    /// are a whole catalogue where some new and some old ones need not be.
     private static func read(
-        _ first: LoadedFile, from url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener?
+        _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener?
+    ) async throws -> CataloguePages {
+        var replaced: [(file: LoadedFile, request: ImageRequest)] = []
+        do {
+            return try await read(first, from: url, opened, session, &replaced, heard: heard)
+        } catch {
+            for (file, request) in replaced { await opened.loader.restore(file, for: request) }
+            throw error
+        }
+    }
+
+    private static func read(
+        _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session,
+        _ replaced: inout [(file: LoadedFile, request: ImageRequest)], heard: Listener?
     ) async throws -> CataloguePages {
         var result = CataloguePages()
         var visited: Set<String> = [CacheKey(url: url).text]
-        var (url, file) = (url, first)
+        var (url, answer) = (url, first)
         var bytes = 0
         while true {
+            let file = answer.file
+            if let before = answer.before { replaced.append((before, answer.request)) }
             let base = BaseURL(origin: url, redirectedTo: file.url)
             let next = try following(file, base.url)
             let page = Page(
@@ -76,17 +92,35 @@ struct CataloguePages: Sendable {
             guard visited.insert(CacheKey(url: next).text).inserted else {
                 throw Failure("\(next.displayText): the pages of the catalogue lead in a circle")
             }
-            (url, file) = (next, try await self.file(next, opened, session))
+            (url, answer) = (next, try await self.answer(next, opened, session))
         }
     }
 
+    /// What came for the request of a page.
+    private struct Answer {
+        let request: ImageRequest
+        let file: LoadedFile
+        /// What the disk tier had in its place before; nil for nothing, and for the same.
+        var before: LoadedFile?
+    }
+
     /// One page. The server is asked each time, whether what the disk tier has of it still holds; offline only that tier is.
-    private static func file(
+    private static func answer(
         _ url: URL, _ opened: OpenLoader, _ session: Session
-    ) async throws(ImageLoadingError) -> LoadedFile {
-        let fields: HTTPFields = session.settings.isOffline ? [:] : ["Cache-Control": "no-cache"]
-        let request = try session.request(for: url.absoluteString, relativeTo: nil, adding: fields)
-        return try await opened.loader.file(for: request)
+    ) async throws(ImageLoadingError) -> Answer {
+        let loader = opened.loader
+        if session.settings.isOffline {
+            let request = try session.request(for: url.absoluteString, relativeTo: nil)
+            return Answer(request: request, file: try await loader.file(for: request))
+        }
+        let request = try session.request(
+            for: url.absoluteString, relativeTo: nil, adding: ["Cache-Control": "no-cache"])
+        var cached = request
+        cached.cachePolicy = .cacheOnly
+        // Losing the error is right: nothing is cached.
+        let before = try? await loader.file(for: cached)
+        let file = try await loader.file(for: request)
+        return Answer(request: request, file: file, before: file.source == .revalidated ? nil : before)
     }
 
     /// The page that an answer links to; nil for the last one.
