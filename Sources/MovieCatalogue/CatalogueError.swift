@@ -45,7 +45,7 @@ extension CatalogueError: CustomStringConvertible {
         case .malformedXML(let reason, let line, let column):
             at(line, column: column) + "not well-formed XML: \(reason)"
         case .doctypeRefused(let line): at(line) + "a DOCTYPE is not accepted; remove it"
-        case .webPage: "it is a web page and no catalogue; check the address, with a browser if need be"
+        case .webPage: "it is a web page, which lists no films; check the address, in a browser if need be"
         case .wrongShape(let expected, let line): at(line) + "expected \(expected)"
         case .missingField(let movie, let field, let line):
             at(line) + "\(movie) has no \(field); every film needs one"

@@ -127,7 +127,13 @@ struct CatalogueTests {
         #expect(readError("posters/a.jpg") == .unrecognised)
         #expect(readError("{\"films\": []}").map { "\($0)" }?.contains("\"movies\"") == true)
         #expect(readError("[1]") == .wrongShape(expected: "an object for film 1", line: nil))
-        #expect(readError("\n<html></html>") == .wrongShape(expected: "<catalogue>, not <html>", line: 2))
+        #expect(readError("\n<film></film>") == .wrongShape(expected: "<catalogue>, not <film>", line: 2))
+        for page in [
+            "\n<html></html>", "<!doctype html><p>Log in<br>", "<!DOCTYPE HTML PUBLIC \"x\">",
+            "<HTML lang=en>",
+        ] {
+            #expect(readError(page) == .webPage)
+        }
     }
 
     @Test("bytes that are not UTF-8 are refused with their offset")

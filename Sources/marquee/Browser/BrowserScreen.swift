@@ -69,7 +69,8 @@ struct BrowserScreen {
         if state.isFiltering || !list.filter.isEmpty {
             text += "  /\(TerminalText.visible(list.filter))" + (state.isFiltering ? "▏" : "")
         }
-        let hint = standing + textHint
+        let isWide = TerminalText.width(standing + textHint) < size.columns
+        let hint = isWide ? standing + textHint : textHint
         let room = size.columns - TerminalText.width(hint)
         grid.put(
             TerminalText.truncated(text, toWidth: room), at: CellPosition(column: 0, row: 0), style: Self.bar)
