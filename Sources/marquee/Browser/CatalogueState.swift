@@ -69,12 +69,13 @@ enum CatalogueState: Equatable {
         }
     }
 
-    /// Why the films are not those of now, and what to do about it; nil where they are.
+    /// What the status line says: why the films are not those of now, and what to do about it. Nil where they are.
     var explanation: String? {
         switch self {
+        case .opening: "Reading the catalogue"
         case .outOfDate(_, let why): "Out of date: \(why); R asks again"
         case .incomplete(let why): "Incomplete: \(why); R asks again"
-        case .opening, .loading, .complete, .refreshing: nil
+        case .loading, .complete, .refreshing: nil
         }
     }
 }
