@@ -27,19 +27,18 @@ struct JPEGSymbols {
     /// The tokens that a block may have: each coefficient, runs of zeros, its end.
     private static let mostOfBlock = 68
 
-    /// Room that is made at the least. It is not touched before it is needed, and so large that glibc maps it by itself and, once
-    /// it has been freed, gives no memory of that size back to the system: for small pictures that took a third of the time.
-    private static let leastCapacity = 40_960
+    /// Makes room for what so many blocks usually have, at the least 160 kB. Memory is not touched before it is needed. What is so
+    /// large glibc maps by itself; and once it has been freed, no heap that is less than twice as large is given back to the
+    /// system. For small pictures that took a third of the time.
+    init(blocks: Int) {
+        tokens.reserveCapacity(max(blocks * 16, 40_960))
+    }
 
-    /// Makes room for a row of units with so many blocks, and for the rows to come, if they are as those so far, and an eighth
-    /// more.
-    private mutating func reserve(blocks: Int, row: Int, of rows: Int) {
-        let mostOfRow = blocks * Self.mostOfBlock
-        guard count + mostOfRow > tokens.count else { return }
-        let usual = row > 0 ? count / row * rows * 9 / 8 : 0
-        let needed = max(count + mostOfRow, usual + mostOfRow, tokens.count * 5 / 4)
-        tokens.reserveCapacity(max(needed, Self.leastCapacity))
-        tokens.append(contentsOf: repeatElement(0, count: needed - tokens.count))
+    /// Makes room for so many more blocks.
+    private mutating func reserve(blocks: Int) {
+        let needed = count + blocks * Self.mostOfBlock
+        guard needed > tokens.count else { return }
+        tokens.append(contentsOf: repeatElement(0, count: needed + count / 8 - tokens.count))
     }
 
     /// Adds a row of units, with a block of each of `components`. `transform` makes a unit's block and answers where it has
@@ -47,10 +46,10 @@ struct JPEGSymbols {
     /// without any coefficient but the first.
     @inline(__always)
     mutating func addRow(
-        _ row: Int, of rows: Int, units: Int, components: [Int],
+        units: Int, components: [Int],
         _ transform: (_ unit: Int, _ part: Int, inout CoefficientBlock) -> UInt64?
     ) {
-        reserve(blocks: units * components.count, row: row, of: rows)
+        reserve(blocks: units * components.count)
         let magnitudes = magnitudes
         count = Self.add(
             units: units, components, transform, to: &tokens, at: count, &frequencies, &predictions,

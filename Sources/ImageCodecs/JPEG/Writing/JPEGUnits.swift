@@ -32,12 +32,11 @@ struct JPEGUnits {
         var samples = JPEGSamples(of: size, as: layout)
         let components = components
         let lumaBlocks = layout == .quarter ? 4 : 1
-        var symbols = JPEGSymbols()
+        var symbols = JPEGSymbols(blocks: units.width * units.height * components.count)
         for row in 0..<units.height {
             read(&samples, row)
             guard samples.areOpaque else { throw .transparent }
-            symbols.addRow(row, of: units.height, units: units.width, components: components) {
-                unit, part, block in
+            symbols.addRow(units: units.width, components: components) { unit, part, block in
                 if part == lumaBlocks {
                     return ForwardDCT.transform(samples.blue.span, at: unit &* 8, colour, into: &block)
                 }
