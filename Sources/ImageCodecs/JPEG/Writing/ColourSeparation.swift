@@ -29,24 +29,24 @@ enum ColourSeparation {
 
     private static func pair(_ a: Int16, _ b: Int16) -> Line { Line(a, b, a, b, a, b, a, b) }
 
-    /// Luma of a row of pixels, eight by eight. `start` is the line of the first eight; the next eight are `odd` lines further,
-    /// and each next sixteen `step` lines. The result is the and of all pixels, four by four.
+    /// Makes luma of a row of pixels, eight by eight; grey pixels are their own luma. `start` is the line of the first eight.
+    /// The next eight are in the next block, and each next sixteen `step` lines further. The result is the and of all pixels,
+    /// four by four.
     @inline(never)
     static func luma(
-        _ pixels: Span<UInt8>, _ factors: Span<Line>, into allLines: inout [Line], at start: Int, odd: Int,
-        step: Int
+        _ pixels: Span<UInt8>, _ factors: Span<Line>, into allLines: inout [Line], at start: Int, step: Int
     ) -> Words {
-        precondition(factors.count == 9 && odd >= 0)
+        precondition(factors.count == 9)
         var lines = allLines.mutableSpan
         var common = Words(repeating: .max)
         for pair in 0..<pixels.count / 64 {
             let bytes = pixels.extracting(pair &* 64..<pair &* 64 &+ 64)
             let line = start &+ pair &* step
-            precondition(line >= 0 && line < lines.count - odd)
+            precondition(line >= 0 && line < lines.count - 8)
             let (a, b, c, d) = (words(bytes, 0), words(bytes, 16), words(bytes, 32), words(bytes, 48))
             common &= a & b & c & d
             lines[line] = narrow(luma(a, factors), luma(b, factors)) &<< Line(repeating: 4)
-            lines[line &+ odd] = narrow(luma(c, factors), luma(d, factors)) &<< Line(repeating: 4)
+            lines[line &+ 8] = narrow(luma(c, factors), luma(d, factors)) &<< Line(repeating: 4)
         }
         return common
     }

@@ -92,13 +92,13 @@ struct JPEGSamples {
         let factors = factors
         let line = lumaLine(row: row, column: column)
         common &= ColourSeparation.luma(
-            upper, factors.span, into: &luma, at: line, odd: 8, step: layout == .quarter ? 32 : 16)
+            upper, factors.span, into: &luma, at: line, step: layout == .quarter ? 32 : 16)
         switch layout {
         case .grey: break
         case .full: ColourSeparation.colour(upper, factors.span, blue: &blue, red: &red, at: line)
         case .quarter:
             common &= ColourSeparation.luma(
-                lower, factors.span, into: &luma, at: line + 1, odd: 8, step: 32)
+                lower, factors.span, into: &luma, at: line + 1, step: 32)
             ColourSeparation.colour(
                 upper, lower, factors.span, blue: &blue, red: &red, at: column * 4 + row / 2)
         }
