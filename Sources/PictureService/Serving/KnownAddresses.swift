@@ -26,22 +26,40 @@ final class KnownAddress: Sendable {
     }
 }
 
-/// The targets of late, so that what is asked for often is not read again. Whether an address has expired is no part of it.
-struct KnownAddresses: ~Copyable {
-    private let known = Lock<[String: KnownAddress]>([:])
+/// The targets of late, so that what is asked for often is not read again: as many as were used last, between one and two
+/// times the limit. Whether an address has expired is no part of it.
+final class KnownAddresses: Sendable {
+    private struct State {
+        /// Those used since the older ones were full.
+        var young: [String: KnownAddress] = [:]
+        var old: [String: KnownAddress] = [:]
 
-    /// Some 4 KiB each, at most: longer targets are rare, and not worth it.
-    private static let limit = 8192
+        mutating func note(_ address: KnownAddress, _ target: String) {
+            if young.count >= KnownAddresses.limit {
+                old = young
+                young = [:]
+            }
+            young[target] = address
+        }
+    }
+
+    private let state = Lock(State())
+
+    /// Of either age. Some 4 KiB each, at most: longer targets are rare, and not worth it.
+    private static let limit = 4096
     private static let longestTarget = 1024
 
-    subscript(target: String) -> KnownAddress? { known.withLock { $0[target] } }
+    subscript(target: String) -> KnownAddress? {
+        state.withLock { state in
+            if let address = state.young[target] { return address }
+            guard let address = state.old[target] else { return nil }
+            state.note(address, target)
+            return address
+        }
+    }
 
     func note(_ address: KnownAddress, _ target: String) {
         guard target.utf8.count <= Self.longestTarget else { return }
-        known.withLock { known in
-            // Rarely, and cheap to fill again.
-            if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
-            known[target] = address
-        }
+        state.withLock { $0.note(address, target) }
     }
 }
