@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ImageCodecs
 import TestSupport
 import TestTraits
 import Testing
@@ -12,7 +13,15 @@ struct GraphicsProgramTests {
 
     private let fixture: Fixture
 
-    init() throws { fixture = try Fixture() }
+    init() throws {
+        fixture = try Fixture()
+        // The fixture's own posters are transparent.
+        let opaque = Bitmap(width: 1, height: 1, pixels: [201, 77, 33, 255])
+        for number in 1...6 {
+            try Data(PNGEncoder().encode(opaque)).write(
+                to: URL(filePath: fixture.folder.file("posters/\(number).png")))
+        }
+    }
 
     @Test(
         "show draws over the lines it leaves free, in cells of 8 x 16 where there is no terminal",
@@ -90,10 +99,90 @@ struct GraphicsProgramTests {
         #expect(!String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}_G"))
     }
 
+    /// A terminal that `show` runs in, once it was asked.
+    private func asked(_ environment: [String: String] = [:]) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), ["show", "film-3"],
+            environment: fixture.environment.merging(environment) { $1 })
+        try #require(terminal.waits { _ in terminal.output.contains(sequence: "\u{1B}[c") })
+        return terminal
+    }
+
+    @Test("the terminal is asked, and gets what it says it can show; its settings are as before")
+    func answers() throws {
+        for (answers, beginning) in [
+            ("\u{1B}P>|kitty(0.26.5)\u{1B}\\\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;16;8t\u{1B}[?62;c", "kitty"),
+            ("\u{1B}P>|XTerm(379)\u{1B}\\\u{1B}[?64;1;4c", "sixel"),
+            ("\u{1B}P>|iTerm2 3.5\u{1B}\\\u{1B}[?62c", "iterm2"),
+        ] {
+            let terminal = try asked()
+            terminal.type(answers)
+            #expect(terminal.waitForEnd() == .exited(0))
+            #expect(terminal.output.contains(sequence: try #require(Self.beginnings[beginning])))
+            #expect(terminal.settings == terminal.settingsBefore)
+        }
+    }
+
+    @Test(
+        "a terminal that shows no pixels gets blocks, one with 24-bit colours those; one that is silent does not hold up"
+    )
+    func silent() throws {
+        let plain = try asked()
+        plain.type("\u{1B}P>|XTerm(379)\u{1B}\\\u{1B}[?64;1c")
+        #expect(plain.waitForEnd() == .exited(0))
+        #expect(plain.output.contains(sequence: "48;2;"))
+        let silent = try asked()
+        #expect(silent.waitForEnd() == .exited(0))
+        #expect(silent.output.contains(sequence: "48;5;") && silent.settings == silent.settingsBefore)
+    }
+
+    @Test(
+        "keys typed before the answers are put back",
+        .enabled(if: canPutBack, "the kernel lets nobody type into a terminal (dev.tty.legacy_tiocsti)"))
+    func keys() throws {
+        let terminal = try asked()
+        terminal.type("xyzzy\u{1B}[?62c")
+        #expect(terminal.waitForEnd() == .exited(0))
+        // The terminal echoes them when they are put back.
+        #expect(terminal.output.contains(sequence: "xyzzy"))
+    }
+
+    private static let canPutBack: Bool = {
+        let setting = FileManager.default.contents(atPath: "/proc/sys/dev/tty/legacy_tiocsti")
+        return setting.map { $0.first == UInt8(ascii: "1") } ?? true
+    }()
+
+    @Test(
+        "nothing is asked in a pipe, of a dumb terminal, in tmux, or where --graphics or NO_COLOR says enough"
+    )
+    func notAsked() async throws {
+        for (words, environment) in [
+            ([], ["TERM": "dumb"]), ([], ["TMUX": "x"]), ([], ["NO_COLOR": "1"]),
+            (["--graphics", "blocks"], [:]),
+            (["--json"], [:]),
+        ] {
+            let terminal = try PseudoTerminal(
+                BuiltProgram.path("marquee"), ["show", "film-3"] + words,
+                environment: fixture.environment.merging(environment) { $1 })
+            #expect(terminal.waitForEnd() == .exited(0))
+            #expect(!terminal.output.contains(sequence: "\u{1B}[c"), "\(words) \(environment)")
+        }
+        let piped = try await fixture.run("show", "film-3", "--color", "always", "--graphics", "auto")
+        #expect(!piped.text.contains("\u{1B}[c") && piped.text.contains("\u{1B}["))
+    }
+
     @Test("a word that is no way to draw is refused with those that are")
     func refused() async throws {
         let outcome = try await fixture.run("show", "film-3", "--graphics", "regis")
         #expect(outcome.status == 2)
-        #expect(outcome.errorText.contains("kitty, iterm2, sixel, blocks, ascii, none"))
+        #expect(outcome.errorText.contains("auto, kitty, iterm2, sixel, blocks, ascii, none"))
+    }
+}
+
+extension [UInt8] {
+    /// Whether a text's bytes stand somewhere in these.
+    fileprivate func contains(sequence: String) -> Bool {
+        let wanted = Array(sequence.utf8)
+        return indices.contains { self[$0...].starts(with: wanted) }
     }
 }

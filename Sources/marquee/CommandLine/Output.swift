@@ -28,8 +28,8 @@ struct Output: Sendable {
     func line(_ text: String) { buffer.append(TerminalText.visible(text) + "\n") }
 
     /// A picture, or a piece of a screen, with its colours.
-    func picture(_ picture: InlinePicture, depth: ColourDepth) {
-        let lines = InlineEncoder(depth: depth).lines(of: picture.cells, under: picture.drawing)
+    func picture(_ picture: InlinePicture) {
+        let lines = InlineEncoder(depth: picture.depth).lines(of: picture.cells, under: picture.drawing)
         buffer.append(String(decoding: lines, as: UTF8.self))
     }
 

@@ -1,5 +1,6 @@
 import ImageCodecs
 import LazyImages
+import SystemSupport
 import TerminalGraphics
 
 /// A picture among lines: cells, or cells and a drawing in pixels over them.
@@ -7,6 +8,8 @@ struct InlinePicture {
     var cells: CellGrid
     /// What draws the pixels from the top left cell on; empty where the cells are all there is.
     var drawing: [UInt8] = []
+    /// The colours that the cells are drawn in.
+    let depth: ColourDepth
 }
 
 /// Pictures among the lines of other output. They load as in the browser: decoded by an `ImageLoader`, at the size that
@@ -24,6 +27,8 @@ struct InlinePoster {
     /// The pixels of a cell where no terminal tells them.
     private static let usualCell = ImageSize(width: 8, height: 16)
 
+    /// The colours for what is drawn in cells.
+    let depth: ColourDepth
     private let way: Way
     private let cell: ImageSize
     /// The rows of the terminal, if there is one.
@@ -31,25 +36,36 @@ struct InlinePoster {
     /// Kitty's pictures have numbers from here on: others than those of other programs and earlier runs.
     private var count = Int.random(in: 0..<KittyPlaceholders.numbers)
 
-    /// Nil if no pictures are wanted: standard output is no terminal, and the user has not asked for colours.
-    init?(_ settings: Settings) {
-        guard Output.isTerminal || settings.colourDepth > .none, let way = Self.way(settings) else {
-            return nil
+    /// Asks the terminal where nothing else was said, in up to a second (three over SSH) on a thread of its own. Nil if no
+    /// pictures are wanted: standard output is no terminal, and the user has not asked for colours.
+    static func make(_ settings: Settings) async -> InlinePoster? {
+        guard Output.isTerminal || settings.colourDepth > .none else { return nil }
+        guard settings.asksForGraphics, settings.colourDepth > .none, Terminal.canBeAsked else {
+            return InlinePoster(settings, TerminalAnswers())
         }
+        let limit = Terminal.answerLimit
+        // Losing the error is right: where there is no thread nothing is asked.
+        let answers = try? await BlockingThreads(count: 1).run { TerminalAnswers.asked(limit: limit) }
+        return InlinePoster(settings, (answers ?? nil) ?? TerminalAnswers())
+    }
+
+    private init?(_ settings: Settings, _ answers: TerminalAnswers) {
+        let shown = settings.colourDepth
+        depth = shown > .none && answers.showsTrueColour ? .trueColour : shown
+        guard let way = Self.way(answers.graphics ?? settings.graphics, depth) else { return nil }
         self.way = way
         let terminal = Terminal.size
-        cell = terminal?.cell ?? Self.usualCell
+        cell = terminal?.cell ?? answers.cell ?? Self.usualCell
         terminalRows = terminal?.cells.rows
     }
 
-    private static func way(_ settings: Settings) -> Way? {
-        switch settings.graphics {
+    private static func way(_ mode: GraphicsMode, _ depth: ColourDepth) -> Way? {
+        switch mode {
         case .kitty where !(Output.isTerminal && Terminal.isInTmux): return .kitty
-        case .kitty where settings.colourDepth >= .indexed256: return .kittyInTmux
+        case .kitty where depth >= .indexed256: return .kittyInTmux
         case .iterm2: return .iterm2
         case .sixel: return .sixel
-        case .kitty, .blocks, .ascii, .none:
-            return settings.graphics.canvas(depth: settings.colourDepth).map { .cells($0) }
+        case .kitty, .blocks, .ascii, .none: return mode.canvas(depth: depth).map { .cells($0) }
         }
     }
 
@@ -77,10 +93,10 @@ struct InlinePoster {
         let size = image.header.size ?? image.bitmap.size
         if case .cells(let canvas) = way {
             let cells = room.fitting(imageWidth: size.width, imageHeight: size.height)
-            return InlinePicture(cells: canvas.draw(image.bitmap, size: cells))
+            return InlinePicture(cells: canvas.draw(image.bitmap, size: cells), depth: depth)
         }
         let picture = TerminalPicture(image.bitmap, shape: size, within: room, cell: cell, step: step)
-        var inline = InlinePicture(cells: CellGrid(size: picture.cells))
+        var inline = InlinePicture(cells: CellGrid(size: picture.cells), depth: depth)
         let id = KittyPlaceholders.id(count)
         count += 1
         switch way {

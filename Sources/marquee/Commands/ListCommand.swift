@@ -33,7 +33,7 @@ enum ListCommand: Command {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
         } else if arguments.has("plain") {
             for row in rows(for: movies, open, session) { session.output.line(fields: plain(row)) }
-        } else if arguments.has("posters"), let inline = InlinePoster(session.settings) {
+        } else if arguments.has("posters"), let inline = await InlinePoster.make(session.settings) {
             return try await PosterList.print(movies, open, inline, session)
         } else {
             table(rows(for: movies, open, session), session.output)

@@ -35,7 +35,7 @@ enum PosterList {
             case .failure(let error): failures.add(error.advised)
             case nil: break
             }
-            session.output.picture(item(movies[index], picture, room), depth: session.settings.colourDepth)
+            session.output.picture(item(movies[index], picture, room, inline.depth))
             session.output.flush()
             loads[index] = nil
         }
@@ -59,13 +59,17 @@ enum PosterList {
         }
     }
 
-    private static func item(_ movie: Movie, _ picture: InlinePicture?, _ poster: CellSize) -> InlinePicture {
+    private static func item(
+        _ movie: Movie, _ picture: InlinePicture?, _ poster: CellSize, _ depth: ColourDepth
+    ) -> InlinePicture {
         let width = Terminal.width ?? 80
         var grid = CellGrid(size: CellSize(columns: width, rows: poster.rows + 1))
         if let picture { grid.place(picture.cells, at: CellPosition(column: 0, row: 0)) }
         let column = poster.columns + 2
         let room = width - column - 1
-        guard room > 0 else { return InlinePicture(cells: grid, drawing: picture?.drawing ?? []) }
+        guard room > 0 else {
+            return InlinePicture(cells: grid, drawing: picture?.drawing ?? [], depth: depth)
+        }
         func put(_ text: String, _ row: Int, _ style: CellStyle = CellStyle()) {
             grid.put(
                 TerminalText.truncated(text, toWidth: room), at: CellPosition(column: column, row: row),
@@ -75,6 +79,6 @@ enum PosterList {
         put(MovieText.facts(movie), 1)
         let lines = MovieText.overview(movie, width: min(room, 76), lines: poster.rows - 3)
         for (index, line) in lines.enumerated() { put(line, 3 + index) }
-        return InlinePicture(cells: grid, drawing: picture?.drawing ?? [])
+        return InlinePicture(cells: grid, drawing: picture?.drawing ?? [], depth: depth)
     }
 }

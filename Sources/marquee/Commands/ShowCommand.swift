@@ -88,7 +88,7 @@ enum ShowCommand: Command {
         } catch {
             return (FetchRecord(error, of: target.address), nil)
         }
-        guard !session.settings.wantsJSON, var inline = InlinePoster(session.settings) else {
+        guard !session.settings.wantsJSON, var inline = await InlinePoster.make(session.settings) else {
             return (await FetchRecord.fetching(request, with: opened.loader, session).record, nil)
         }
         let room = inline.room(CellSize(columns: min(Terminal.width ?? 80, 60), rows: 30))
@@ -102,7 +102,7 @@ enum ShowCommand: Command {
     private static func print(_ picture: Result<InlinePicture, ImageLoadingError>?, _ session: Session) {
         switch picture {
         case .success(let picture):
-            session.output.picture(picture, depth: session.settings.colourDepth)
+            session.output.picture(picture)
             session.output.line("")
         case .failure(let error): session.output.failure(error.advised)
         case nil: break
