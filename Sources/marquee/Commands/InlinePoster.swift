@@ -77,10 +77,12 @@ struct InlinePoster {
         return CellSize(columns: wanted.columns, rows: max(1, min(wanted.rows, terminalRows - 2)))
     }
 
-    /// The pixels that a picture should be loaded with.
+    /// The pixels that a picture should be loaded with: twice as many on each side as are drawn, since a decoder that makes
+    /// them smaller itself is some dB further from their means.
     func pictureSize(in room: CellSize) -> ImageSize {
         if case .cells = way { return room.pictureSize }
-        return TerminalPicture.box(of: room, cell: cell, step: step)
+        let box = TerminalPicture.box(of: room, cell: cell, step: step)
+        return ImageSize(width: 2 * box.width, height: 2 * box.height)
     }
 
     private var step: Int {
