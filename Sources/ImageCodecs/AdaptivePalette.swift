@@ -12,10 +12,11 @@ package struct AdaptivePalette {
     private var cellIndices: [UInt8] = []
     private var invisibleIndex: UInt8?
 
-    /// Chooses the colours. A picture with more than 256 gets as many as bring the mean squared error of a channel down to
-    /// `error`, in squared levels of 255; with 0, the default, all 256.
+    /// Chooses the colours. A picture with more than 256, or than 64 where errors are allowed, gets as many as bring the mean
+    /// squared error of a channel down to `error`, in squared levels of 255; with 0, the default, all 256.
     package init(of bitmap: Bitmap, error: Double = 0) {
-        if addOwnColours(of: bitmap) { return }
+        // A photograph in greys has fewer than 256 colours, of which it needs few.
+        if addOwnColours(of: bitmap, most: error > 0 ? 64 : Self.most) { return }
         colours = []
         indices = [:]
         chooseColours(for: bitmap, error: error)
@@ -43,7 +44,7 @@ package struct AdaptivePalette {
     }
 
     /// False as soon as there are too many.
-    private mutating func addOwnColours(of bitmap: Bitmap) -> Bool {
+    private mutating func addOwnColours(of bitmap: Bitmap, most: Int) -> Bool {
         let pixels = bitmap.pixels.span
         var last: SIMD4<UInt8>?
         for start in stride(from: 0, to: pixels.count, by: 4) {
@@ -51,7 +52,7 @@ package struct AdaptivePalette {
             if pixel == last { continue }
             last = pixel
             guard indices[pixel] == nil else { continue }
-            guard colours.count < Self.most else { return false }
+            guard colours.count < most else { return false }
             indices[pixel] = UInt8(colours.count)
             colours.append(pixel)
         }

@@ -65,6 +65,18 @@ struct SixelGraphicsTests {
         #expect(averaged[0] > averaged[1] + 2)
     }
 
+    @Test("a photograph in greys gets the greys that it needs, not all it has")
+    func greys() throws {
+        let photograph = Pictures.photograph(160, 240)
+        let grey = Pictures.bitmap(160, 240) { column, row in
+            let level = photograph.pixel(column, row).x
+            return [level, level, level, 255]
+        }
+        let shown = try #require(SixelScreen(SixelGraphics.drawing(of: picture(grey, 20, 20)))).bitmap
+        #expect(Set((0..<240).flatMap { row in (0..<160).map { shown.pixel($0, row) } }).count <= 64)
+        #expect(try #require(shown.signalToNoise(to: grey)) > 35)
+    }
+
     @Test("flat colours stay flat beside a photograph, and a picture of few colours keeps each")
     func flat() throws {
         let photograph = Pictures.photograph(160, 240)
@@ -75,7 +87,7 @@ struct SixelGraphicsTests {
         let inside = (1..<239).flatMap { row in (82..<159).map { shown.pixel($0, row) } }
         #expect(Set(inside).count == 1)
         let few = Pictures.bitmap(160, 240) { column, row in
-            SIMD4(UInt8(column / 10 * 17), UInt8(row / 20 * 17), 51, 255)
+            SIMD4(UInt8(column / 20 * 17), UInt8(row / 30 * 17), 51, 255)
         }
         let exact = try #require(SixelScreen(SixelGraphics.drawing(of: picture(few, 20, 20)))).bitmap
         #expect(zip(exact.pixels, few.pixels).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
