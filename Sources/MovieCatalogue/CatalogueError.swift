@@ -17,6 +17,8 @@ public enum CatalogueError: Error, Sendable, Hashable {
     case malformedXML(reason: String, line: Int, column: Int? = nil)
     /// A document type declaration, whose entities can make any size out of a few bytes.
     case doctypeRefused(line: Int)
+    /// It is HTML.
+    case webPage
     /// Well formed, but not the shape of a catalogue or a manifest.
     case wrongShape(expected: String, line: Int?)
     /// A film lacks what every film has.
@@ -43,6 +45,7 @@ extension CatalogueError: CustomStringConvertible {
         case .malformedXML(let reason, let line, let column):
             at(line, column: column) + "not well-formed XML: \(reason)"
         case .doctypeRefused(let line): at(line) + "a DOCTYPE is not accepted; remove it"
+        case .webPage: "it is a web page, which lists no films; check the address, in a browser if need be"
         case .wrongShape(let expected, let line): at(line) + "expected \(expected)"
         case .missingField(let movie, let field, let line):
             at(line) + "\(movie) has no \(field); every film needs one"

@@ -26,10 +26,18 @@ enum Document {
             try Self.requireUTF8(bytes)
             self = .json(try JSONDocument(parsing: bytes[start...]))
         case UInt8(ascii: "<"):
+            if Self.isWebPage(bytes[start...]) { throw .webPage }
             try Self.requireUTF8(bytes)
             self = .xml(try XMLReader.read(bytes[start...]))
         default: self = .lines(from: start)
         }
+    }
+
+    /// Whether a server has sent a page for people where a catalogue was asked for, as the page to log in to a network.
+    private static func isWebPage(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let beginning = bytes.drop { $0.isWhitespace }.prefix(14)
+        let text = String(decoding: beginning, as: UTF8.self).lowercased()
+        return ["<!doctype html", "<html>", "<html "].contains { text.hasPrefix($0) }
     }
 
     static func requireUTF8(_ bytes: [UInt8]) throws(CatalogueError) {

@@ -12,27 +12,6 @@ package final class Counter: Sendable {
     package func add(_ number: Int = 1) { count.wrappingAdd(number, ordering: .relaxed) }
 }
 
-/// A count for each value of a label.
-package struct CounterGroup: Sendable {
-    private let values: [String]
-    private let counters: [String: Counter]
-    private let other = Counter()
-
-    init(_ values: [String]) {
-        self.values = values
-        counters = Dictionary(values.map { ($0, Counter()) }) { first, _ in first }
-    }
-
-    /// The count of a value; that of `other` for one that is not listed. Keep it where each nanosecond counts.
-    package subscript(_ value: String) -> Counter { counters[value] ?? other }
-
-    /// In the order of the list. `other` is there once it has counted something.
-    var readings: [Metrics.Reading] {
-        let listed = values.map { (label: $0, value: Double(self[$0].value)) }
-        return other.value == 0 ? listed : listed + [(label: "other", value: Double(other.value))]
-    }
-}
-
 /// How a figure is distributed: how often it was at most each of some bounds, and its sum.
 package final class Histogram: Sendable {
     /// Bounds for times of requests, in seconds: from a hit in memory to the longest that a client waits.

@@ -39,16 +39,6 @@ package final class Metrics: Sendable {
         return counter
     }
 
-    /// A count for each value of a label.
-    /// - Parameter values: all that there are; what is counted under another one counts as `other`.
-    package func counter(
-        _ name: String, _ help: String, label: String, values: [String]
-    ) -> CounterGroup {
-        let group = CounterGroup(values)
-        counter(name, help, label: label) { group.readings }
-        return group
-    }
-
     /// A count that somebody else keeps.
     package func counter(_ name: String, _ help: String, value: @escaping @Sendable () -> Double) {
         register(name, help, "counter") { [Sample(value: value())] }

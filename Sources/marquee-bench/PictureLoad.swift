@@ -54,25 +54,31 @@ struct LoadSample: Sendable {
     let time: Duration
 }
 
-/// Requests by some clients at once, each on a thread and a connection of its own.
+/// Requests by some clients at once, each on a connection of its own.
 struct PictureLoad: Sendable {
     let port: UInt16
     let clients: Int
     /// Requests a second in all, sent whether or not earlier ones are answered while there is a client free; nil for as fast
-    /// as the answers come.
+    /// as the answers come, from a thread for each client. At a rate one thread sends all: it takes little of the processors
+    /// that it shares with the service.
     var rate: Double?
 
     /// Sends requests for some seconds and gives their answers. A request that gets no answer has the status 0.
     /// - Parameter target: of the request of a number, from 0.
     func run(seconds: Double, target: @escaping @Sendable (Int) -> String) async -> [LoadSample] {
-        let (start, next, rate, port) = (ContinuousClock.now, Next(), rate, port)
+        let (start, next, port) = (ContinuousClock.now, Next(), port)
         let end = start + .seconds(seconds)
+        if let rate {
+            let thread = BlockingThreads(count: 1, name: "bench-client")
+            let samples = try? await thread.run { self.atRate(rate, start, end, target) }
+            return samples ?? []
+        }
         let threads = BlockingThreads(count: clients, name: "bench-client")
         return await withTaskGroup(of: [LoadSample].self) { group in
             for _ in 0..<clients {
                 group.addTask {
                     let samples = try? await threads.run {
-                        Self.client(port, start, end, rate, next, target)
+                        Self.client(port, end, next, target)
                     }
                     return samples ?? []
                 }
@@ -89,21 +95,12 @@ struct PictureLoad: Sendable {
     }
 
     private static func client(
-        _ port: UInt16, _ start: ContinuousClock.Instant, _ end: ContinuousClock.Instant, _ rate: Double?,
-        _ next: Next, _ target: @Sendable (Int) -> String
+        _ port: UInt16, _ end: ContinuousClock.Instant, _ next: Next, _ target: @Sendable (Int) -> String
     ) -> [LoadSample] {
         var samples: [LoadSample] = []
         var connection: RawClient?
-        while true {
+        while ContinuousClock.now < end {
             let number = next.take()
-            if let rate {
-                let due = start + .seconds(Double(number) / rate)
-                if due >= end { return samples }
-                let wait = ContinuousClock.now.duration(to: due) / .microseconds(1)
-                if wait > 0 { usleep(UInt32(wait)) }
-            } else if ContinuousClock.now >= end {
-                return samples
-            }
             let begin = ContinuousClock.now
             var status = 0
             do {
@@ -117,6 +114,43 @@ struct PictureLoad: Sendable {
             }
             samples.append(LoadSample(status: status, time: begin.duration(to: .now)))
         }
+        return samples
+    }
+
+    /// Sends each request at its time, and takes the answers as they come.
+    private func atRate(
+        _ rate: Double, _ start: ContinuousClock.Instant, _ end: ContinuousClock.Instant,
+        _ target: (Int) -> String
+    ) -> [LoadSample] {
+        var samples: [LoadSample] = []
+        var idle: [RawClient] = []
+        var busy: [(client: RawClient, begin: ContinuousClock.Instant)] = []
+        var number = 0
+        var due = start
+        while due < end || !busy.isEmpty {
+            while due < end, due <= .now, busy.count < clients {
+                let begin = ContinuousClock.now
+                if let client = idle.popLast() ?? (try? RawClient(port: port)) {
+                    client.send("GET \(target(number)) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    busy.append((client, begin))
+                } else {
+                    samples.append(LoadSample(status: 0, time: .zero))
+                }
+                number += 1
+                due = start + .seconds(Double(number) / rate)
+            }
+            // Without a client free the next answer is waited for.
+            let isReady = Polling.ready(
+                busy.map { ($0.client.descriptor, POLLIN) },
+                until: due < end && busy.count < clients ? due : nil)
+            for index in isReady.indices.reversed() where isReady[index] {
+                let (client, begin) = busy.remove(at: index)
+                let answer = try? client.answer()
+                if let answer, answer.fields["connection"] != "close" { idle.append(client) }
+                samples.append(LoadSample(status: answer?.status ?? 0, time: begin.duration(to: .now)))
+            }
+        }
+        return samples
     }
 }
 

@@ -75,43 +75,58 @@ enum CatalogueSource: Sendable {
     /// - Parameters:
     ///   - top: so many of the best are enough, where a service tells them. Default: all films.
     ///   - limit: bytes of a file at most.
+    ///   - heard: hears of each page as it comes.
     func read(
-        with session: Session, top: Int? = nil, limit: Int = Input.limit
+        with session: Session, top: Int? = nil, limit: Int = Input.limit,
+        heard: CataloguePages.Listener? = nil
     ) async throws -> CataloguePages {
         switch self {
         case .missing:
             throw Failure(
                 "the sample catalogue is neither in the working folder nor beside the program; "
                     + "name a catalogue with --catalogue FILE or --catalogue URL")
-        case .sample: return CataloguePages(try await Input.file(name), BaseURL(Self.sampleBase))
+        case .sample:
+            return try await Self.read(file: name, BaseURL(Self.sampleBase), heard: heard)
         case .file(let path), .library(let path):
-            return CataloguePages(
-                try await Input.file(path, limit: limit), BaseURL(URL(filePath: path)))
-        case .url(let text): return try await Self.read(url: text, with: session, top: top)
+            return try await Self.read(
+                file: path, BaseURL(URL(filePath: path)), limit: limit, heard: heard)
+        case .url(let text): return try await Self.read(url: text, with: session, top: top, heard: heard)
         }
     }
 
+    private static func read(
+        file path: String, _ base: BaseURL, limit: Int = Input.limit, heard: CataloguePages.Listener?
+    ) async throws -> CataloguePages {
+        let page = CataloguePages.Page(bytes: try await Input.file(path, limit: limit), base: base)
+        try await heard?(page)
+        return CataloguePages([page])
+    }
+
     /// What the network has, or offline what is left of the last time.
-    static func read(url text: String, with session: Session, top: Int? = nil) async throws -> CataloguePages
-    {
+    static func read(
+        url text: String, with session: Session, top: Int? = nil, heard: CataloguePages.Listener? = nil
+    ) async throws -> CataloguePages {
         let url = try URL(typed: text)
         return try await session.withLoader(reading: URL(filePath: url.path).lastPathComponent) { opened in
             let address = FilmsAddress(catalogue: url)
             if let address, address.isSoap {
-                return try await session.soap(address, opened).pages(top: top)
+                return try await session.soap(address, opened).pages(top: top, heard: heard)
             }
             if let address, address.isWhole {
-                if let top, let best = try await CataloguePages.readIfThere(address.top(top), opened, session)
+                if let top,
+                    let best = try await CataloguePages.readIfThere(
+                        address.top(top), opened, session, heard: heard)
                 {
                     return best
                 }
                 if address.isNamed,
-                    let all = try await CataloguePages.readIfThere(address.pages(), opened, session)
+                    let all = try await CataloguePages.readIfThere(
+                        address.pages(), opened, session, heard: heard)
                 {
                     return all
                 }
             }
-            return try await CataloguePages.read(url, opened, session)
+            return try await CataloguePages.read(url, opened, session, heard: heard)
         }
     }
 

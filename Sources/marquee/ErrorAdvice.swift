@@ -16,6 +16,21 @@ extension ImageLoadingError {
         }
     }
 
+    /// Whether the server did not answer, or said only that it cannot: what it has is not known.
+    var isSilence: Bool {
+        if case .malformedResponse = self { return true }
+        return isRetryable
+    }
+
+    /// A line about an error, for a reader who knows the address: without it, where the line begins with it.
+    static func withoutAddress(_ line: String) -> String {
+        guard let end = line.firstRange(of: ": ") else { return line }
+        let start = line[..<end.lowerBound]
+        // An address has no spaces, and a file is named by its whole path.
+        let isAddress = !start.contains(" ") && (start.contains("://") || start.hasPrefix("data:"))
+        return isAddress || start.hasPrefix("/") ? String(line[end.upperBound...]) : line
+    }
+
     /// The same for an error of any kind.
     static func advised(_ error: any Error) -> String { (error as? ImageLoadingError)?.advised ?? "\(error)" }
 }

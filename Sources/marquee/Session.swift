@@ -8,8 +8,8 @@ import SystemSupport
 /// What one run of the program works with: its settings, its output, and what it opens as it is needed.
 struct Session: Sendable {
     let arguments: Arguments
-    let settings: Settings
-    let output: Output
+    private(set) var settings: Settings
+    private(set) var output: Output
     /// The disk tier, nil where none is wanted.
     let disk: DiskCache?
     let source: CatalogueSource
@@ -23,6 +23,13 @@ struct Session: Sendable {
         self.output = output
         disk = settings.usesDisk ? DiskCache(folder: settings.cacheFolder, limit: settings.cacheLimit) : nil
         source = CatalogueSource(settings.catalogue)
+    }
+
+    /// The same while the program has the whole screen.
+    func besideScreen() -> Session {
+        var session = self
+        session.output = output.besideScreen()
+        return session
     }
 
     /// A loader over the disk tier, and the network with the embedded origin or the library in it.
@@ -66,14 +73,16 @@ struct Session: Sendable {
 
     /// The request for the address `text`. The user's own fields go along unless the address leads away from the server
     /// that the user named.
+    /// - Parameter fields: more fields, which give way to the user's own.
     func request(
-        for text: String, relativeTo base: BaseURL?, checksum: String? = nil
+        for text: String, relativeTo base: BaseURL?, checksum: String? = nil,
+        adding fields: HTTPFields = HTTPFields()
     ) throws(ImageLoadingError) -> ImageRequest {
         let url = try URL(typed: text, relativeTo: base?.url)
-        let takesFields = base?.sharesFields(with: url) ?? true
+        var fields = fields
+        if base?.sharesFields(with: url) ?? true { fields.replace(with: settings.fields) }
         var request = ImageRequest(
-            url: url, fields: takesFields ? settings.fields : HTTPFields(), checksum: checksum,
-            ignoring: settings.ignoredQuery)
+            url: url, fields: fields, checksum: checksum, ignoring: settings.ignoredQuery)
         if settings.isOffline, !LibraryTransport.serves(url) { request.cachePolicy = .cacheOnly }
         return request
     }
@@ -104,18 +113,24 @@ struct Session: Sendable {
     }
 
     /// The catalogue the settings name.
-    /// - Parameter top: so many of the best are enough, where a service tells them. Default: all films.
-    func catalogue(top: Int? = nil) async throws -> OpenCatalogue {
+    /// - Parameters:
+    ///   - top: so many of the best are enough, where a service tells them. Default: all films.
+    ///   - orCached: whether the films of the last time do where the server does not answer. `outage` says so then.
+    ///   - heard: hears of the films as their pages come.
+    func catalogue(
+        top: Int? = nil, orCached: Bool = false,
+        heard: @escaping @Sendable (CatalogueParts) -> Void = { _ in }
+    ) async throws -> OpenCatalogue {
         let name = "reading " + URL(filePath: source.name).lastPathComponent
         let work = output.progress.begin { JobProgress(label: name, total: 0) }
         defer { output.progress.end(work) }
         if case .library(let path) = source { return try await LibrarySource.all(path, output) }
-        let pages = try await source.read(with: self, top: top)
         let open: OpenCatalogue
         do {
-            open = try pages.catalogue()
-        } catch {
-            throw Failure("\(source.name): \(error)")
+            open = try await read(top: top, heard: heard)
+        } catch let error as ImageLoadingError where orCached && error.isSilence {
+            guard let cached = await cachedCatalogue(top: top, because: error) else { throw error }
+            open = cached
         }
         let catalogue = open.catalogue
         for problem in catalogue.problems.prefix(Self.problemsNamed) {
@@ -124,6 +139,41 @@ struct Session: Sendable {
         let more = catalogue.problems.count - Self.problemsNamed
         if more > 0 { output.note("\(source.name): \(more) more films are left out") }
         return open
+    }
+
+    private func read(
+        top: Int?, heard: @escaping @Sendable (CatalogueParts) -> Void
+    ) async throws -> OpenCatalogue {
+        let parts = Lock<CatalogueParts?>(nil)
+        do {
+            let pages = try await source.read(with: self, top: top) { page in
+                let soFar = try parts.withLock { parts throws(CatalogueError) in
+                    guard var soFar = parts else {
+                        let first = try CatalogueParts(page)
+                        parts = first
+                        return first
+                    }
+                    parts = nil
+                    try soFar.append(page)
+                    parts = soFar
+                    return soFar
+                }
+                heard(soFar)
+            }
+            return try parts.withLock { $0 }?.open ?? pages.catalogue()
+        } catch let error as CatalogueError {
+            throw Failure("\(source.name): \(error)")
+        }
+    }
+
+    /// The films that the disk tier has of the last time; nil where it does not have all pages.
+    private func cachedCatalogue(top: Int?, because outage: ImageLoadingError) async -> OpenCatalogue? {
+        var offline = self
+        offline.settings.isOffline = true
+        // Losing the error is right: why the server's own films could not be had says more.
+        var cached = try? await offline.read(top: top) { _ in }
+        cached?.outage = outage
+        return cached
     }
 
     /// Of so many films that are left out the reason is said.
@@ -176,6 +226,10 @@ struct OpenLoader: Sendable {
 struct OpenCatalogue: Sendable {
     let catalogue: Catalogue
     let base: BaseURL
+    /// When its server last said that the films are so, in seconds since 1970; nil where nothing tells.
+    var confirmed: Int?
+    /// Why these are the films of the last time: the server does not answer. Nil for those of now.
+    var outage: ImageLoadingError?
 }
 
 /// Why a command cannot do what it is asked to, in one line that says what to do.

@@ -127,7 +127,13 @@ struct CatalogueTests {
         #expect(readError("posters/a.jpg") == .unrecognised)
         #expect(readError("{\"films\": []}").map { "\($0)" }?.contains("\"movies\"") == true)
         #expect(readError("[1]") == .wrongShape(expected: "an object for film 1", line: nil))
-        #expect(readError("\n<html></html>") == .wrongShape(expected: "<catalogue>, not <html>", line: 2))
+        #expect(readError("\n<film></film>") == .wrongShape(expected: "<catalogue>, not <film>", line: 2))
+        for page in [
+            "\n<html></html>", "<!doctype html><p>Log in<br>", "<!DOCTYPE HTML PUBLIC \"x\">",
+            "<HTML lang=en>",
+        ] {
+            #expect(readError(page) == .webPage)
+        }
     }
 
     @Test("bytes that are not UTF-8 are refused with their offset")
@@ -152,7 +158,7 @@ struct CatalogueTests {
             .unsupportedEncoding(name: "UTF-16", line: 1), .unrecognised,
             .malformedJSON(reason: "r", line: 1), .malformedXML(reason: "r", line: 1),
             .malformedXML(reason: "r", line: 1, column: 2),
-            .doctypeRefused(line: 1), .wrongShape(expected: "e", line: 1),
+            .doctypeRefused(line: 1), .webPage, .wrongShape(expected: "e", line: 1),
             .missingField(movie: "m", field: "f", line: 1),
             .wrongType(movie: "m", field: "f", expected: "e", line: 1),
             .duplicateIdentifier(id: "i", line: 1),

@@ -91,7 +91,8 @@ struct ManifestTests {
         #expect(
             error("[\n\"a\"") == .malformedJSON(reason: "Unexpected end of file during JSON parse", line: 2))
         #expect(error("<html/>") != nil)
-        #expect(error("<!DOCTYPE html>") == .doctypeRefused(line: 1))
+        #expect(error("<!DOCTYPE catalogue>") == .doctypeRefused(line: 1))
+        #expect(error("<!DOCTYPE html>") == .webPage)
     }
 
     @Test("nothing but comments is an empty manifest")

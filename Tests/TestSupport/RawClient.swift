@@ -17,7 +17,8 @@ package final class RawClient {
         case noAnswer(got: String)
     }
 
-    private let descriptor: Int32
+    /// For `Polling`: readable once an answer comes.
+    package let descriptor: Int32
     private var received: [UInt8] = []
     /// Whether the connection ended in a reset, which can overtake an answer and lose it.
     package private(set) var wasReset = false
@@ -136,7 +137,10 @@ package final class RawClient {
         var searched = 0
         while true {
             while searched + end.count <= received.count {
-                if received[searched...].starts(with: end) {
+                // The last byte first: most bytes are told apart by it, and comparing takes longer.
+                if received[searched + end.count - 1] == end[end.count - 1],
+                    received[searched...].starts(with: end)
+                {
                     defer { received.removeFirst(searched + end.count) }
                     return Array(received[..<searched])
                 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import MovieCatalogue
 import TerminalGraphics
 import Testing
@@ -17,8 +18,11 @@ struct BrowserStateTests {
                     ? nil : Array(repeating: "word", count: overview).joined(separator: " "),
                 score: Double(number % 10), poster: nil)
         }
-        return BrowserState(
-            Catalogue(name: nil, movies: movies), size: CellSize(columns: columns, rows: rows))
+        var state = BrowserState(size: CellSize(columns: columns, rows: rows))
+        let open = OpenCatalogue(
+            catalogue: Catalogue(name: nil, movies: movies), base: BaseURL(URL(filePath: "/")))
+        _ = state.take(.whole(FilmSet(open), confirmed: 0, outage: nil))
+        return state
     }
 
     private func key(_ character: Character) -> TerminalEvent { .key(TerminalKey(.character(character))) }

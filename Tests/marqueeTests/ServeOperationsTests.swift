@@ -106,6 +106,7 @@ struct ServeOperationsTests {
             let text = try RawClient(port: service.admin).get("/metrics").text
             #expect(text.contains("\nmarquee_http_requests_total{status=\"200\"} 1\n"))
             #expect(text.contains("\nmarquee_http_requests_total{status=\"404\"} 1\n"))
+            #expect(text.contains("\nmarquee_http_request_seconds_count 2\n"))
             #expect(text.contains("\nmarquee_log_dropped_lines_total 0\n"))
             #expect(text.contains("\nmarquee_build_info{version="))
         }

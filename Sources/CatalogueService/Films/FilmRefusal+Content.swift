@@ -14,7 +14,7 @@ extension FilmRefusal {
             self.init(.badRequest, error.description, members: [("line", .number(line))])
         case .empty: self.init(.badRequest, "the body is empty")
         case .unrecognised: self.init(.badRequest, "the body has a NUL in it, which no text has")
-        case .notUTF8: self.init(.badRequest, error.description)
+        case .notUTF8, .webPage: self.init(.badRequest, error.description)
         case .tooLarge: self.init(.contentTooLarge, error.description)
         case .missingField, .wrongType, .wrongShape, .duplicateIdentifier:
             // An empty pointer means all of the content (RFC 6901 section 5).

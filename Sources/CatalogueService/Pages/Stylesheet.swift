@@ -88,18 +88,21 @@ enum Stylesheet {
         .film:hover .frame, .film:focus-visible .frame { transform: translateY(-5px);
           box-shadow: 0 2px 4px var(--shade), 0 18px 30px -8px var(--shade); }
         .frame img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; color: transparent; }
+        /* Drawn only where there is no picture: over the browser's own mark of that. */
+        .frame img::before { content: ""; position: absolute; left: 0; top: 0; width: 1.25rem; height: 1.25rem;
+          background: var(--corner); }
         .cover { position: absolute; inset: auto 8% 7%; max-height: 34%; overflow: hidden;
           font-size: 1.45rem; line-height: 1; text-wrap: balance; }
         .detail .cover { font-size: clamp(2rem, 5vw, 3.25rem); }
-        .cover-0 { background: radial-gradient(circle at 50% 34%, #e58a2f 0 29%, transparent 29.5%) #1b2440; color: #f2e8d5; }
-        .cover-1 { background: repeating-linear-gradient(90deg, #14161a 0 4%, transparent 4% 12%) 0 0 / 100% 58% no-repeat #f0c54a;
+        .cover-0 { --corner: #1b2440; background: radial-gradient(circle at 50% 34%, #e58a2f 0 29%, transparent 29.5%) #1b2440; color: #f2e8d5; }
+        .cover-1 { --corner: #14161a; background: repeating-linear-gradient(90deg, #14161a 0 4%, transparent 4% 12%) 0 0 / 100% 58% no-repeat #f0c54a;
           color: #14161a; }
-        .cover-2 { background: linear-gradient(135deg, #f2e8d5 0 33%, transparent 33.3%) #a92c22; color: #f2e8d5; }
-        .cover-3 { background: radial-gradient(circle at 50% 34%, transparent 0 14%, #f2e8d5 14.4% 19%, transparent 19.4% 25%,
+        .cover-2 { --corner: #f2e8d5; background: linear-gradient(135deg, #f2e8d5 0 33%, transparent 33.3%) #a92c22; color: #f2e8d5; }
+        .cover-3 { --corner: #23696a; background: radial-gradient(circle at 50% 34%, transparent 0 14%, #f2e8d5 14.4% 19%, transparent 19.4% 25%,
           #f2e8d5 25.4% 29%, transparent 29.4%) #23696a; color: #f2e8d5; }
-        .cover-4 { background: conic-gradient(from 155deg at 50% 0, #14161a 0 50deg, transparent 50.2deg)
+        .cover-4 { --corner: #d98c9f; background: conic-gradient(from 155deg at 50% 0, #14161a 0 50deg, transparent 50.2deg)
           0 0 / 100% 60% no-repeat #d98c9f; color: #14161a; }
-        .cover-5 { background: linear-gradient(#3e7c59 0 0) 50% 22% / 44% 30% no-repeat,
+        .cover-5 { --corner: #f2e8d5; background: linear-gradient(#3e7c59 0 0) 50% 22% / 44% 30% no-repeat,
           linear-gradient(#14161a 0 0) 62% 32% / 44% 30% no-repeat #f2e8d5; color: #14161a; }
 
         .wall.best { counter-reset: place; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 2.5rem 2rem; }

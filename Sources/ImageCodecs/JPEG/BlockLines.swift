@@ -29,13 +29,6 @@ struct BlockLines {
         (l4, l5, l6, l7) = (a4, a5, a6, a7)
     }
 
-    /// All lines changed alike.
-    @inline(__always)
-    func each(_ change: (Line) -> Line) -> BlockLines {
-        BlockLines(
-            change(l0), change(l1), change(l2), change(l3), change(l4), change(l5), change(l6), change(l7))
-    }
-
     @inline(__always)
     private static func low(_ a: Line, _ b: Line) -> Line {
         Line(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])

@@ -123,13 +123,25 @@ struct PNGChunk: Equatable {
     var isCritical: Bool { type.utf8.first.map { $0 & 0x20 == 0 } ?? true }
 }
 
-/// Walks the chunks of a PNG, checking each one's CRC:
+/// Walks the chunks of a PNG, checking each one's CRC. A damaged chunk that the picture can be shown without is passed over
+/// (PNG 13.2), as libpng does it:
 ///
 ///     00 00 00 0D  49 48 44 52  ...  C4 90 8E 3F     length of the body, "IHDR", body, CRC of type and body
 struct PNGChunks {
     var offset: Int
 
     mutating func next(in bytes: Span<UInt8>) throws(ImageDecodingError) -> PNGChunk {
+        while true {
+            let (chunk, isIntact) = try step(in: bytes)
+            if isIntact { return chunk }
+            guard !chunk.isCritical else {
+                throw .corrupt(segment: "CRC of \(chunk.type) chunk", offset: chunk.offset)
+            }
+        }
+    }
+
+    private mutating func step(in bytes: Span<UInt8>) throws(ImageDecodingError) -> (PNGChunk, isIntact: Bool)
+    {
         let start = offset
         guard let length = bytes.bigEndian32(at: start), start + 8 <= bytes.count else {
             throw .truncated(offset: bytes.count)
@@ -146,10 +158,8 @@ struct PNGChunks {
         }
         let end = start + 8 + length
         guard let check = bytes.bigEndian32(at: end) else { throw .truncated(offset: bytes.count) }
-        guard CRC32.checksum(of: bytes.extracting(start + 4..<end)) == UInt32(check) else {
-            throw .corrupt(segment: "CRC of \(type) chunk", offset: start)
-        }
         offset = end + 4
-        return PNGChunk(type: type, offset: start, body: start + 8..<end)
+        let isIntact = CRC32.checksum(of: bytes.extracting(start + 4..<end)) == UInt32(check)
+        return (PNGChunk(type: type, offset: start, body: start + 8..<end), isIntact)
     }
 }

@@ -158,6 +158,14 @@ public final class FileLoader: Sendable {
         return file
     }
 
+    /// Keeps a file that the loader gave before once more, in the place of what a load has brought since: the caller cannot
+    /// use that. The file is as old as it was.
+    package func restore(_ file: LoadedFile, for request: ImageRequest) async {
+        downloader.forget(request)
+        await tiers.store(file, for: request)
+        downloader.forget(request)
+    }
+
     /// Returns when everything stored so far is on disk, and what is revalidated meanwhile has been.
     public func flush() async {
         await downloader.endBackground()

@@ -112,7 +112,7 @@ package final class PictureService: Sendable {
                 flights[key] = flight
                 return (flight, true)
             }
-            guard let number = flight.join(recipe, now: clock.seconds, deliver) else {
+            guard let place = flight.join(recipe, now: clock.seconds, deliver) else {
                 remove(flight, key)
                 continue
             }
@@ -120,10 +120,22 @@ package final class PictureService: Sendable {
                 flight.setTask(Task { await run(flight, key) })
             } else {
                 counters.count(.joined)
+                if place.isFirst { deliverStored(recipe, flight) }
             }
             return { [self] in
                 counters.count(.abandoned)
-                if flight.leave(recipe, number) { remove(flight, key) }
+                if flight.leave(recipe, place.number) { remove(flight, key) }
+            }
+        }
+    }
+
+    /// Delivers the picture that the disk has. It does not wait behind those that are made of the same source.
+    private func deliverStored(_ recipe: PictureRecipe, _ flight: SourceFlight) {
+        // Without a record in memory the work has only begun, and looks itself.
+        guard let record = tiers.recordInMemory(flight.original.recordKey) else { return }
+        Task {
+            if let stored = await SourceWork.stored(recipe, of: flight.original, record, surroundings) {
+                flight.deliver(stored, for: recipe)
             }
         }
     }

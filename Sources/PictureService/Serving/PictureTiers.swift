@@ -57,15 +57,17 @@ package struct PictureTiers: Sendable {
     package let disk: DiskCache?
     private let names: StoredNames?
 
-    /// Bytes of memory for records, and what one is taken to need.
-    private static let recordMemory = 16 << 20
+    /// What a record is taken to need, in bytes. Records get an eighth of what pictures may take: even small pictures take ten
+    /// times as much.
     private static let recordCost = 768
+    private static let recordPart = 8
+    private static let leastRecordMemory = 1 << 20
 
     /// - Parameters:
     ///   - memory: what pictures may take of memory, in bytes.
     ///   - disk: where both are kept; nil for memory alone.
     package init(memory: Int, disk: DiskCache?) {
-        records = MemoryCache(limit: Self.recordMemory)
+        records = MemoryCache(limit: max(Self.leastRecordMemory, memory / Self.recordPart))
         pictures = MemoryCache(limit: memory)
         self.disk = disk
         names = disk.map { StoredNames($0) }

@@ -31,18 +31,22 @@ final class SourceFlight: Sendable {
 
     /// Waits for a picture.
     /// - Parameter now: seconds since 1970.
-    /// - Returns: a number to leave by; nil where the work is over, and another has to be begun.
-    func join(_ recipe: PictureRecipe, now: Int, _ deliver: @escaping Delivery) -> Int? {
+    /// - Returns: a number to leave by, and whether nobody else waits for the recipe; nil where the work is over, and another
+    ///   has to be begun.
+    func join(
+        _ recipe: PictureRecipe, now: Int, _ deliver: @escaping Delivery
+    ) -> (number: Int, isFirst: Bool)? {
         let derivation = recipe.derivation
         return state.withLock { state in
             if state.isClosed || now >= state.end { return nil }
             state.number += 1
             let waiter = Waiter(number: state.number, deliver: deliver)
-            if state.waiting[derivation]?.waiters.append(waiter) == nil {
+            let isFirst = state.waiting[derivation]?.waiters.append(waiter) == nil
+            if isFirst {
                 state.waiting[derivation] = (recipe, [waiter])
                 state.order.append(derivation)
             }
-            return state.number
+            return (state.number, isFirst)
         }
     }
 
@@ -101,7 +105,7 @@ final class SourceFlight: Sendable {
         }
     }
 
-    /// Gives all who wait for a recipe their picture, or word that there is none.
+    /// Gives all who wait for a recipe their picture, or word that there is none. Where nobody waits any more, nothing.
     func deliver(_ outcome: PictureOutcome, for recipe: PictureRecipe) {
         let derivation = recipe.derivation
         let waiters = state.withLock { state in

@@ -58,7 +58,9 @@ struct SourceWork {
             if loaded == nil {
                 // Each time: others may have fetched or purged it meanwhile.
                 record = await tiers.record(recordKey)
-                if let found = await stored(recipe) { return found }
+                if let record, let found = await Self.stored(recipe, of: original, record, surroundings) {
+                    return found
+                }
             }
             let loaded = try await source()
             let key = loaded.record.key(recipe)
@@ -86,11 +88,16 @@ struct SourceWork {
     // MARK: What is stored
 
     /// The picture that is stored, if its source may be used without asking.
-    private func stored(_ recipe: PictureRecipe) async -> PictureOutcome? {
-        guard let record else { return nil }
+    static func stored(
+        _ recipe: PictureRecipe, of original: PictureOriginal, _ record: SourceRecord,
+        _ surroundings: Surroundings
+    ) async -> PictureOutcome? {
+        let now = surroundings.clock.seconds
         let use = record.use(now: now)
-        guard use != .validate, let picture = await tiers.picture(record.key(recipe)) else { return nil }
-        if use == .staleWhileRevalidating { Self.revalidate(original, surroundings) }
+        guard use != .validate, let picture = await surroundings.tiers.picture(record.key(recipe)) else {
+            return nil
+        }
+        if use == .staleWhileRevalidating { revalidate(original, surroundings) }
         surroundings.counters.count(.diskHit)
         return .picture(picture, record, .hit(record, now: now))
     }

@@ -13,14 +13,21 @@ final class Browser: Sendable {
         /// A poster has this state now. The models tell whose.
         case poster(RowState)
         case drawn(PosterFeed.Pane, PosterFeed.Drawing)
+        case catalogue(CatalogueNews)
         case quit
     }
 
     /// The films, and how they are shown.
     struct Subject: Sendable {
-        let catalogue: Catalogue
-        /// The request for the poster of a film, by its number, or why its address is invalid; nil for a film without one.
-        let poster: @Sendable (_ film: Int) -> Result<ImageRequest, ImageLoadingError>?
+        /// How messages call the catalogue.
+        let name: String
+        /// Reads the catalogue and tells of it, as `CatalogueReader` does.
+        let read:
+            @Sendable (_ shown: Catalogue?, _ tell: @escaping @Sendable (CatalogueNews) -> Void) async -> Void
+        /// How far that is, in so many cells; nil when nothing is being read.
+        let progress: @Sendable (_ width: Int) -> String?
+        /// The request for a poster's address, or why it is invalid.
+        let poster: @Sendable (_ address: String, BaseURL) -> Result<ImageRequest, ImageLoadingError>
         let depth: ColourDepth
         let graphics: GraphicsMode
     }
@@ -39,14 +46,32 @@ final class Browser: Sendable {
     }
 
     /// Shows the films until the person quits, the terminal goes, or the task is cancelled.
+    /// - Returns: why there was nothing to show; nil if there was.
     /// - Throws: `TerminalError`, or `ResourceShortage` when the system gives no thread.
-    func run() async throws {
+    func run() async throws -> (any Error)? {
         try terminal.enter()
         let (list, film) = (feed(.list), feed(.film))
-        defer {
-            terminal.leave()
-            for task in list.tasks + film.tasks { task.cancel() }
+        let (refreshes, orders) = AsyncStream.makeStream(of: Catalogue.self)
+        let reading = Task { [subject, mailbox] in
+            await subject.read(nil) { mailbox.send(.catalogue($0)) }
+            for await shown in refreshes { await subject.read(shown) { mailbox.send(.catalogue($0)) } }
         }
+        let ending: Result<(any Error)?, any Error>
+        do {
+            ending = .success(try await show(Feeds.Makers(list: list.make, film: film.make), orders))
+        } catch {
+            ending = .failure(error)
+        }
+        terminal.leave()
+        for task in list.tasks + film.tasks + [reading] { task.cancel() }
+        await reading.value
+        return try ending.get()
+    }
+
+    /// Shows the films, by what `run` has begun.
+    private func show(
+        _ feeds: Feeds.Makers, _ refreshes: AsyncStream<Catalogue>.Continuation
+    ) async throws -> (any Error)? {
         try BlockingThreads.startThread { [terminal, mailbox] in
             let delay = Terminal.isRemote ? TerminalInput.remoteEscapeDelay : TerminalInput.escapeDelay
             var input = TerminalInput(terminal, escapeDelay: delay)
@@ -56,15 +81,16 @@ final class Browser: Sendable {
                 if events.contains(.closed) { return }
             }
         }
-        let ending: Result<Void, ResourceShortage> = await withTaskCancellationHandler {
+        let ending: Result<(any Error)?, ResourceShortage> = await withTaskCancellationHandler {
             await withCheckedContinuation { ended in
                 do throws(ResourceShortage) {
                     try BlockingThreads.startThread { [self] in
-                        BrowserLoop(
+                        let failure = BrowserLoop(
                             terminal: terminal, loader: loader, subject: subject, mailbox: mailbox,
-                            feeds: Feeds(list: list.make(), film: film.make())
+                            feeds: Feeds(list: feeds.list(), film: feeds.film()),
+                            refresh: { refreshes.yield($0) }
                         ).run()
-                        ended.resume(returning: .success(()))
+                        ended.resume(returning: .success(failure))
                     }
                 } catch {
                     ended.resume(returning: .failure(error))
@@ -73,7 +99,7 @@ final class Browser: Sendable {
         } onCancel: {
             mailbox.send(.quit)
         }
-        try ending.get()
+        return try ending.get()
     }
 
     /// A list model with the tasks that pass on its updates and the commands to it. `make` makes its feed, on the browser's
@@ -103,6 +129,12 @@ final class Browser: Sendable {
 
     /// The feeds of both panes.
     struct Feeds {
+        /// What makes them, on the browser's thread.
+        struct Makers: Sendable {
+            let list: @Sendable () -> PosterFeed
+            let film: @Sendable () -> PosterFeed
+        }
+
         var list: PosterFeed
         var film: PosterFeed
 

@@ -8,28 +8,37 @@ import TerminalGraphics
 final class BrowserLoop {
     /// The time between two frames while images load, in seconds.
     private static let statusInterval = 0.1
+    /// The time between two frames that tell an age, in seconds.
+    private static let ageInterval = 1.0
 
     private let terminal: TerminalSession
     private let loader: ImageLoader
     private let subject: Browser.Subject
     private let mailbox: Mailbox<Browser.Message>
     private var feeds: Browser.Feeds
-    private var state: BrowserState
+    /// Has the catalogue read again, which is shown as it was.
+    private let refresh: (Catalogue) -> Void
+    private var state = BrowserState(size: CellSize(columns: 80, rows: 24))
     private var depth: ColourDepth
     private var encoder: FrameEncoder
     private var arrivals = 0
+    /// The frames that were drawn while the catalogue was read: they turn the sign in the status line.
+    private var turns = 0
+    private let began = MonotonicClock.now
     private var isDone = false
+    /// Why there is nothing to show.
+    private var failureToOpen: (any Error)?
 
     init(
         terminal: TerminalSession, loader: ImageLoader, subject: Browser.Subject,
-        mailbox: Mailbox<Browser.Message>, feeds: Browser.Feeds
+        mailbox: Mailbox<Browser.Message>, feeds: Browser.Feeds, refresh: @escaping (Catalogue) -> Void
     ) {
         self.terminal = terminal
         self.loader = loader
         self.subject = subject
         self.mailbox = mailbox
         self.feeds = feeds
-        state = BrowserState(subject.catalogue, size: CellSize(columns: 80, rows: 24))
+        self.refresh = refresh
         depth = subject.depth
         encoder = Self.encoder(depth)
     }
@@ -39,7 +48,8 @@ final class BrowserLoop {
     }
 
     /// Runs until the person quits or the terminal is gone.
-    func run() {
+    /// - Returns: why there was nothing to show; nil if there was.
+    func run() -> (any Error)? {
         readSize()
         draw()
         ask()
@@ -50,14 +60,18 @@ final class BrowserLoop {
             tellVisible()
             if !isDone { draw() }
         }
+        return failureToOpen
     }
 
     private var nextDeadline: Double? {
         let now = MonotonicClock.now
-        let isBusy = feeds.counters.contains { $0.running + $0.prefetching > 0 }
-        return [state.motion.nextDeadline(now: now), isBusy ? now + Self.statusInterval : nil].compactMap(
-            \.self
-        ).min()
+        let isBusy =
+            state.catalogue.isReading || feeds.counters.contains { $0.running + $0.prefetching > 0 }
+        let isAgeing = if case .outOfDate = state.catalogue { true } else { false }
+        return [
+            state.motion.nextDeadline(now: now), isBusy ? now + Self.statusInterval : nil,
+            isAgeing ? now + Self.ageInterval : nil,
+        ].compactMap(\.self).min()
     }
 
     // MARK: Messages
@@ -68,6 +82,10 @@ final class BrowserLoop {
         case .poster(let poster):
             if case .loading(let progress, _) = poster, progress.received > 0 { arrivals += 1 }
         case .drawn(let pane, let drawing): feeds[pane].take(drawing)
+        case .catalogue(.failed(let error)) where state.catalogue == .opening:
+            failureToOpen = error
+            isDone = true
+        case .catalogue(let news): perform(state.take(news))
         case .terminal(let events):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
@@ -85,6 +103,7 @@ final class BrowserLoop {
             case .redraw: encoder.invalidate()
             case .rowsChanged: tellRows()
             case .retry: for pane in PosterFeed.Pane.allCases { feeds[pane].retry() }
+            case .refresh: refresh(state.list.catalogue)
             case .motion(let change): for pane in PosterFeed.Pane.allCases { feeds[pane].tell(change) }
             }
         }
@@ -135,8 +154,10 @@ final class BrowserLoop {
 
     private func rows(in cells: CellSize) -> ListRows {
         ListRows(count: state.list.rows.count) {
-            [films = state.list.rows, poster = subject.poster] row in
-            guard case .success(var request) = poster(films[row]) else { return nil }
+            [rows = state.list.rows, films = state.list.films, poster = subject.poster] row in
+            guard let address = films.catalogue.movies[rows[row]].poster,
+                case .success(var request) = poster(address, films.base)
+            else { return nil }
             request.targetSize = cells.pictureSize
             return request
         }
@@ -148,22 +169,25 @@ final class BrowserLoop {
     }
 
     /// Why the selected film has no poster: its address is invalid, or its load failed; nil if neither is so.
-    private var failure: String? {
+    private var failure: PosterFailure? {
         let row = state.list.selected
-        guard state.list.rows.indices.contains(row), state.filmPage != nil else { return nil }
-        if feeds.film.hasRequest(forRow: row) { return feeds.film.failure(ofRow: row) }
-        guard case .failure(let error) = subject.poster(state.list.rows[row]) else {
-            return "the catalogue names none"
-        }
-        return error.advised
+        guard let movie = state.list.selectedMovie else { return nil }
+        let pane: PosterFeed.Pane = state.filmPage == nil ? .list : .film
+        if feeds[pane].hasRequest(forRow: row) { return feeds[pane].failure(ofRow: row) }
+        guard let address = movie.poster,
+            case .failure(let error) = subject.poster(address, state.list.films.base)
+        else { return PosterFailure(nil) }
+        return PosterFailure(error)
     }
 
     // MARK: Drawing
 
     private func draw() {
         state.failure = failure
+        if state.catalogue.isReading { turns += 1 }
         let screen = BrowserScreen(
-            state: state, status: status, poster: { [self] in view(.list, ofRow: $0, size: $1) },
+            state: state, status: status, source: subject.name, progress: subject.progress,
+            poster: { [self] in view(.list, ofRow: $0, size: $1) },
             posterInFull: { [self] in view(.film, ofRow: $0, size: $1) })
         let bytes = encoder.frame(screen.draw())
         guard !bytes.isEmpty else { return }
@@ -189,7 +213,10 @@ final class BrowserLoop {
         }
         status.memoryHits = loader.memory.counters.hits
         status.diskHits = loader.disk?.counters.hits ?? 0
-        status.arrivals = status.loading > 0 ? arrivals : nil
+        status.arrivals = status.loading > 0 || state.catalogue.isReading ? arrivals + turns : nil
+        status.message = state.message
+        status.now = WallClock.system.seconds
+        status.seconds = Int(MonotonicClock.now - began)
         return status
     }
 }

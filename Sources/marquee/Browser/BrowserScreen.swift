@@ -14,6 +14,10 @@ enum PosterView {
 struct BrowserScreen {
     let state: BrowserState
     let status: BrowserStatus
+    /// How messages call the catalogue.
+    let source: String
+    /// How far its reading is, in so many cells; nil where it is not being read.
+    let progress: (_ width: Int) -> String?
     /// What a row's poster looks like, in the list and in full, drawn in so many cells.
     let poster: (_ row: Int, _ size: CellSize) -> PosterView
     let posterInFull: (_ row: Int, _ size: CellSize) -> PosterView
@@ -21,6 +25,8 @@ struct BrowserScreen {
     static let dim = CellStyle(attributes: .dim)
     static let bold = CellStyle(attributes: .bold)
     static let bar = CellStyle(attributes: .reversed)
+    /// What a refresh has found.
+    static let marked = CellStyle(foreground: .palette(2), attributes: .bold)
 
     private var size: CellSize { state.layout.size }
     private var list: FilmList { state.list }
@@ -49,7 +55,8 @@ struct BrowserScreen {
 
     private func drawTooSmall(_ grid: inout CellGrid) {
         let minimum = BrowserLayout.minimum
-        let lines = ["Marquee wants a window", "of \(minimum.columns) x \(minimum.rows) or more"]
+        let text = "Marquee wants a window of \(minimum.columns) x \(minimum.rows) or more"
+        let lines = TerminalText.wrapped(text, toWidth: min(size.columns, 22))
         for (row, line) in lines.enumerated() { grid.put(line, at: CellPosition(column: 0, row: row)) }
     }
 
@@ -57,15 +64,23 @@ struct BrowserScreen {
         grid.fill(CellRectangle(size: CellSize(columns: size.columns, rows: 1)), style: Self.bar)
         let count = list.rows.count
         let name = TerminalText.visible(list.catalogue.name ?? "Films")
-        var text = " \(name)  \(count == 0 ? 0 : list.selected + 1)/\(count)  \(list.order.name)"
+        let position = state.catalogue == .opening ? "" : "  \(count == 0 ? 0 : list.selected + 1)/\(count)"
+        var text = " \(name)\(position)  \(list.order.name)"
         if state.isFiltering || !list.filter.isEmpty {
             text += "  /\(TerminalText.visible(list.filter))" + (state.isFiltering ? "▏" : "")
         }
-        let hint = textHint
+        let isWide = TerminalText.width(standing + textHint) < size.columns
+        let hint = isWide ? standing + textHint : textHint
         let room = size.columns - TerminalText.width(hint)
         grid.put(
             TerminalText.truncated(text, toWidth: room), at: CellPosition(column: 0, row: 0), style: Self.bar)
         grid.put(hint, at: CellPosition(column: room, row: 0), style: Self.bar)
+    }
+
+    /// ` out of date, 3 hours old `, where the films are not those of now.
+    private var standing: String {
+        let text = state.catalogue.title(now: status.now)
+        return text.isEmpty ? "" : " \(text) "
     }
 
     /// ` lines 1-8 of 20 ↓ `, where a text is longer than the window.
@@ -92,8 +107,7 @@ struct BrowserScreen {
 
     private func drawFilms(_ grid: inout CellGrid) {
         if list.rows.isEmpty {
-            let text = list.filter.isEmpty ? "The catalogue has no films." : "No film matches; Esc shows all."
-            grid.put(text, at: CellPosition(column: 2, row: 2), style: Self.dim)
+            drawNoFilms(&grid)
             return
         }
         for row in state.visible {
@@ -102,6 +116,26 @@ struct BrowserScreen {
             case .list: drawListItem(row, in: area, on: &grid)
             case .wall: drawTile(row, in: area, on: &grid)
             }
+        }
+    }
+
+    /// Why there are none: the catalogue is being read, no film matches, or it has none.
+    private func drawNoFilms(_ grid: inout CellGrid) {
+        func put(_ text: String, _ line: Int, _ style: CellStyle = Self.dim) {
+            let text = TerminalText.truncated(TerminalText.visible(text), toWidth: size.columns - 4)
+            grid.put(text, at: CellPosition(column: 2, row: 2 + line), style: style, clip: state.layout.body)
+        }
+        switch state.catalogue {
+        case _ where !list.catalogue.movies.isEmpty:
+            put(
+                state.catalogue.isReading
+                    ? "No film matches so far; Esc shows all." : "No film matches; Esc shows all.", 0)
+        case .opening, .loading:
+            let wait = status.seconds > 0 ? "  \(status.seconds) s" : ""
+            put("Loading \(source)…\(wait)", 0, CellStyle())
+            put(progress(size.columns - 4) ?? "", 1)
+        case .incomplete: put("No film has come.", 0)
+        default: put("The catalogue has no films.", 0)
         }
     }
 
@@ -121,10 +155,13 @@ struct BrowserScreen {
         let column = state.layout.poster.columns + 3
         let width = area.size.columns - column - 1
         guard width > 0 else { return }
-        let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: width)
+        let mark = mark(ofRow: row)
+        grid.put(mark, at: CellPosition(column: column, row: top), style: Self.marked, clip: clip)
+        let title = TerminalText.truncated(
+            TerminalText.visible(movie.title), toWidth: max(0, width - mark.count))
         grid.put(
-            title, at: CellPosition(column: column, row: top), style: isSelected ? Self.bar : Self.bold,
-            clip: clip)
+            title, at: CellPosition(column: column + mark.count, row: top),
+            style: isSelected ? Self.bar : Self.bold, clip: clip)
         let facts = TerminalText.truncated(MovieText.facts(movie), toWidth: width)
         grid.put(facts, at: CellPosition(column: column, row: top + 1), clip: clip)
         let lines = MovieText.overview(movie, width: min(width, 90), lines: state.layout.poster.rows - 2)
@@ -134,13 +171,23 @@ struct BrowserScreen {
         }
     }
 
+    /// What stands before the title of a film that a refresh has found: `+ ` or `~ `.
+    private func mark(ofRow row: Int) -> String {
+        switch list.change(inRow: row) {
+        case .new: "+ "
+        case .changed: "~ "
+        case nil: ""
+        }
+    }
+
     private func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
         let movie = list.movie(inRow: row)
         let size = state.layout.poster
         let left = area.origin.column + max(0, (area.size.columns - size.columns) / 2)
         let frame = CellRectangle(at: CellPosition(column: left, row: area.origin.row), size: size)
         drawPoster(poster(row, size), in: frame, on: &grid)
-        let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: size.columns)
+        let title = TerminalText.truncated(
+            mark(ofRow: row) + TerminalText.visible(movie.title), toWidth: size.columns)
         let text = TerminalText.padded(title, toWidth: size.columns, alignment: .centre)
         grid.put(
             text, at: CellPosition(column: left, row: area.origin.row + size.rows),
@@ -152,7 +199,7 @@ struct BrowserScreen {
     private func drawFilmInFull(_ grid: inout CellGrid) {
         guard let page = state.filmPage, let movie = list.selectedMovie else { return }
         drawPoster(posterInFull(list.selected, page.poster.size), in: page.poster, on: &grid)
-        let lines = page.lines(of: movie, failure: state.failure)
+        let lines = page.lines(of: movie, state.selectedChange, state.failure)
         let top = state.textPosition?.shown.lowerBound ?? 0
         for (index, line) in lines.dropFirst(top).prefix(page.text.size.rows).enumerated() {
             let position = CellPosition(column: page.text.origin.column, row: page.text.origin.row + index)

@@ -15,27 +15,31 @@ struct BrowserState {
         /// The rows are others now, or in another order.
         case rowsChanged
         case motion(ScrollMotion.Change)
+        /// Ask again for the posters that failed.
         case retry
+        /// Read the catalogue again.
+        case refresh
     }
 
-    private(set) var list: FilmList
-    private(set) var motion = ScrollMotion()
+    var list = FilmList()
+    var motion = ScrollMotion()
     private(set) var layout: BrowserLayout
-    private(set) var page = Page.films
+    var page = Page.films
     /// Whether the help hides the page.
-    private(set) var isHelpShown = false
+    var isHelpShown = false
     /// Whether letters go to the filter.
     private(set) var isFiltering = false
-    /// Why the selected film's poster could not be had, which its page says; nil if it could.
-    var failure: String?
+    var catalogue = CatalogueState.opening
+    /// What a reading of the catalogue ended with, said until the next key.
+    var notice: String?
+    /// Why the selected film's poster could not be had; nil if it could.
+    var failure: PosterFailure?
     private var cellAspect = 2.0
     private var helpTop = 0
-    private var filmTop = 0
+    var filmTop = 0
 
-    init(_ catalogue: Catalogue, size: CellSize) {
-        list = FilmList(catalogue)
-        layout = BrowserLayout(size: size, style: .list)
-    }
+    /// A browser whose catalogue is being read.
+    init(size: CellSize) { layout = BrowserLayout(size: size, style: .list) }
 
     /// Whether the window is too small to show anything of use.
     var isTooSmall: Bool {
@@ -61,7 +65,18 @@ struct BrowserState {
     private var textLines: Int? {
         if isHelpShown { return HelpPage.lines(width: layout.size.columns).count }
         guard page == .film, let movie = list.selectedMovie else { return nil }
-        return layout.filmAlone.lines(of: movie, failure: failure).count
+        return layout.filmAlone.lines(of: movie, selectedChange, failure).count
+    }
+
+    /// What a refresh found of the selected film.
+    var selectedChange: FilmSet.Change? {
+        list.selectedMovie == nil ? nil : list.change(inRow: list.selected)
+    }
+
+    /// What the status line says in place of the figures; nil where all is well.
+    var message: String? {
+        // A film that stands in full says itself why it has no poster.
+        notice ?? (filmPage == nil ? failure?.line : nil) ?? catalogue.explanation
     }
 
     /// The lines of the present page's text that are on the screen, and how many there are; nil where all of them are.
@@ -105,7 +120,9 @@ struct BrowserState {
 
     mutating func handle(_ event: TerminalEvent, now: Double) -> [Effect] {
         switch event {
-        case .key(let key): return handle(key, now: now)
+        case .key(let key):
+            notice = nil
+            return handle(key, now: now)
         case .wheel(let direction, _):
             if let (shown, _) = textPosition {
                 scrollText(to: shown.lowerBound + (direction == .up ? -3 : 3))
@@ -192,6 +209,7 @@ struct BrowserState {
             return turn(1, now: now)
         case .up, .character("N"), .character("k"), .character("b"), .pageUp: return turn(-1, now: now)
         case .character("r"): return [.retry]
+        case .character("R"): return refresh()
         case .character("?"): showHelp()
         default: break
         }
@@ -203,6 +221,7 @@ struct BrowserState {
         case "/": isFiltering = true
         case "?": showHelp()
         case "r": return [.retry]
+        case "R": return refresh()
         case "s":
             list.setOrder(list.order.next)
             return [.rowsChanged] + showSelection()
@@ -215,86 +234,10 @@ struct BrowserState {
         return []
     }
 
+    private mutating func refresh() -> [Effect] { catalogue.refresh() ? [.refresh] : [] }
+
     private mutating func showHelp() {
         isHelpShown = true
         helpTop = 0
-    }
-
-    // MARK: Moving
-
-    /// Moves the selection, and the films under it as far as needed, at once.
-    private mutating func move(_ rows: Int, now: Double) -> [Effect] {
-        let target = list.selected + rows
-        // On a wall, up and down stay in their column.
-        guard abs(rows) == 1 || list.rows.indices.contains(target) else { return step(now: now) }
-        list.select(target)
-        return step(now: now)
-    }
-
-    private mutating func step(now: Double) -> [Effect] {
-        let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
-        return motion.step(to: target, now: now).map(Effect.motion)
-    }
-
-    /// Sends the selection far away and glides there.
-    private mutating func jump(to row: Int, now: Double) -> [Effect] {
-        list.select(row)
-        let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
-        return motion.glide(to: target, now: now).map(Effect.motion)
-    }
-
-    /// The wheel moves the films; the selection follows where it would leave the screen.
-    private mutating func scroll(_ direction: Int, now: Double) -> [Effect] {
-        let maximum = layout.maximumScroll(count: list.rows.count)
-        let lines = max(1, layout.item.rows / 2)
-        let target = max(0, min(maximum, motion.destination + direction * lines))
-        let changes = motion.step(to: target, now: now)
-        let shown = layout.visible(scroll: target, count: list.rows.count)
-        if !shown.contains(list.selected) {
-            list.select(list.selected < shown.lowerBound ? shown.lowerBound : shown.upperBound - 1)
-        }
-        return changes.map(Effect.motion)
-    }
-
-    private mutating func click(_ position: CellPosition) -> [Effect] {
-        if isHelpShown {
-            isHelpShown = false
-            return []
-        }
-        guard page == .films else {
-            page = .films
-            return [.rowsChanged]
-        }
-        if let film = layout.film, position.column >= film.poster.columns.lowerBound { return open() }
-        guard let row = layout.row(at: position, scroll: motion.offset, count: list.rows.count) else {
-            return []
-        }
-        if row == list.selected { return open() }
-        list.select(row)
-        return []
-    }
-
-    private mutating func open() -> [Effect] {
-        guard list.selectedMovie != nil else { return [] }
-        page = .film
-        filmTop = 0
-        return motion.setOffset(motion.destination).map(Effect.motion) + [.rowsChanged]
-    }
-
-    /// Another film's page; many in a burst are scrolling too.
-    private mutating func turn(_ rows: Int, now: Double) -> [Effect] {
-        list.select(list.selected + rows)
-        filmTop = 0
-        return step(now: now)
-    }
-
-    private mutating func filter(_ text: String) -> [Effect] {
-        list.setFilter(text)
-        return [.rowsChanged] + showSelection()
-    }
-
-    private mutating func showSelection() -> [Effect] {
-        let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
-        return motion.setOffset(target).map(Effect.motion)
     }
 }

@@ -22,27 +22,23 @@ struct FilmList {
         }
     }
 
-    let catalogue: Catalogue
-    /// Made before the first key of a filter, which would wait for it.
-    private let index: FilmIndex
+    private(set) var films = FilmSet()
     private(set) var order = Order.catalogue
     private(set) var filter = ""
     /// The shown films, by number.
-    private(set) var rows: [Int]
+    private(set) var rows: [Int] = []
     /// The selected row; 0 where nothing is shown.
     private(set) var selected = 0
     /// All films in the present order, by number.
-    private var sorted: [Int]
+    private var sorted: [Int] = []
 
-    init(_ catalogue: Catalogue) {
-        self.catalogue = catalogue
-        index = FilmIndex(catalogue.movies)
-        rows = Array(catalogue.movies.indices)
-        sorted = rows
-    }
+    var catalogue: Catalogue { films.catalogue }
 
     /// The film in a row.
     func movie(inRow row: Int) -> Movie { catalogue.movies[rows[row]] }
+
+    /// What a refresh found of the film in a row; nil for one that is as it was.
+    func change(inRow row: Int) -> FilmSet.Change? { films.changes[rows[row]] }
 
     var selectedMovie: Movie? { rows.indices.contains(selected) ? movie(inRow: selected) : nil }
 
@@ -57,24 +53,49 @@ struct FilmList {
 
     mutating func setOrder(_ order: Order) {
         self.order = order
+        sort()
+        arrange()
+    }
+
+    /// Shows other films in the same order, by the same filter. The selection stays on its film; where that is gone, it goes
+    /// to the nearest that is left: the one that followed, else the one before.
+    /// - Returns: whether the selected film is shown still.
+    mutating func replace(by films: FilmSet) -> Bool {
+        let before = rows.map { catalogue.movies[$0].id }
+        let old = selected
+        self.films = films
+        sort()
+        show()
+        selected = 0
+        if before.isEmpty { return true }
+        let row = Dictionary(rows.enumerated().map { (catalogue.movies[$1].id, $0) }) { first, _ in first }
+        let nearest = before[old...] + before[..<old].reversed()
+        selected = nearest.lazy.compactMap { row[$0] }.first ?? 0
+        return nearest.first.map { row[$0] != nil } ?? true
+    }
+
+    private mutating func sort() {
         switch order {
         case .catalogue: sorted = Array(catalogue.movies.indices)
         case .score: sorted = catalogue.numbers(by: .score)
         case .year: sorted = catalogue.numbers(by: .year)
         case .title: sorted = catalogue.numbers(by: .title)
         }
-        arrange()
     }
 
     private mutating func arrange() {
         let film = rows.indices.contains(selected) ? rows[selected] : nil
+        show()
+        selected = film.flatMap { rows.firstIndex(of: $0) } ?? 0
+    }
+
+    private mutating func show() {
         if filter.isEmpty {
             rows = sorted
         } else {
             var isShown = [Bool](repeating: false, count: sorted.count)
-            for film in index.matches(filter) { isShown[film] = true }
+            for film in films.index.matches(filter) { isShown[film] = true }
             rows = sorted.filter { isShown[$0] }
         }
-        selected = film.flatMap { rows.firstIndex(of: $0) } ?? 0
     }
 }

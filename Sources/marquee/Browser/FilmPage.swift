@@ -34,8 +34,10 @@ struct FilmPage: Equatable {
     }
 
     /// All that is said of a film.
-    /// - Parameter failure: why its poster could not be had; nil if it could.
-    func lines(of movie: Movie, failure: String?) -> [Line] {
+    /// - Parameters:
+    ///   - change: what a refresh found of it; nil if nothing.
+    ///   - failure: why its poster could not be had; nil if it could.
+    func lines(of movie: Movie, _ change: FilmSet.Change?, _ failure: PosterFailure?) -> [Line] {
         var lines: [Line] = []
         func put(_ text: String, _ style: CellStyle = CellStyle()) {
             let parts = TerminalText.wrapped(TerminalText.visible(text), toWidth: self.text.size.columns)
@@ -43,6 +45,11 @@ struct FilmPage: Equatable {
         }
         put(movie.title, BrowserScreen.bold)
         if let original = movie.originalTitle { put(original, BrowserScreen.dim) }
+        switch change {
+        case .new: put("+ new since the refresh", BrowserScreen.marked)
+        case .changed: put("~ changed since the refresh before", BrowserScreen.marked)
+        case nil: break
+        }
         put("")
         for fact in MovieText.allFacts(movie) { put(fact) }
         if let overview = movie.overview {
@@ -51,7 +58,8 @@ struct FilmPage: Equatable {
         }
         if let failure {
             put("")
-            put("No poster: " + failure, BrowserScreen.dim)
+            put(failure.line, BrowserScreen.dim)
+            if let address = failure.address { put(address, BrowserScreen.dim) }
         }
         return lines
     }

@@ -135,11 +135,11 @@ struct PosterFeed {
     func hasRequest(forRow row: Int) -> Bool { rows[row] != nil }
 
     /// Why the load of a row's poster failed; nil if it has not.
-    func failure(ofRow row: Int) -> String? {
+    func failure(ofRow row: Int) -> PosterFailure? {
         guard let request = rows[row], case .failed(let reason, _) = model.state(of: request) else {
             return nil
         }
-        return reason.advised
+        return PosterFailure(reason, of: request)
     }
 
     /// The present picture in cells of this size.

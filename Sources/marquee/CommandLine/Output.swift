@@ -13,12 +13,32 @@ struct Output: Sendable {
     /// How far the work is; nowhere but on a terminal, and not for a quiet program.
     let progress: ProgressLine
     private let buffer: OutputBuffer
+    /// Messages that wait; nil where they are written at once.
+    private let held: HeldMessages?
 
     init(isQuiet: Bool = false, isVerbose: Bool = false) {
         self.isQuiet = isQuiet
         self.isVerbose = isVerbose
         progress = ProgressLine(isWanted: !isQuiet && Terminal.showsProgress)
         buffer = OutputBuffer(above: progress)
+        held = nil
+    }
+
+    private init(beside output: Output) {
+        isQuiet = output.isQuiet
+        isVerbose = output.isVerbose
+        progress = ProgressLine(isWanted: true, isDrawn: false)
+        buffer = output.buffer
+        held = isatty(STDERR_FILENO) == 1 ? HeldMessages() : nil
+    }
+
+    /// The output of a program that has the whole screen: messages to that terminal wait for `releaseMessages`, and who wants
+    /// to show how far the work is asks `progress`.
+    func besideScreen() -> Output { Output(beside: self) }
+
+    /// Writes the messages that have waited.
+    func releaseMessages() {
+        for message in held?.take() ?? [] { write(message: message) }
     }
 
     /// Whether standard output is a terminal, and how wide.
@@ -107,6 +127,10 @@ struct Output: Sendable {
     }
 
     private func error(_ text: String) {
+        if let held { held.keep(text) } else { write(message: text) }
+    }
+
+    private func write(message text: String) {
         flush()
         progress.hidden { Self.write(TerminalText.visible(text) + "\n", to: STDERR_FILENO) }
     }
@@ -145,6 +169,26 @@ struct Output: Sendable {
         if code == EPIPE { _exit(ExitStatus.done.code) }
         write("marquee: standard output cannot be written: \(SystemError.text(code))\n", to: STDERR_FILENO)
         _exit(ExitStatus.someFailed.code)
+    }
+}
+
+/// Messages that wait for the screen, each once.
+private final class HeldMessages: Sendable {
+    /// More than a person reads.
+    private static let limit = 1000
+    private let messages = Lock<[String]>([])
+
+    func keep(_ text: String) {
+        messages.withLock { messages in
+            if messages.count < Self.limit, !messages.contains(text) { messages.append(text) }
+        }
+    }
+
+    func take() -> [String] {
+        messages.withLock { messages in
+            defer { messages = [] }
+            return messages
+        }
     }
 }
 

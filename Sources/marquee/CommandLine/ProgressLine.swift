@@ -25,9 +25,14 @@ final class ProgressLine: Sendable {
     }
 
     private let isWanted: Bool
+    private let isDrawn: Bool
     private let state = Lock(State())
 
-    init(isWanted: Bool) { self.isWanted = isWanted }
+    /// - Parameter isDrawn: whether the line draws itself. Default: yes; else `present` gives it.
+    init(isWanted: Bool, isDrawn: Bool = true) {
+        self.isWanted = isWanted
+        self.isDrawn = isDrawn
+    }
 
     /// Shows a piece of work until `end`.
     /// - Parameter progress: how far it is; called on a thread of the line's own.
@@ -38,6 +43,7 @@ final class ProgressLine: Sendable {
         let (number, needsThread) = state.withLock { state in
             state.lastNumber += 1
             state.jobs.append(Job(number: state.lastNumber, progress: progress, rate: rate))
+            guard isDrawn else { return (state.lastNumber, false) }
             defer { state.hasThread = true }
             return (state.lastNumber, !state.hasThread)
         }
@@ -85,14 +91,27 @@ final class ProgressLine: Sendable {
         // The last column stays free: a cursor beyond it would make the next drawing begin a line further down.
         let width = (Terminal.width(of: STDERR_FILENO) ?? 80) - 1
         state.withLock { state in
-            guard let index = state.jobs.lastIndex(where: { $0.number == job.number }) else { return }
-            let rate = state.jobs[index].rate.note(progress.traffic.received)
+            guard let rate = Self.rate(of: job.number, progress, &state) else { return }
             let line = progress.line(
                 rate: rate, width: width, isUnicode: !Terminal.showsOnlyASCII(STDERR_FILENO))
             state.isDrawn = true
             Output.write("\r\(line)\u{1B}[K", to: STDERR_FILENO)
         }
         return true
+    }
+
+    /// How far the work is that began last, in so many cells at most; nil when there is none.
+    func present(width: Int) -> String? {
+        guard let job = state.withLock({ $0.jobs.last }) else { return nil }
+        let progress = job.progress()
+        let rate = state.withLock { Self.rate(of: job.number, progress, &$0) }
+        return progress.line(rate: rate ?? 0, width: width, isUnicode: true)
+    }
+
+    /// The bytes a second of a job; nil once it has ended.
+    private static func rate(of number: Int, _ progress: JobProgress, _ state: inout State) -> Double? {
+        guard let index = state.jobs.lastIndex(where: { $0.number == number }) else { return nil }
+        return state.jobs[index].rate.note(progress.traffic.received)
     }
 
     private static func clear(_ state: inout State) {

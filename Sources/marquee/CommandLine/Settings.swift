@@ -11,7 +11,7 @@ struct Settings: Sendable {
     /// What decoded posters may take of memory while browsing, in bytes.
     let memoryLimit: Int
     let usesDisk: Bool
-    let isOffline: Bool
+    var isOffline: Bool
     /// What the cache keys leave out of addresses.
     let ignoredQuery: IgnoredQuery
     let fields: HTTPFields

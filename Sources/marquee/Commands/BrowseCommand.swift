@@ -26,35 +26,37 @@ enum BrowseCommand: Command {
         // Blocks of 64 KiB and more, the pictures above all, do not stay in the heaps of all threads when they end: with
         // the memory tier full that is a fifth of the program's memory.
         csystem_heap_returns_blocks(64 * 1024)
-        let open = try await session.catalogue()
         let terminal: TerminalSession
         do {
             terminal = try TerminalSession()
         } catch {
             throw Failure("the terminal cannot be used: \(error); marquee list works without one")
         }
+        let session = session.besideScreen()
         let opened = session.makeLoader(keepsFiles: false)
+        let reader = CatalogueReader(session)
         let subject = Browser.Subject(
-            catalogue: open.catalogue,
-            poster: { film in
-                open.catalogue.movies[film].poster.map { address in
-                    Result { () throws(ImageLoadingError) in
-                        try session.request(for: address, relativeTo: open.base)
-                    }
-                }
+            name: session.source.name,
+            read: { await reader.read(replacing: $0, tell: $1) },
+            progress: { session.output.progress.present(width: $0) },
+            poster: { address, base in
+                Result { () throws(ImageLoadingError) in try session.request(for: address, relativeTo: base) }
             },
             depth: session.settings.colourDepth, graphics: session.settings.graphics)
         let browser = Browser(
             terminal: terminal, loader: session.imageLoader(over: opened, pressure: .system),
             subject: subject)
+        let failure: (any Error)?
         do {
-            try await browser.run()
+            failure = try await browser.run()
         } catch let shortage as ResourceShortage {
             throw Failure(shortage, doing: "browsing")
         } catch {
             throw Failure("the terminal cannot be used: \(error); marquee list works without one")
         }
         await opened.close()
+        session.output.releaseMessages()
+        if let failure { throw failure }
         return .done
     }
 }

@@ -29,16 +29,22 @@ enum ListCommand: Command {
             throw UsageError("--plain and --json exclude each other")
         }
         let (open, movies) = try await chosen(top: top, order: order, session)
+        if let outage = open.outage {
+            let age = open.confirmed.map { Age.text(WallClock.system.seconds - $0) + " old" }
+            session.output.failure(
+                "\(outage.advised); these are the cached films, \(age ?? "of unknown age")")
+        }
         if session.settings.wantsJSON {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
         } else if arguments.has("plain") {
             for row in rows(for: movies, open, session) { session.output.line(fields: plain(row)) }
         } else if arguments.has("posters"), let inline = await InlinePoster.make(session.settings) {
-            return try await PosterList.print(movies, open, inline, session)
+            let status = try await PosterList.print(movies, open, inline, session)
+            return open.outage == nil ? status : .someFailed
         } else {
             table(rows(for: movies, open, session), session.output)
         }
-        return .done
+        return open.outage == nil ? .done : .someFailed
     }
 
     /// The films that are listed: without another order, so many of them are the best. A library gives those and no more.
@@ -49,7 +55,8 @@ enum ListCommand: Command {
             let open = try await LibrarySource.first(top, by: order ?? .score, path, session.output)
             return (open, open.catalogue.movies)
         }
-        let open = try await session.catalogue(top: order ?? .score == .score ? top : nil)
+        let open = try await session.catalogue(
+            top: order ?? .score == .score ? top : nil, orCached: true)
         if let top { return (open, open.catalogue.first(top, by: order ?? .score)) }
         return (open, order.map { open.catalogue.sorted(by: $0) } ?? open.catalogue.movies)
     }

@@ -65,7 +65,7 @@ enum ServeCommand: Command {
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
         let operations = try ServeOperations(arguments, clients: configuration.clients)
         let service = try CatalogueService(content, configuration: configuration) { answer in
-            operations.log?.record(answer)
+            operations.note(answer)
             if output.isVerbose { output.detail(line(answer)) }
         }
         try operations.start(service)

@@ -33,7 +33,9 @@ final class ServeOperations: Sendable {
     let metrics = Metrics()
     let readiness = Readiness()
     /// Takes each answer; nil where none is wanted.
-    let log: RequestLog?
+    private let log: RequestLog?
+    /// How long requests take; nil where nobody asks for figures.
+    private let times: Histogram?
     /// What makes pictures; nil until it is there.
     private let pictures: Pictures
     private let admin: HTTPServer?
@@ -61,6 +63,11 @@ final class ServeOperations: Sendable {
         let seconds = try arguments.number("drain", in: 0...86_400)
         drain = .seconds(seconds ?? (listen == nil ? 0 : Self.defaultDrain))
         log = try Self.form(arguments.value("log")).map { try RequestLog($0, clients: clients) }
+        times = listen.map { [metrics] _ in
+            metrics.histogram(
+                "marquee_http_request_seconds",
+                "Time of requests, from the last byte of each to the last of its answer.")
+        }
         admin = try listen.map { [metrics, readiness] listen in
             var configuration = HTTPServer.Configuration()
             configuration.addresses = [listen]
@@ -73,6 +80,12 @@ final class ServeOperations: Sendable {
                 configuration: configuration,
                 handler: AdminHandler(metrics: metrics, readiness: readiness, hosts: hosts, purge: purge))
         }
+    }
+
+    /// Takes an answer into the log and the figures. Any thread may.
+    func note(_ answer: HTTPServer.Answer) {
+        log?.record(answer)
+        times?.observe(answer.time)
     }
 
     /// Where health and metrics are; nil where they are nowhere.

@@ -8,7 +8,14 @@ struct CataloguePages: Sendable {
     struct Page: Sendable {
         let bytes: [UInt8]
         let base: BaseURL
+        /// When the server last said that the page is so, in seconds since 1970; nil where nothing tells.
+        var confirmed: Int?
+        /// Whether none follows it.
+        var isLast = true
     }
+
+    /// Hears of each page as it comes, before the next one is asked for. What it throws ends the reading.
+    typealias Listener = @Sendable (Page) async throws -> Void
 
     /// At least one.
     private(set) var pages: [Page] = []
@@ -26,37 +33,94 @@ struct CataloguePages: Sendable {
 
     /// As `read`; nil where there is no such address, or offline where nothing is left of it.
     static func readIfThere(
-        _ url: URL, _ opened: OpenLoader, _ session: Session
+        _ url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener? = nil
     ) async throws -> CataloguePages? {
+        let first: Answer
         do {
-            return try await read(url, opened, session)
+            first = try await answer(url, opened, session)
         } catch ImageLoadingError.httpStatus(_, status: 404), ImageLoadingError.notCached {
             return nil
         }
+        return try await read(first, from: url, opened, session, heard: heard)
     }
 
     /// Reads the page at an address and all that follow it.
-    static func read(_ url: URL, _ opened: OpenLoader, _ session: Session) async throws -> CataloguePages {
+    static func read(
+        _ url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener? = nil
+    ) async throws -> CataloguePages {
+        try await read(
+            try await answer(url, opened, session), from: url, opened, session, heard: heard)
+    }
+
+    /// Reads the pages that follow the first one. A reading that fails leaves the disk tier with the pages that it had, which
+    /// are a whole catalogue where some new and some old ones need not be.
+    private static func read(
+        _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener?
+    ) async throws -> CataloguePages {
+        var replaced: [(file: LoadedFile, request: ImageRequest)] = []
+        do {
+            return try await read(first, from: url, opened, session, &replaced, heard: heard)
+        } catch {
+            for (file, request) in replaced { await opened.loader.restore(file, for: request) }
+            throw error
+        }
+    }
+
+    private static func read(
+        _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session,
+        _ replaced: inout [(file: LoadedFile, request: ImageRequest)], heard: Listener?
+    ) async throws -> CataloguePages {
         var result = CataloguePages()
-        var visited: Set<String> = []
-        var next: URL? = url
+        var visited: Set<String> = [CacheKey(url: url).text]
+        var (url, answer) = (url, first)
         var bytes = 0
-        while let url = next {
-            guard visited.insert(CacheKey(url: url).text).inserted else {
-                throw Failure("\(url.displayText): the pages of the catalogue lead in a circle")
-            }
-            var request = try session.request(for: url.absoluteString, relativeTo: nil)
-            if !session.settings.isOffline { request.cachePolicy = .reload }
-            let file = try await opened.loader.timedFile(for: request).file.get()
+        while true {
+            let file = answer.file
+            if let before = answer.before { replaced.append((before, answer.request)) }
             let base = BaseURL(origin: url, redirectedTo: file.url)
-            result.pages.append(Page(bytes: file.bytes.array, base: base))
+            let next = try following(file, base.url)
+            let page = Page(
+                bytes: file.bytes.array, base: base,
+                confirmed: file.freshness.map { $0.received - $0.initialAge }, isLast: next == nil)
+            result.pages.append(page)
+            try await heard?(page)
             bytes += file.bytes.count
             guard result.pages.count <= maximumPages, bytes <= maximumBytes else {
                 throw Failure("\(url.displayText): the catalogue does not end; name a smaller one")
             }
-            next = try following(file, base.url)
+            guard let next else { return result }
+            guard visited.insert(CacheKey(url: next).text).inserted else {
+                throw Failure("\(next.displayText): the pages of the catalogue lead in a circle")
+            }
+            (url, answer) = (next, try await self.answer(next, opened, session))
         }
-        return result
+    }
+
+    /// What came for the request of a page.
+    private struct Answer {
+        let request: ImageRequest
+        let file: LoadedFile
+        /// What the disk tier had in its place before; nil for nothing, and for the same.
+        var before: LoadedFile?
+    }
+
+    /// One page. The server is asked each time, whether what the disk tier has of it still holds; offline only that tier is.
+    private static func answer(
+        _ url: URL, _ opened: OpenLoader, _ session: Session
+    ) async throws(ImageLoadingError) -> Answer {
+        let loader = opened.loader
+        if session.settings.isOffline {
+            let request = try session.request(for: url.absoluteString, relativeTo: nil)
+            return Answer(request: request, file: try await loader.file(for: request))
+        }
+        let request = try session.request(
+            for: url.absoluteString, relativeTo: nil, adding: ["Cache-Control": "no-cache"])
+        var cached = request
+        cached.cachePolicy = .cacheOnly
+        // Losing the error is right: nothing is cached.
+        let before = try? await loader.file(for: cached)
+        let file = try await loader.file(for: request)
+        return Answer(request: request, file: file, before: file.source == .revalidated ? nil : before)
     }
 
     /// The page that an answer links to; nil for the last one.
@@ -73,14 +137,8 @@ struct CataloguePages: Sendable {
 
     /// The films of all pages.
     func catalogue() throws(CatalogueError) -> OpenCatalogue {
-        var parsed: [(catalogue: Catalogue, base: BaseURL)] = []
-        for page in pages { parsed.append((try Catalogue(parsing: page.bytes), page.base)) }
-        let first = parsed[0]
-        let rest = parsed.dropFirst().map { page in
-            // Addresses are relative to their own page.
-            page.base.url.deletingLastPathComponent() == first.base.url.deletingLastPathComponent()
-                ? page.catalogue : page.catalogue.resolvingPosters(against: page.base.url)
-        }
-        return OpenCatalogue(catalogue: first.catalogue.appending(rest), base: first.base)
+        var parts = try CatalogueParts(pages[0])
+        for page in pages.dropFirst() { try parts.append(page) }
+        return parts.open
     }
 }

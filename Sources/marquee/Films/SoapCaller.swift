@@ -74,10 +74,13 @@ struct SoapCaller: Sendable {
 
     /// The films, or those in which all words of a text stand.
     /// - Parameter top: so many of the best are enough. Default: all films.
-    func pages(searching text: String? = nil, top: Int? = nil) async throws -> CataloguePages {
+    func pages(
+        searching text: String? = nil, top: Int? = nil, heard: CataloguePages.Listener? = nil
+    ) async throws -> CataloguePages {
         if top == 3 {
-            let result = try await result(.top3AsXml, "")
-            return CataloguePages([try page(result, .top3AsXml)])
+            let page = try page(try await result(.top3AsXml, ""), .top3AsXml)
+            try await heard?(page)
+            return CataloguePages([page])
         }
         let isOnePage = top.map { $0 <= Self.pageLimit } ?? false
         var parameters = Self.element("limit", "\(isOnePage ? top ?? 0 : Self.pageLimit)")
@@ -88,8 +91,12 @@ struct SoapCaller: Sendable {
         var after = ""
         while true {
             let result = try await result(.filmsAsXml, parameters + after + rest)
-            pages.append(try page(result, .filmsAsXml))
-            guard !isOnePage, let next = result.child("next")?.text, !next.isEmpty else { break }
+            var page = try page(result, .filmsAsXml)
+            let next = isOnePage ? "" : result.child("next")?.text ?? ""
+            page.isLast = next.isEmpty
+            pages.append(page)
+            try await heard?(page)
+            if page.isLast { break }
             guard visited.insert(next).inserted, pages.count < CataloguePages.maximumPages else {
                 throw Failure("\(name): the pages of the catalogue do not end")
             }

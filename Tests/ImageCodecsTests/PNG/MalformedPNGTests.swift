@@ -95,6 +95,15 @@ struct MalformedPNGTests {
         #expect(corruptSegment(PNG.file(imageData: stream)) == "Adler-32 of the image data")
     }
 
+    @Test("a damaged chunk that the picture can do without is passed over, however many there are")
+    func damagedExtras() throws {
+        var transparency = PNG.chunk("tRNS", [0, 10])
+        transparency[transparency.count - 1] ^= 1
+        let damaged = Array(repeating: transparency, count: 20_000).flatMap(\.self)
+        let bitmap = try ImageDecoders.standard.decode(PNG.file(header, damaged, data, end))
+        #expect(bitmap.pixels == [10, 20, 30, 40].flatMap { [$0, $0, $0, 255] })
+    }
+
     @Test("a filter that does not exist is refused")
     func filter() {
         #expect(

@@ -58,6 +58,29 @@ struct RemovalTests {
         #expect(answering.started.count == 5)
     }
 
+    @Test("a file takes the place of what has come since once more, in memory and on disk, as old as it was")
+    func restored() async throws {
+        let answering = HeldTransport { request in
+            .fresh(request.fields["x"] == nil ? SampleImages.png : SampleImages.jpeg)
+        }
+        let loader = files(answering)
+        let before = try await loader.file(for: request)
+        var other = ImageRequest(url: request.url, fields: ["x": "1"])
+        other.cachePolicy = .reload
+        _ = try await loader.file(for: other)
+        var cached = request
+        cached.cachePolicy = .cacheOnly
+        #expect(try await files(answering).file(for: cached).bytes.array == SampleImages.jpeg)
+        await loader.restore(before, for: request)
+        await loader.flush()
+        for loader in [loader, files(answering)] {
+            let file = try await loader.file(for: cached)
+            #expect(file.bytes.array == SampleImages.png)
+            #expect(file.freshness?.received == before.freshness?.received)
+        }
+        #expect(answering.started.count == 2)
+    }
+
     @Test("a file goes from the memory for files")
     func file() async throws {
         let loader = files(HeldTransport { _ in .fresh(SampleImages.png) })

@@ -131,6 +131,25 @@ struct PictureServiceTests {
         #expect(second.transport.started.count == 0 && second.service.counters.refusals == ["queue": 1])
     }
 
+    @Test("a size that is on disk does not wait behind another that is made of the same source")
+    func storedBesideWork() async throws {
+        let folder = try TemporaryFolder()
+        // Memory keeps no picture.
+        let client = try PictureClient(
+            disk: DiskCache(folder: folder.file("cache")), configure: { $0.pictureMemory = 0 },
+            answering: PictureClient.giving(try Samples.jpeg()))
+        let made = try await client.get("w92")
+        try await eventually { client.service.gate.usage.sources == 0 }
+        for _ in 0..<2 { #expect(await client.service.gate.acquire(1)) }
+        let waiting = try client.begin(PictureClient.path("w342"))
+        try await eventually { client.service.gate.usage.waiting == 1 }
+        let stored = try await client.get("w92")
+        #expect(stored.status == 200 && stored["etag"] == made["etag"] && !waiting.isAnswered)
+        for _ in 0..<2 { client.service.gate.release(1) }
+        #expect(try await waiting.value().status == 200)
+        try await eventually { client.service.gate.usage.sources == 0 }
+    }
+
     @Test("the origin's failure reaches all who wait, whatever their size, with one request")
     func failureIsShared() async throws {
         let client = try PictureClient()

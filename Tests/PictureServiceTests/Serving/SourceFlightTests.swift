@@ -102,10 +102,10 @@ struct SourceFlightTests {
     @Test("who leaves gets nothing; the last one who leaves cancels the work, and no other does")
     func leaving() async throws {
         let task = endless()
-        let first = try #require(flight.join(small, now: 5, inbox.take("a")))
+        let first = try #require(flight.join(small, now: 5, inbox.take("a"))).number
         flight.setTask(task)
-        let second = try #require(flight.join(small, now: 5, inbox.take("b")))
-        let third = try #require(flight.join(large, now: 5, inbox.take("c")))
+        let second = try #require(flight.join(small, now: 5, inbox.take("b"))).number
+        let third = try #require(flight.join(large, now: 5, inbox.take("c"))).number
         #expect(!flight.leave(small, first) && !task.isCancelled)
         #expect(!flight.leave(small, second) && !task.isCancelled)
         // The recipe is not wanted any more.
@@ -120,7 +120,7 @@ struct SourceFlightTests {
 
     @Test("work whose last client left before it began is cancelled when it begins")
     func leftBefore() async throws {
-        let number = try #require(flight.join(small, now: 5, inbox.take("a")))
+        let number = try #require(flight.join(small, now: 5, inbox.take("a"))).number
         #expect(flight.leave(small, number))
         let task = endless()
         flight.setTask(task)
@@ -130,7 +130,7 @@ struct SourceFlightTests {
 
     @Test("leaving after the outcome is no second end")
     func leftAfter() throws {
-        let number = try #require(flight.join(small, now: 5, inbox.take("a")))
+        let number = try #require(flight.join(small, now: 5, inbox.take("a"))).number
         flight.deliver(outcome("1"), for: small)
         #expect(!flight.leave(small, number) && flight.next() == nil)
         #expect(!flight.leave(small, number))

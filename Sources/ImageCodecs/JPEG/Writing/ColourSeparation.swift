@@ -5,7 +5,7 @@
 ///     Cr =  0.5      R - 0.418688 G - 0.081312 B + 128
 ///
 /// Each component is a sum of two products of red and blue, and of one of green: of four pixels at once, two instructions on
-/// most machines.
+/// most machines. All samples are stored 16 times as large, as `ForwardDCT` takes them.
 enum ColourSeparation {
     /// Eight samples that are neighbours in a row.
     typealias Line = SIMD8<Int16>
@@ -14,120 +14,125 @@ enum ColourSeparation {
     private typealias Quad = SIMD4<Int32>
 
     /// The factors, with sixteen fraction bits, those of red and blue together. Factors of 32768 and more are put otherwise, so
-    /// that all fit 16 bits. Stored, so that the compiler does not know them: it would take the products apart.
-    struct Factors {
-        fileprivate let luma = pair(19595, 7471)
-        /// Half of it.
-        fileprivate let lumaOfGreen = pair(19235, 0)
-        // What is taken away: so that 0.5 is a factor of -32768.
-        fileprivate let blue = pair(11059, -32768)
-        fileprivate let blueOfGreen = pair(21709, 0)
-        fileprivate let red = pair(-32768, 5329)
-        fileprivate let redOfGreen = pair(27439, 0)
-        fileprivate let ones = pair(1, 1)
-
-        private static func pair(_ a: Int16, _ b: Int16) -> Line { Line(a, b, a, b, a, b, a, b) }
+    /// that all fit 16 bits. They are in an array so that the compiler knows neither them nor that they stay as they are: it
+    /// would take the products apart.
+    static var factors: [Line] {
+        [
+            // Luma, and half of its green.
+            pair(19595, 7471), pair(19235, 0),
+            // Blue and red, negative: so that 0.5 is a factor of -32768.
+            pair(11059, -32768), pair(21709, 0), pair(-32768, 5329), pair(27439, 0),
+            // A quarter of inverted pairs; red and blue of the words; how many bits green lies higher.
+            pair(-16384, -16384), Line(repeating: 255), Line(repeating: 8),
+        ]
     }
 
-    /// Packs the pixels of a row, the last one again and again where `row` has room for more.
-    static func pack(_ pixels: Span<UInt8>, into packed: inout [Words]) {
-        var row = packed.mutableSpan
-        let whole = pixels.count / 16
-        for group in 0..<whole {
-            let bytes = pixels.extracting(group &* 16..<group &* 16 &+ 16)
-            row[group] = lanes { word(bytes, $0 &* 2) }
+    private static func pair(_ a: Int16, _ b: Int16) -> Line { Line(a, b, a, b, a, b, a, b) }
+
+    /// Makes luma of a row of pixels, eight by eight; grey pixels are their own luma. `start` is the line of the first eight.
+    /// The next eight are in the next block, and each next sixteen `step` lines further. The result is the and of all pixels,
+    /// four by four.
+    @inline(never)
+    static func luma(
+        _ pixels: Span<UInt8>, _ factors: Span<Line>, into allLines: inout [Line], at start: Int, step: Int
+    ) -> Words {
+        precondition(factors.count == 9)
+        var lines = allLines.mutableSpan
+        var common = Words(repeating: .max)
+        for pair in 0..<pixels.count / 64 {
+            let bytes = pixels.extracting(pair &* 64..<pair &* 64 &+ 64)
+            let line = start &+ pair &* step
+            precondition(line >= 0 && line < lines.count - 8)
+            let (a, b, c, d) = (words(bytes, 0), words(bytes, 16), words(bytes, 32), words(bytes, 48))
+            common &= a & b & c & d
+            lines[line] = narrow(luma(a, factors), luma(b, factors)) &<< Line(repeating: 4)
+            lines[line &+ 8] = narrow(luma(c, factors), luma(d, factors)) &<< Line(repeating: 4)
         }
-        let last = pixels.count - 4
-        for group in whole..<row.count {
-            row[group] = lanes { word(pixels, min(group * 16 + $0 / 2 * 4, last) + $0 % 2 * 2) }
-        }
+        return common
     }
 
+    /// Luma of four pixels.
     @inline(__always)
-    private static func word(_ bytes: Span<UInt8>, _ index: Int) -> UInt16 {
-        UInt16(bytes[index]) | UInt16(bytes[index &+ 1]) &<< 8
+    private static func luma(_ words: Words, _ factors: Span<Line>) -> Quad {
+        let (redBlue, green) = split(words, factors)
+        let half = pairProducts(green, factors[1])
+        let sum = pairProducts(redBlue, factors[0]) &+ half &+ half &+ Quad(repeating: 32768)
+        return sum &>> Quad(repeating: 16)
     }
 
-    /// Luma of pixels that are grey, eight by eight.
-    static func grey(
-        _ pixels: Span<Words>, _ common: inout Words, into lumaLines: inout [Line], at start: Int
+    /// Colour of a row of pixels, eight by eight, as `luma` makes luma.
+    @inline(never)
+    static func colour(
+        _ pixels: Span<UInt8>, _ factors: Span<Line>, blue allBlue: inout [Line], red allRed: inout [Line],
+        at start: Int
     ) {
-        var luma = lumaLines.mutableSpan
-        var seen = common
-        for group in 0..<pixels.count / 2 {
-            let (low, high) = (pixels[group &* 2], pixels[group &* 2 &+ 1])
-            seen &= low & high
-            luma[start &+ group] = lanes {
-                Int16(truncatingIfNeeded: ($0 < 4 ? low[$0 * 2] : high[$0 * 2 - 8]) & 255)
-            }
+        precondition(factors.count == 9)
+        var blue = allBlue.mutableSpan
+        var red = allRed.mutableSpan
+        for block in 0..<pixels.count / 32 {
+            let bytes = pixels.extracting(block &* 32..<block &* 32 &+ 32)
+            let line = start &+ block &* 8
+            precondition(line >= 0 && line < blue.count && line < red.count)
+            let colour = Colour(words(bytes, 0), words(bytes, 16), factors)
+            blue[line] = ~colour.blue &<< Line(repeating: 4)
+            red[line] = ~colour.red &<< Line(repeating: 4)
         }
-        common = seen
     }
 
-    /// Samples of a row of pixels, eight by eight.
-    static func separate(
-        _ pixels: Span<Words>, _ factors: Factors, _ common: inout Words, into lumaLines: inout [Line],
-        _ blueLines: inout [Line], _ redLines: inout [Line], at start: Int
+    /// Colour of each four pixels of two rows, sixteen by two.
+    @inline(never)
+    static func colour(
+        _ upper: Span<UInt8>, _ lower: Span<UInt8>, _ factors: Span<Line>, blue allBlue: inout [Line],
+        red allRed: inout [Line], at start: Int
     ) {
-        var luma = lumaLines.mutableSpan
-        var blue = blueLines.mutableSpan
-        var red = redLines.mutableSpan
-        var seen = common
-        for group in 0..<pixels.count / 2 {
-            let (low, high) = (pixels[group &* 2], pixels[group &* 2 &+ 1])
-            seen &= low & high
-            let (first, second) = (Samples(low, factors), Samples(high, factors))
-            luma[start &+ group] = narrow(first.luma, second.luma)
-            blue[start &+ group] = narrow(first.blue, second.blue)
-            red[start &+ group] = narrow(first.red, second.red)
+        precondition(factors.count == 9)
+        var blue = allBlue.mutableSpan
+        var red = allRed.mutableSpan
+        for unit in 0..<upper.count / 64 {
+            let above = upper.extracting(unit &* 64..<unit &* 64 &+ 64)
+            let below = lower.extracting(unit &* 64..<unit &* 64 &+ 64)
+            let line = start &+ unit &* 8
+            precondition(line >= 0 && line < blue.count && line < red.count)
+            let upperLeft = Colour(words(above, 0), words(above, 16), factors)
+            let lowerLeft = Colour(words(below, 0), words(below, 16), factors)
+            let leftBlue = means(upperLeft.blue &+ lowerLeft.blue, factors)
+            let leftRed = means(upperLeft.red &+ lowerLeft.red, factors)
+            let upperRight = Colour(words(above, 32), words(above, 48), factors)
+            let lowerRight = Colour(words(below, 32), words(below, 48), factors)
+            let rightBlue = means(upperRight.blue &+ lowerRight.blue, factors)
+            let rightRed = means(upperRight.red &+ lowerRight.red, factors)
+            blue[line] = narrow(leftBlue, rightBlue) &<< Line(repeating: 4)
+            red[line] = narrow(leftRed, rightRed) &<< Line(repeating: 4)
         }
-        common = seen
     }
 
-    /// Luma of two rows of pixels, sixteen by sixteen, and colour of each four of them.
-    static func separate(
-        _ upper: Span<Words>, _ lower: Span<Words>, _ factors: Factors, _ common: inout Words,
-        into lumaLines: inout [Line], _ blueLines: inout [Line], _ redLines: inout [Line], at start: Int,
-        stride: Int, colourAt colourStart: Int
-    ) {
-        var luma = lumaLines.mutableSpan
-        var blue = blueLines.mutableSpan
-        var red = redLines.mutableSpan
-        var seen = common
-        for group in 0..<upper.count / 4 {
-            let place = start &+ group &* 2
-            let (leftBlue, leftRed) = separate(
-                upper, lower, at: group &* 4, factors, &seen, into: &luma, place, stride)
-            let (rightBlue, rightRed) = separate(
-                upper, lower, at: group &* 4 &+ 2, factors, &seen, into: &luma, place &+ 1, stride)
-            blue[colourStart &+ group] = narrow(leftBlue, rightBlue)
-            red[colourStart &+ group] = narrow(leftRed, rightRed)
+    /// Both colours of eight pixels, with all bits inverted.
+    private struct Colour {
+        let blue, red: Line
+
+        @inline(__always)
+        init(_ left: Words, _ right: Words, _ factors: Span<Line>) {
+            let (first, second) = (split(left, factors), split(right, factors))
+            blue = narrow(Self.sum(first, factors[2], factors[3]), Self.sum(second, factors[2], factors[3]))
+            red = narrow(Self.sum(first, factors[4], factors[5]), Self.sum(second, factors[4], factors[5]))
         }
-        common = seen
+
+        @inline(__always)
+        private static func sum(_ pixels: (redBlue: Line, green: Line), _ a: Line, _ b: Line) -> Quad {
+            // 128 and a rounding that is a little less than a half, as libjpeg has it, and one for the inverted bits.
+            let sum =
+                pairProducts(pixels.redBlue, a) &+ pairProducts(pixels.green, b)
+                &- Quad(repeating: 128 << 16 + 32767 + 1)
+            return sum &>> Quad(repeating: 16)
+        }
     }
 
-    /// Eight pixels of each row.
+    /// Of sums of two inverted samples one above the other, the means of two such sums each, rounded down and up in turn: upper
+    /// halves.
     @inline(__always)
-    private static func separate(
-        _ upper: Span<Words>, _ lower: Span<Words>, at index: Int, _ factors: Factors, _ seen: inout Words,
-        into luma: inout MutableSpan<Line>, _ place: Int, _ stride: Int
-    ) -> (blue: Quad, red: Quad) {
-        let (a, b, c, d) = (upper[index], upper[index &+ 1], lower[index], lower[index &+ 1])
-        seen &= a & b & c & d
-        let (upperLeft, upperRight) = (Samples(a, factors), Samples(b, factors))
-        let (lowerLeft, lowerRight) = (Samples(c, factors), Samples(d, factors))
-        luma[place] = narrow(upperLeft.luma, upperRight.luma)
-        luma[place &+ stride] = narrow(lowerLeft.luma, lowerRight.luma)
-        return (
-            means(upperLeft.blue &+ lowerLeft.blue, upperRight.blue &+ lowerRight.blue, factors),
-            means(upperLeft.red &+ lowerLeft.red, upperRight.red &+ lowerRight.red, factors)
-        )
-    }
-
-    /// Of sums of two samples one above the other, the means of two such sums each, rounded down and up in turn.
-    @inline(__always)
-    private static func means(_ left: Quad, _ right: Quad, _ factors: Factors) -> Quad {
-        (pairProducts(narrow(left, right), factors.ones) &+ Quad(1, 2, 1, 2)) &>> Quad(repeating: 2)
+    private static func means(_ sums: Line, _ factors: Span<Line>) -> Quad {
+        let (down, up) = (Int32(1 - 4) << 14, Int32(2 - 4) << 14)
+        return (pairProducts(sums, factors[6]) &+ Quad(down, up, down, up)) &>> Quad(repeating: 16)
     }
 
     @inline(__always)
@@ -135,22 +140,15 @@ enum ColourSeparation {
         lanes { Int16(truncatingIfNeeded: $0 < 4 ? left[$0] : right[$0 - 4]) }
     }
 
-    private struct Samples {
-        let luma, blue, red: Quad
+    @inline(__always)
+    private static func words(_ bytes: Span<UInt8>, _ start: Int) -> Words {
+        lanes { UInt16(bytes[start &+ $0 &* 2]) | UInt16(bytes[start &+ $0 &* 2 &+ 1]) &<< 8 }
+    }
 
-        @inline(__always)
-        init(_ words: Words, _ factors: Factors) {
-            let redBlue = Line(truncatingIfNeeded: words & Words(repeating: 255))
-            let green = Line(truncatingIfNeeded: words &>> Words(repeating: 8))
-            let half = pairProducts(green, factors.lumaOfGreen)
-            let bits = Quad(repeating: 16)
-            luma =
-                (pairProducts(redBlue, factors.luma) &+ half &+ half &+ Quad(repeating: 32768)) &>> bits
-            let middle = Quad(repeating: 128 << 16 + 32767)
-            let lessBlue = pairProducts(redBlue, factors.blue) &+ pairProducts(green, factors.blueOfGreen)
-            let lessRed = pairProducts(redBlue, factors.red) &+ pairProducts(green, factors.redOfGreen)
-            blue = (middle &- lessBlue) &>> bits
-            red = (middle &- lessRed) &>> bits
-        }
+    @inline(__always)
+    private static func split(_ words: Words, _ factors: Span<Line>) -> (redBlue: Line, green: Line) {
+        let bits = Words(repeating: UInt16(truncatingIfNeeded: factors[8][0]))
+        let low = words & Words(truncatingIfNeeded: factors[7])
+        return (Line(truncatingIfNeeded: low), Line(truncatingIfNeeded: words &>> bits))
     }
 }

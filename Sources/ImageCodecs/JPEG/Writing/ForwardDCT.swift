@@ -2,69 +2,123 @@
 /// integer method, to the bit. `InverseDCT` names the method.
 ///
 /// The factors have 14 fraction bits here, one more than there, and the samples are 16 times as large. So both passes
-/// drop 16 bits of a sum: its upper half is taken, and nothing is shifted.
+/// drop 16 bits of a sum.
+///
+/// All products are made in pairs and summed: one instruction for four pairs. The first pass multiplies one pair by the
+/// factors of four coefficients, the second four columns' pairs by the factors of one. So nothing is transposed.
 enum ForwardDCT {
     typealias Line = BlockLines.Line
+    private typealias Quad = SIMD4<Int32>
 
-    /// Transforms the block whose first line of samples is at `origin`, and quantises it into `coefficients`, row by row.
+    /// The columns of coefficients in the order of a line's lanes: the first pass makes the even ones, then the odd ones.
+    static let columns: InlineArray<8, Int> = [0, 2, 4, 6, 1, 3, 5, 7]
+
+    /// Where the coefficient of each zigzag position lies in a block whose rows are such lines.
+    static let places: InlineArray<64, UInt8> = [
+        0, 4, 8, 16, 12, 1, 5, 9,
+        20, 24, 32, 28, 17, 13, 2, 6,
+        10, 21, 25, 36, 40, 48, 44, 33,
+        29, 18, 14, 3, 7, 11, 22, 26,
+        37, 41, 52, 56, 60, 49, 45, 34,
+        30, 19, 15, 23, 27, 38, 42, 53,
+        57, 61, 50, 46, 35, 31, 39, 43,
+        54, 58, 62, 51, 47, 55, 59, 63,
+    ]
+
+    /// The factors of pairs. They are stored so that the compiler does not know them: it would take the pairs apart.
+    struct Factors {
+        // First pass: of the outer and inner pair of sums or differences, for four coefficients.
+        fileprivate let evenOuter = Line(16384, 16384, 21406, 8866, 16384, -16384, 8866, -21408)
+        fileprivate let evenInner = Line(16384, 16384, -8866, -21406, -16384, 16384, 21408, -8866)
+        fileprivate let oddOuter = Line(22726, 19266, 19266, -4518, 12874, -22724, 4520, -12872)
+        fileprivate let oddInner = Line(12874, 4520, -22724, -12872, 4522, 19266, 19266, -22726)
+        // Second pass: of rows 2 and 6, and of the outer and inner pair of rows 1, 3, 5 and 7.
+        fileprivate let row2 = pair(8866, 21406)
+        fileprivate let row6 = pair(-21408, 8866)
+        fileprivate let row1 = (outer: pair(22726, 19266), inner: pair(12874, 4520))
+        fileprivate let row3 = (outer: pair(19266, -4518), inner: pair(-22724, -12872))
+        fileprivate let row5 = (outer: pair(12874, -22724), inner: pair(4522, 19266))
+        fileprivate let row7 = (outer: pair(4520, -12872), inner: pair(19266, -22726))
+
+        private static func pair(_ a: Int16, _ b: Int16) -> Line { Line(a, b, a, b, a, b, a, b) }
+    }
+
+    /// Transforms the block whose eight lines of samples begin at `origin`, and quantises it into `coefficients`.
     /// The result has a bit for each coefficient that is not zero, in zigzag order from the lowest bit.
     @inline(never)
     static func transform(
-        _ samples: Span<Line>, at origin: Int, stride: Int, _ quantiser: borrowing JPEGQuantiser,
+        _ samples: Span<Line>, at origin: Int, _ quantiser: borrowing JPEGQuantiser,
         into coefficients: inout CoefficientBlock
     ) -> UInt64 {
+        let block = samples.extracting(origin..<origin &+ 8)
+        let factors = quantiser.cosines
         var lines = BlockLines(
-            samples[origin], samples[origin &+ stride], samples[origin &+ 2 &* stride],
-            samples[origin &+ 3 &* stride], samples[origin &+ 4 &* stride], samples[origin &+ 5 &* stride],
-            samples[origin &+ 6 &* stride], samples[origin &+ 7 &* stride])
-        // Both transpositions have arithmetic between their rounds, with numbers that the compiler does not know. Three
-        // rounds at a stretch it would merge into one shuffle of eight lines, which the processor does not have: that is
-        // five times as slow. The first has use for it; the second adds and subtracts the same.
-        let (level, scale) = (quantiser.middleLevel, quantiser.sampleScale)
-        lines.interleave()
-        lines = lines.each { $0 &- level }
-        lines.interleave()
-        lines = lines.each { $0 &* scale }
-        lines.interleave()
-        lines.transform(isFirstPass: true)
-        lines.interleave()
-        lines = lines.each { $0 &- level }
-        lines.interleave()
-        lines = lines.each { $0 &+ level }
-        lines.interleave()
-        lines.transform(isFirstPass: false)
+            row(block[0], factors), row(block[1], factors), row(block[2], factors), row(block[3], factors),
+            row(block[4], factors), row(block[5], factors), row(block[6], factors), row(block[7], factors))
+        lines.transformColumns(factors)
 
-        // Of each column, a bit for each row that has a coefficient.
-        var rows = Line()
-        quantise(lines.l0, 0, quantiser.factors[0], &rows, &coefficients)
-        quantise(lines.l1, 1, quantiser.factors[1], &rows, &coefficients)
-        quantise(lines.l2, 2, quantiser.factors[2], &rows, &coefficients)
-        quantise(lines.l3, 3, quantiser.factors[3], &rows, &coefficients)
-        quantise(lines.l4, 4, quantiser.factors[4], &rows, &coefficients)
-        quantise(lines.l5, 5, quantiser.factors[5], &rows, &coefficients)
-        quantise(lines.l6, 6, quantiser.factors[6], &rows, &coefficients)
+        // Of each column, a bit for each row that has a coefficient, the first row's the lowest.
+        var rows = SIMD8<UInt16>()
         quantise(lines.l7, 7, quantiser.factors[7], &rows, &coefficients)
+        quantise(lines.l6, 6, quantiser.factors[6], &rows, &coefficients)
+        quantise(lines.l5, 5, quantiser.factors[5], &rows, &coefficients)
+        quantise(lines.l4, 4, quantiser.factors[4], &rows, &coefficients)
+        quantise(lines.l3, 3, quantiser.factors[3], &rows, &coefficients)
+        quantise(lines.l2, 2, quantiser.factors[2], &rows, &coefficients)
+        quantise(lines.l1, 1, quantiser.factors[1], &rows, &coefficients)
+        quantise(lines.l0, 0, quantiser.factors[0], &rows, &coefficients)
         let positions = quantiser.positions.span
         precondition(positions.count == 2048)
         var found: UInt64 = 0
-        for column in 0..<8 { found |= positions[column &<< 8 | Int(truncatingIfNeeded: rows[column] & 255)] }
+        for lane in 0..<8 { found |= positions[lane &<< 8 | Int(truncatingIfNeeded: rows[lane] & 255)] }
         return found
+    }
+
+    /// The first pass, of one row of samples.
+    @inline(__always)
+    private static func row(_ line: Line, _ factors: Factors) -> Line {
+        let mirrored = Line(
+            line[7], line[6], line[5], line[4], line[7], line[6], line[5], line[4])
+        let (sums, differences) = (line &+ mirrored, line &- mirrored)
+        // Samples are counted from their middle. That changes the sum of all alone, by 8 * 128 with two fraction bits.
+        let even =
+            pairProducts(repeated(sums, 0), factors.evenOuter)
+            &+ pairProducts(repeated(sums, 2), factors.evenInner)
+            &+ Quad(32768 - (4096 << 16), 32768, 32768, 32768)
+        let odd =
+            pairProducts(repeated(differences, 0), factors.oddOuter)
+            &+ pairProducts(repeated(differences, 2), factors.oddInner) &+ Quad(repeating: 32768)
+        return upperHalves(even, odd)
+    }
+
+    /// Two neighbours, four times.
+    @inline(__always)
+    private static func repeated(_ line: Line, _ lane: Int) -> Line {
+        let (a, b) = (line[lane], line[lane &+ 1])
+        return Line(a, b, a, b, a, b, a, b)
+    }
+
+    @inline(__always)
+    fileprivate static func upperHalves(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>) -> Line {
+        let (low, high) = (low &>> Quad(repeating: 16), high &>> Quad(repeating: 16))
+        return lanes { Int16(truncatingIfNeeded: $0 < 4 ? low[$0] : high[$0 - 4]) }
     }
 
     @inline(__always)
     private static func quantise(
-        _ line: Line, _ row: Int, _ factors: JPEGQuantiser.Factors, _ rows: inout Line,
+        _ line: Line, _ row: Int, _ factors: JPEGQuantiser.Factors, _ rows: inout SIMD8<UInt16>,
         _ coefficients: inout CoefficientBlock
     ) {
         let sign = line &>> Line(repeating: 15)
         let magnitude = (line ^ sign) &- sign
         let sum = lanes { UInt16(truncatingIfNeeded: magnitude[$0]) } &+ factors.correction
         let quotients = upperHalves(upperHalves(sum, factors.reciprocal), factors.scale)
+        // One where the quotient is not nought.
+        let isFound = (quotients &+ SIMD8(repeating: 32767)) &>> SIMD8(repeating: 15)
+        rows = rows &+ rows &+ isFound
         let quotient = lanes { Int16(truncatingIfNeeded: quotients[$0]) }
-        // The sign of what a quotient leaves to nought says that it is not nought.
-        rows |= (Line() &- quotient) &>> Line(repeating: 15) & Line(repeating: 1 &<< Int16(row))
         let result = (quotient ^ sign) &- sign
-        for column in 0..<8 { coefficients[row &* 8 &+ column] = result[column] }
+        for lane in 0..<8 { coefficients[row &* 8 &+ lane] = result[lane] }
     }
 
     @inline(__always)
@@ -78,41 +132,49 @@ enum ForwardDCT {
 }
 
 extension BlockLines {
-    /// One pass: across the lines, each lane by itself.
+    /// The second pass: across the lines, each lane by itself.
     @inline(__always)
-    fileprivate mutating func transform(isFirstPass: Bool) {
+    fileprivate mutating func transformColumns(_ factors: ForwardDCT.Factors) {
         let (s0, d0, s1, d1) = (l0 &+ l7, l0 &- l7, l1 &+ l6, l1 &- l6)
         let (s2, d2, s3, d3) = (l2 &+ l5, l2 &- l5, l3 &+ l4, l3 &- l4)
         let (e0, e3, e1, e2) = (s0 &+ s3, s0 &- s3, s1 &+ s2, s1 &- s2)
-        let (sum, difference) = (e0 &+ e1, e0 &- e1)
-        // The first pass keeps two more bits than samples have; the second drops them.
-        (l0, l4) = (Self.first(sum, isFirstPass), Self.first(difference, isFirstPass))
-        l2 = Self.narrow(Self.sum(e2, 4433, e3, 10703))
-        l6 = Self.narrow(Self.sum(e2, -10704, e3, 4433))
-        l1 = Self.narrow(Self.sum(d3, 2260, d2, 6437) &+ Self.sum(d1, 9633, d0, 11363))
-        l3 = Self.narrow(Self.sum(d3, -6436, d2, -11362) &+ Self.sum(d1, -2259, d0, 9633))
-        l5 = Self.narrow(Self.sum(d3, 9633, d2, 2261) &+ Self.sum(d1, -11362, d0, 6437))
-        l7 = Self.narrow(Self.sum(d3, -11363, d2, 9633) &+ Self.sum(d1, -6436, d0, 2260))
+        // The first pass kept two fraction bits.
+        let half = Line(repeating: 2)
+        l0 = (e0 &+ e1 &+ half) &>> half
+        l4 = (e0 &- e1 &+ half) &>> half
+        let middle = Pairs(e2, e3)
+        l2 = middle.line(factors.row2)
+        l6 = middle.line(factors.row6)
+        let (outer, inner) = (Pairs(d0, d1), Pairs(d2, d3))
+        l1 = Pairs.line(outer, inner, factors.row1)
+        l3 = Pairs.line(outer, inner, factors.row3)
+        l5 = Pairs.line(outer, inner, factors.row5)
+        l7 = Pairs.line(outer, inner, factors.row7)
     }
 
-    /// The factors have 13 fraction bits.
-    @inline(__always)
-    private static func sum(
-        _ first: Line, _ firstFactor: Int32, _ second: Line, _ secondFactor: Int32
-    ) -> WideLine {
-        lanes { Int32(truncatingIfNeeded: first[$0]) } &* WideLine(repeating: firstFactor &* 2)
-            &+ lanes { Int32(truncatingIfNeeded: second[$0]) } &* WideLine(repeating: secondFactor &* 2)
-    }
+    /// The lanes of two lines in pairs.
+    private struct Pairs {
+        let low, high: Line
 
-    @inline(__always)
-    private static func first(_ line: Line, _ isFirstPass: Bool) -> Line {
-        (isFirstPass ? line : line &+ Line(repeating: 2)) &>> Line(repeating: 2)
-    }
+        @inline(__always)
+        init(_ a: Line, _ b: Line) {
+            low = Line(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
+            high = Line(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
+        }
 
-    /// The upper halves.
-    @inline(__always)
-    private static func narrow(_ line: WideLine) -> Line {
-        let rounded = line &+ WideLine(repeating: 32768)
-        return lanes { Int16(truncatingIfNeeded: rounded[$0] &>> 16) }
+        @inline(__always)
+        func line(_ factors: Line) -> Line {
+            let half = SIMD4<Int32>(repeating: 32768)
+            return ForwardDCT.upperHalves(
+                pairProducts(low, factors) &+ half, pairProducts(high, factors) &+ half)
+        }
+
+        @inline(__always)
+        static func line(_ outer: Pairs, _ inner: Pairs, _ factors: (outer: Line, inner: Line)) -> Line {
+            let half = SIMD4<Int32>(repeating: 32768)
+            return ForwardDCT.upperHalves(
+                pairProducts(outer.low, factors.outer) &+ pairProducts(inner.low, factors.inner) &+ half,
+                pairProducts(outer.high, factors.outer) &+ pairProducts(inner.high, factors.inner) &+ half)
+        }
     }
 }

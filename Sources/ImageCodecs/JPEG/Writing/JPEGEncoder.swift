@@ -60,10 +60,8 @@ public struct JPEGEncoder: Sendable {
         let codes = (0..<JPEGSymbols.Table.count).map { table in
             JPEGHuffmanCode(frequencies: frequencies.span.extracting(table * 256..<table * 256 + 256))
         }
-        var file = JPEGHeader.bytes(of: size, layout, steps: [luma.steps, colour.steps], codes: codes)
-        file += JPEGEntropyWriter.bytes(of: symbols, codes: codes)
-        file += [0xFF, 0xD9]
-        return file
+        let header = JPEGHeader.bytes(of: size, layout, steps: [luma.steps, colour.steps], codes: codes)
+        return JPEGEntropyWriter.file(header, symbols, codes: codes)
     }
 }
 

@@ -1,86 +1,110 @@
 /// Writes the tokens of a scan as bits (T.81 F.1.2).
 enum JPEGEntropyWriter {
-    /// The scan's bytes, filled up with ones, a zero after each 0xFF (T.81 F.1.2.3).
+    /// The bytes of a file: those ahead of the scan, the scan's, filled up with ones and with a zero after each 0xFF
+    /// (T.81 F.1.2.3), and the end.
     ///
     /// - Parameter codes: of each table, in the tables' order.
-    static func bytes(of symbols: borrowing JPEGSymbols, codes: [JPEGHuffmanCode]) -> [UInt8] {
-        // Of each symbol: its code with room for the bits that follow, above five bits that say how many all these are.
-        var entries: [UInt32] = []
-        for code in codes {
-            for (symbol, (code, length)) in code.codes.enumerated() {
-                let following = UInt32(symbol & 15)
-                entries.append(code << (following + 5) | (length + following))
+    static func file(
+        _ header: [UInt8], _ symbols: borrowing JPEGSymbols, codes: [JPEGHuffmanCode]
+    ) -> [UInt8] {
+        // Of each symbol: its code with room for the bits that follow, and how many all these are.
+        var entries = [UInt32](repeating: 0, count: codes.count * 256)
+        var lengths = [UInt8](repeating: 0, count: codes.count * 256)
+        let frequencies = symbols.frequencies
+        var bits = 0
+        for (table, code) in codes.enumerated() {
+            code.forEach { symbol, code, length in
+                let (index, following) = (table * 256 + symbol, UInt32(symbol & 15))
+                entries[index] = code << following
+                lengths[index] = UInt8(length + following)
+                bits += Int(frequencies[index]) * Int(length + following)
             }
         }
-        let frequencies = symbols.frequencies
-        let bits = zip(frequencies, entries).reduce(0) { $0 + Int($1.0) * Int($1.1 & 31) }
         var bytes = [UInt8](repeating: 0, count: bits / 8 + 16)
         var output = bytes.mutableSpan
         let end = write(
-            symbols.tokens.span.extracting(first: symbols.count), entries.span, into: &output)
-        return stuffed(bytes.span.extracting(first: end))
+            symbols.tokens.span.extracting(first: symbols.count), entries.span, lengths.span, into: &output)
+        return file(header, bytes.span.extracting(first: end))
     }
 
     /// Answers how many bytes they are.
     private static func write(
-        _ tokens: Span<UInt32>, _ entries: Span<UInt32>, into bytes: inout MutableSpan<UInt8>
+        _ tokens: Span<UInt32>, _ entries: Span<UInt32>, _ lengths: Span<UInt8>,
+        into bytes: inout MutableSpan<UInt8>
     ) -> Int {
-        precondition(entries.count == 1024)
-        // The bits that are no whole byte yet, from the highest on.
-        var waiting: UInt64 = 0
-        var waitingCount: UInt64 = 0
+        precondition(entries.count == 1024 && lengths.count == 1024)
+        // The lowest `count` bits are yet to be stored.
+        var bits: UInt64 = 0
+        var count: UInt64 = 0
         var position = 0
-        // Of two tokens at once: 54 bits at most.
-        for pair in 0..<tokens.count / 2 {
-            let (first, second) = (tokens[pair &* 2], tokens[pair &* 2 &+ 1])
-            let firstEntry = entries[Int(truncatingIfNeeded: first & 1023)]
-            let secondEntry = entries[Int(truncatingIfNeeded: second & 1023)]
-            let secondLength = UInt64(secondEntry & 31)
-            let length = UInt64(firstEntry & 31) &+ secondLength
-            let bits =
-                UInt64(firstEntry &>> 5 | first &>> 16) &<< secondLength
-                | UInt64(secondEntry &>> 5 | second &>> 16)
-            waiting |= bits &<< (64 &- waitingCount &- length)
-            waitingCount &+= length
-            bytes.storeBigEndian(waiting, at: position)
-            position &+= Int(truncatingIfNeeded: waitingCount &>> 3)
-            waiting &<<= waitingCount & ~7
-            waitingCount &= 7
+        // Of two tokens at once: 54 bits at most, beside fewer than 8.
+        for pair in 0..<tokens.count &>> 1 {
+            let two = tokens.extracting(pair &<< 1..<pair &<< 1 &+ 2)
+            append(two[0], entries, lengths, &bits, &count)
+            append(two[1], entries, lengths, &bits, &count)
+            bytes.storeBigEndian(bits &<< (64 &- count), at: position)
+            position &+= Int(truncatingIfNeeded: count &>> 3)
+            count &= 7
         }
-        if tokens.count % 2 == 1 {
-            let token = tokens[tokens.count - 1]
-            let entry = entries[Int(token & 1023)]
-            waiting |= UInt64(entry >> 5 | token >> 16) << (64 - waitingCount - UInt64(entry & 31))
-            waitingCount += UInt64(entry & 31)
-        }
+        if tokens.count % 2 == 1 { append(tokens[tokens.count - 1], entries, lengths, &bits, &count) }
         // The last byte is filled up with ones.
-        waiting |= UInt64.max >> waitingCount
-        bytes.storeBigEndian(waiting, at: position)
-        return position + Int(waitingCount + 7) / 8
+        bits = bits << (64 - count) | UInt64.max >> count
+        bytes.storeBigEndian(bits, at: position)
+        return position + Int(count + 7) / 8
     }
 
-    private static func stuffed(_ bytes: Span<UInt8>) -> [UInt8] {
-        var zeros = 0
-        for index in 0..<bytes.count where bytes[index] == 255 { zeros &+= 1 }
-        var result = [UInt8](repeating: 0, count: bytes.count + zeros)
-        var output = result.mutableSpan
-        var target = 0
-        var index = 0
-        while index < bytes.count {
-            if index &+ 8 <= bytes.count {
-                let word = bytes.bigEndianWord(at: index)
-                if !EntropyBits.hasMarkerByte(word) {
-                    output.storeBigEndian(word, at: target)
-                    index &+= 8
-                    target &+= 8
-                    continue
-                }
+    @inline(__always)
+    private static func append(
+        _ token: UInt32, _ entries: Span<UInt32>, _ lengths: Span<UInt8>, _ bits: inout UInt64,
+        _ count: inout UInt64
+    ) {
+        let symbol = JPEGSymbols.symbol(token)
+        let length = UInt64(lengths[symbol])
+        bits = bits &<< length | UInt64(entries[symbol] | token & 0xFFFF)
+        count &+= length
+    }
+
+    @inline(never)
+    private static func file(_ header: [UInt8], _ bytes: Span<UInt8>) -> [UInt8] {
+        let start = header.count
+        var file = header
+        file.append(contentsOf: repeatElement(0, count: bytes.count + bytesAllOnes(bytes) + 2))
+        var output = file.mutableSpan
+        var target = start
+        let words = bytes.count / 8
+        for index in 0..<words {
+            let word = bytes.bigEndianWord(at: index &* 8)
+            if !EntropyBits.hasMarkerByte(word) {
+                output.storeBigEndian(word, at: target)
+                target &+= 8
+                continue
             }
-            output[target] = bytes[index]
-            target &+= bytes[index] == 255 ? 2 : 1
-            index &+= 1
+            for lane in 0..<8 {
+                let byte = UInt8(truncatingIfNeeded: word &>> UInt64(56 &- 8 &* lane))
+                output[target] = byte
+                target &+= byte == 255 ? 2 : 1
+            }
         }
-        return result
+        for index in words * 8..<bytes.count {
+            output[target] = bytes[index]
+            target += bytes[index] == 255 ? 2 : 1
+        }
+        output[target] = 0xFF
+        output[target + 1] = 0xD9
+        return file
+    }
+
+    /// How many bytes are 0xFF.
+    private static func bytesAllOnes(_ bytes: Span<UInt8>) -> Int {
+        var total = 0
+        let words = bytes.count / 8
+        for index in 0..<words {
+            let word = bytes.littleEndianWord(at: index &* 8)
+            guard EntropyBits.hasMarkerByte(word) else { continue }
+            for lane in 0..<8 where word &>> UInt64(8 &* lane) & 255 == 255 { total &+= 1 }
+        }
+        for index in words * 8..<bytes.count where bytes[index] == 255 { total += 1 }
+        return total
     }
 }
 

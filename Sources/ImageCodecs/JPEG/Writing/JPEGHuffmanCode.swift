@@ -17,20 +17,18 @@ struct JPEGHuffmanCode {
         symbols = used.sorted { (depths[$0], $0) < (depths[$1], $1) }.map { UInt8($0) }
     }
 
-    /// Of each symbol its code, and how long that is (T.81 C.2).
-    var codes: [(code: UInt32, length: UInt32)] {
-        var codes = [(code: UInt32, length: UInt32)](repeating: (0, 0), count: 256)
+    /// Each symbol with its code, and how long that is (T.81 C.2).
+    func forEach(_ body: (_ symbol: Int, _ code: UInt32, _ length: UInt32) -> Void) {
         var code: UInt32 = 0
         var next = 0
         for (index, count) in counts.enumerated() {
             for _ in 0..<count {
-                codes[Int(symbols[next])] = (code, UInt32(index + 1))
+                body(Int(symbols[next]), code, UInt32(index + 1))
                 code += 1
                 next += 1
             }
             code <<= 1
         }
-        return codes
     }
 
     /// How deep each symbol lies in Huffman's tree, and a 257th that occurs once: the two rarest become one, again and again.

@@ -9,13 +9,11 @@ struct JPEGQuantiser {
 
     /// Row by row, 1 to 255: what a baseline file can hold.
     let steps: [UInt8]
-    /// Of each row of the block.
+    /// Of each row of the block, the columns in the order of `ForwardDCT.columns`.
     private(set) var factors = InlineArray<8, Factors>(repeating: Factors())
-    /// The level that the transform takes for nought, and by how much it multiplies samples. Both are the same for all
-    /// quantisers, and stored so that the compiler does not know them; `ForwardDCT` has the reason.
-    let middleLevel: SIMD8<Int16>
-    let sampleScale: SIMD8<Int16>
-    /// From positions in the block to zigzag positions: 256 entries for each column, one for each set of its rows, with the
+    /// Of the transform itself, the same for all quantisers.
+    let cosines = ForwardDCT.Factors()
+    /// From places in the block to zigzag positions: 256 entries for each lane of its rows, one for each set of rows, with the
     /// set of their zigzag positions.
     let positions: [UInt64]
 
@@ -24,15 +22,16 @@ struct JPEGQuantiser {
         let scale = quality < 50 ? 5000 / quality : 200 - quality * 2
         let steps = (0..<64).map { UInt8(max(1, min((Int(typical[$0]) * scale + 50) / 100, 255))) }
         self.steps = steps
-        for index in 0..<64 {
-            let (correction, reciprocal, scale) = Self.division(by: Int(steps[index]) * 8)
-            factors[index / 8].correction[index % 8] = correction
-            factors[index / 8].reciprocal[index % 8] = reciprocal
-            factors[index / 8].scale[index % 8] = scale
+        for row in 0..<8 {
+            for lane in 0..<8 {
+                let step = Int(steps[row * 8 + ForwardDCT.columns[lane]])
+                let (correction, reciprocal, scale) = Self.division(by: step * 8)
+                factors[row].correction[lane] = correction
+                factors[row].reciprocal[lane] = reciprocal
+                factors[row].scale[lane] = scale
+            }
         }
         positions = Self.positions
-        middleLevel = SIMD8(repeating: 128)
-        sampleScale = SIMD8(repeating: 16)
     }
 
     /// Factors with which `((x + correction) * reciprocal >> 16) * scale >> 16` is `x / divisor`, rounded to the nearest, for
@@ -58,7 +57,7 @@ struct JPEGQuantiser {
 
     private static let positions: [UInt64] = {
         var zigzag = [Int](repeating: 0, count: 64)
-        for position in 0..<64 { zigzag[Int(Zigzag.natural[position])] = position }
+        for position in 0..<64 { zigzag[Int(ForwardDCT.places[position])] = position }
         return (0..<8 * 256).map { index in
             (0..<8).reduce(UInt64(0)) { found, row in
                 index >> row & 1 == 1 ? found | 1 << UInt64(zigzag[row * 8 + index >> 8]) : found

@@ -1,5 +1,5 @@
-/// The samples of one row of minimum coded units: of each component, all its blocks in the row, taken from the pixels of a
-/// bitmap.
+/// The samples of one row of minimum coded units: of each component, all its blocks in the row, in the order in which they are
+/// coded, each of eight lines.
 struct JPEGSamples {
     /// How pixels become components.
     enum Layout {
@@ -18,57 +18,90 @@ struct JPEGSamples {
 
     let layout: Layout
     private let size: ImageSize
-    /// Lines from one row of samples to the next: of luma, of the two others.
-    let stride: Int
-    let colourStride: Int
+    private let units: Int
     private(set) var luma: [Line]
     private(set) var blue: [Line]
     private(set) var red: [Line]
-    private var upper: [ColourSeparation.Words]
-    private var lower: [ColourSeparation.Words]
     /// The and of all pixels so far, four by four.
     private var common = ColourSeparation.Words(repeating: .max)
-    private let factors: ColourSeparation.Factors
+    private let factors = ColourSeparation.factors
 
     init(of size: ImageSize, as layout: Layout) {
-        self.size = size
-        factors = ColourSeparation.Factors()
-        self.layout = layout
+        (self.size, self.layout) = (size, layout)
         let side = layout.unitSide
-        let units = (size.width + side - 1) / side
-        stride = units * side / 8
-        colourStride = layout == .grey ? 0 : units
-        luma = [Line](repeating: Line(), count: stride * side)
-        blue = [Line](repeating: Line(), count: colourStride * 8)
+        units = (size.width + side - 1) / side
+        // With room for sixteen pixels at the end of a row.
+        let blocks = (size.width + 15) / 16 * 2
+        luma = [Line](repeating: Line(), count: blocks * side)
+        blue = [Line](repeating: Line(), count: layout == .grey ? 0 : blocks * (layout == .quarter ? 4 : 8))
         red = blue
-        upper = [ColourSeparation.Words](repeating: ColourSeparation.Words(), count: stride * 2)
-        lower = upper
     }
 
     /// Whether no pixel so far was translucent.
     var areOpaque: Bool { (0..<4).allSatisfy { common[$0 * 2 + 1] >> 8 == 255 } }
 
+    /// The place of eight samples of luma. In 4:2:0 the blocks of a unit are the upper two, then the lower two.
+    private func lumaLine(row: Int, column: Int) -> Int {
+        guard layout == .quarter else { return column * 8 + row }
+        return (column / 2 * 4 + row / 8 * 2 + column % 2) * 8 + row % 8
+    }
+
     /// Takes the samples of a row of units. Beyond its edges the picture goes on as it ended there: to the right its last
     /// pixel, below its last row of samples.
     mutating func read(unitRow: Int, of pixels: Span<UInt8>) {
         let side = layout.unitSide
-        let step = layout == .quarter ? 2 : 1
         let first = unitRow * side
         let rows = min(side, size.height - first)
         let bytes = size.width * 4
-        var row = 0
-        while row < rows {
+        let whole = size.width / 16 * 64
+        for row in stride(from: 0, to: rows, by: layout == .quarter ? 2 : 1) {
             let start = (first + row) * bytes
-            ColourSeparation.pack(pixels.extracting(start..<start + bytes), into: &upper)
-            if layout == .quarter {
-                // An odd last row counts twice.
-                let next = min(first + row + 1, size.height - 1) * bytes
-                ColourSeparation.pack(pixels.extracting(next..<next + bytes), into: &lower)
+            let upper = pixels.extracting(start..<start + bytes)
+            // An odd last row counts twice.
+            let next = min(first + row + 1, size.height - 1) * bytes
+            let lower = pixels.extracting(next..<next + bytes)
+            // In parts that stay in the nearest cache from luma to colour.
+            for part in stride(from: 0, to: whole, by: Self.bytesOfPart) {
+                let range = part..<min(part + Self.bytesOfPart, whole)
+                convert(upper.extracting(range), lower.extracting(range), column: part / 32, row: row)
             }
-            convert(into: row)
-            row += step
+            if whole < bytes {
+                let upperEnd = Self.end(of: upper, from: whole)
+                let lowerEnd = Self.end(of: lower, from: whole)
+                convert(upperEnd.span, lowerEnd.span, column: whole / 32, row: row)
+            }
         }
         repeatLastRows(rows: rows)
+    }
+
+    private static let bytesOfPart = 2048
+
+    /// Sixteen pixels from a place in a row on, where it has fewer the last one again and again.
+    private static func end(of row: Span<UInt8>, from start: Int) -> InlineArray<64, UInt8> {
+        var end = InlineArray<64, UInt8>(repeating: 0)
+        for pixel in 0..<16 {
+            let place = min(start + pixel * 4, row.count - 4)
+            let bytes = row.extracting(place..<place + 4)
+            for channel in 0..<4 { end[pixel &* 4 &+ channel] = bytes[channel] }
+        }
+        return end
+    }
+
+    /// Converts a row of pixels, sixteen by sixteen; where colour has half the resolution, two rows.
+    private mutating func convert(_ upper: Span<UInt8>, _ lower: Span<UInt8>, column: Int, row: Int) {
+        let factors = factors
+        let line = lumaLine(row: row, column: column)
+        common &= ColourSeparation.luma(
+            upper, factors.span, into: &luma, at: line, step: layout == .quarter ? 32 : 16)
+        switch layout {
+        case .grey: break
+        case .full: ColourSeparation.colour(upper, factors.span, blue: &blue, red: &red, at: line)
+        case .quarter:
+            common &= ColourSeparation.luma(
+                lower, factors.span, into: &luma, at: line + 1, step: 32)
+            ColourSeparation.colour(
+                upper, lower, factors.span, blue: &blue, red: &red, at: column * 4 + row / 2)
+        }
     }
 
     /// Takes the samples of a row of units from planes that have the layout's resolutions.
@@ -76,66 +109,62 @@ struct JPEGSamples {
         let first = unitRow * layout.unitSide
         let rows = min(layout.unitSide, size.height - first)
         let samples = picture.samples.span
-        Self.copy(samples, picture.planes[0], rows: first..<first + rows, to: &luma, stride: stride)
+        let step = layout == .quarter ? 32 : 16
+        for row in 0..<rows {
+            let line = lumaLine(row: row, column: 0)
+            Self.copy(samples, picture.planes[0], row: first + row, to: &luma, at: line, step: step)
+        }
         if layout != .grey {
-            let colourRows = unitRow * 8..<unitRow * 8 + (layout == .quarter ? (rows + 1) / 2 : rows)
-            Self.copy(samples, picture.planes[1], rows: colourRows, to: &blue, stride: colourStride)
-            Self.copy(samples, picture.planes[2], rows: colourRows, to: &red, stride: colourStride)
+            for row in 0..<(layout == .quarter ? (rows + 1) / 2 : rows) {
+                let place = unitRow * 8 + row
+                Self.copy(samples, picture.planes[1], row: place, to: &blue, at: row, step: 16)
+                Self.copy(samples, picture.planes[2], row: place, to: &red, at: row, step: 16)
+            }
         }
         repeatLastRows(rows: rows)
     }
 
+    /// Copies a row of samples to lines as `ColourSeparation.luma` does, in as many blocks as there is room for.
     private static func copy(
-        _ samples: Span<UInt8>, _ plane: PlanarPicture.Plane, rows: Range<Int>, to allLines: inout [Line],
-        stride: Int
+        _ samples: Span<UInt8>, _ plane: PlanarPicture.Plane, row: Int, to allLines: inout [Line],
+        at line: Int, step: Int
     ) {
         var lines = allLines.mutableSpan
+        let start = plane.offset + row * plane.stride
         let whole = plane.size.width / 8
-        for (index, row) in rows.enumerated() {
-            let start = plane.offset + row * plane.stride
-            for group in 0..<whole {
-                let vector = samples.vector8(at: start &+ group &* 8)
-                lines[index &* stride &+ group] = lanes { Int16(truncatingIfNeeded: vector[$0]) }
+        let last = start + plane.size.width - 1
+        var block = 0
+        while true {
+            let target = line &+ block / 2 &* step &+ block % 2 &* 8
+            guard target < lines.count else { return }
+            let place = start &+ block &* 8
+            if block < whole {
+                let vector = samples.vector8(at: place)
+                lines[target] = lanes { Int16(truncatingIfNeeded: vector[$0]) } &<< Line(repeating: 4)
+            } else {
+                lines[target] =
+                    lanes { Int16(truncatingIfNeeded: samples[min(place &+ $0, last)]) }
+                    &<< Line(repeating: 4)
             }
-            let last = start + plane.size.width - 1
-            for group in whole..<stride {
-                lines[index &* stride &+ group] = lanes {
-                    Int16(truncatingIfNeeded: samples[min(start &+ group &* 8 &+ $0, last)])
-                }
-            }
+            block &+= 1
         }
     }
 
     /// Fills a row of units of which the picture has but so many rows.
     private mutating func repeatLastRows(rows: Int) {
         let side = layout.unitSide
+        for missing in rows..<side {
+            for column in 0..<units * side / 8 {
+                luma[lumaLine(row: missing, column: column)] = luma[lumaLine(row: rows - 1, column: column)]
+            }
+        }
+        guard layout != .grey else { return }
         let colourRows = layout == .quarter ? (rows + 1) / 2 : rows
-        for missing in rows..<side { luma.copyLines(rows - 1, to: missing, stride: stride) }
         for missing in colourRows..<8 {
-            blue.copyLines(colourRows - 1, to: missing, stride: colourStride)
-            red.copyLines(colourRows - 1, to: missing, stride: colourStride)
+            for unit in 0..<units {
+                blue[unit * 8 + missing] = blue[unit * 8 + colourRows - 1]
+                red[unit * 8 + missing] = red[unit * 8 + colourRows - 1]
+            }
         }
-    }
-
-    /// Converts a row of pixels; where colour has half the resolution, two.
-    private mutating func convert(into row: Int) {
-        let (upper, lower, factors) = (upper, lower, factors)
-        switch layout {
-        case .grey: ColourSeparation.grey(upper.span, &common, into: &luma, at: row * stride)
-        case .full:
-            ColourSeparation.separate(
-                upper.span, factors, &common, into: &luma, &blue, &red, at: row * stride)
-        case .quarter:
-            ColourSeparation.separate(
-                upper.span, lower.span, factors, &common, into: &luma, &blue, &red, at: row * stride,
-                stride: stride,
-                colourAt: row / 2 * colourStride)
-        }
-    }
-}
-
-extension [JPEGSamples.Line] {
-    fileprivate mutating func copyLines(_ source: Int, to target: Int, stride: Int) {
-        for column in 0..<stride { self[target * stride + column] = self[source * stride + column] }
     }
 }

@@ -5,75 +5,104 @@ struct JPEGSymbols {
     enum Table {
         static let count = 4
         @inline(__always)
-        static func dc(_ component: Int) -> UInt32 { component == 0 ? 0 : 512 }
+        static func dc(_ component: Int) -> UInt32 { component == 0 ? 0 : 2 }
         @inline(__always)
-        static func ac(_ component: Int) -> UInt32 { component == 0 ? 256 : 768 }
+        static func ac(_ component: Int) -> UInt32 { component == 0 ? 1 : 3 }
     }
 
-    /// From the lowest bit: 8 bits of symbol, 2 of table, 6 free, 16 of what follows the code, as many of which count as
-    /// the symbol's lowest four bits say.
-    private(set) var tokens: [UInt32]
+    /// From the lowest bit: 16 of what follows the code, as many of which count as the symbol's lowest four bits say, 6 free, 8
+    /// of symbol, 2 of table.
+    private(set) var tokens: [UInt32] = []
     private(set) var count = 0
     /// Of each table's symbols, how often they occur.
     private(set) var frequencies = [UInt32](repeating: 0, count: Table.count * 256)
     /// The last DC coefficient of each component.
-    private var predictions: [Int32] = [0, 0, 0]
+    private var predictions: InlineArray<3, Int32> = [0, 0, 0]
+    private let magnitudes = Self.magnitudes
 
-    /// Makes room for so many blocks of a usual picture, fewer than ten tokens each, and so many of any.
-    init(usualBlocks: Int, blocks: Int) {
-        tokens = [UInt32](repeating: 0, count: usualBlocks * 10 + blocks * Self.mostOfBlock)
-    }
+    /// Of a token, where its symbol lies among those of all tables.
+    @inline(__always)
+    static func symbol(_ token: UInt32) -> Int { Int(truncatingIfNeeded: token &>> 22) }
 
     /// The tokens that a block may have: each coefficient, runs of zeros, its end.
-    static let mostOfBlock = 68
+    private static let mostOfBlock = 68
+
+    /// Reserves memory for the tokens that so many blocks usually have, in one piece of at least 160 kB. The system provides its
+    /// pages when they are first written. glibc takes the size of the first such piece as a measure: below twice that size
+    /// it keeps freed memory. With smaller pieces it returned the memory after every picture, and page faults took a third of
+    /// the time of a small one.
+    init(blocks: Int) {
+        tokens.reserveCapacity(max(blocks * 16, 40_960))
+    }
 
     /// Makes room for so many more blocks.
-    mutating func reserve(blocks: Int) {
+    private mutating func reserve(blocks: Int) {
         let needed = count + blocks * Self.mostOfBlock
-        if needed > tokens.count {
-            tokens.append(contentsOf: repeatElement(0, count: max(needed - tokens.count, tokens.count / 2)))
-        }
+        guard needed > tokens.count else { return }
+        tokens.append(contentsOf: repeatElement(0, count: needed + count / 8 - tokens.count))
     }
 
-    /// Adds a block beyond the picture's edge: as the one before it, without any coefficient but the first.
-    mutating func addEmptyBlock(of component: Int) {
-        add(Table.dc(component))
-        add(Table.ac(component))
+    /// Adds a row of units, with a block of each of `components`. `transform` makes a unit's block and answers where it has
+    /// coefficients, a bit for each zigzag position; nil for a block beyond the picture's edge, which is as the one before it,
+    /// without any coefficient but the first.
+    @inline(__always)
+    mutating func addRow(
+        units: Int, components: [Int],
+        _ transform: (_ unit: Int, _ part: Int, inout CoefficientBlock) -> UInt64?
+    ) {
+        reserve(blocks: units * components.count)
+        let magnitudes = magnitudes
+        count = Self.add(
+            units: units, components, transform, to: &tokens, at: count, &frequencies, &predictions,
+            magnitudes.span)
     }
 
-    private mutating func add(_ token: UInt32) {
-        tokens[count] = token
-        frequencies[Int(token & 1023)] += 1
-        count += 1
-    }
-
-    /// Adds a block; `positions` has a bit for each coefficient that is not zero, in zigzag order. There must be room.
-    mutating func add(_ coefficients: Span<Int16>, positions: UInt64, of component: Int) {
-        let dc = Int32(coefficients[0])
-        let difference = dc &- predictions[component]
-        predictions[component] = dc
-        count = Self.append(
-            coefficients, positions, difference: difference, dc: Table.dc(component), ac: Table.ac(component),
-            to: &tokens, at: count, &frequencies, Self.magnitudes.span)
-    }
-
-    /// Appends a block's tokens, and answers where the next one's begin.
-    @inline(never)
-    private static func append(
-        _ coefficients: Span<Int16>, _ positions: UInt64, difference: Int32, dc: UInt32, ac: UInt32,
+    @inline(__always)
+    private static func add(
+        units: Int, _ components: [Int],
+        _ transform: (_ unit: Int, _ part: Int, inout CoefficientBlock) -> UInt64?,
         to allTokens: inout [UInt32], at start: Int, _ allFrequencies: inout [UInt32],
-        _ magnitudes: Span<UInt32>
+        _ allPredictions: inout InlineArray<3, Int32>, _ magnitudes: Span<UInt32>
     ) -> Int {
         var tokens = allTokens.mutableSpan
         var frequencies = allFrequencies.mutableSpan
+        var predictions = allPredictions
+        var block = CoefficientBlock(repeating: 0)
+        var next = start
+        for unit in 0..<units {
+            for part in 0..<components.count {
+                let component = components[part]
+                let positions = transform(unit, part, &block)
+                var difference: Int32 = 0
+                if positions != nil {
+                    difference = Int32(block[0]) &- predictions[component]
+                    predictions[component] = Int32(block[0])
+                }
+                next = append(
+                    block.span, positions ?? 0, difference: difference, dc: Table.dc(component),
+                    ac: Table.ac(component), to: &tokens, at: next, &frequencies, magnitudes)
+            }
+        }
+        allPredictions = predictions
+        return next
+    }
+
+    /// Appends a block's tokens, and answers where the next one's begin.
+    @inline(__always)
+    private static func append(
+        _ coefficients: Span<Int16>, _ positions: UInt64, difference: Int32, dc: UInt32, ac: UInt32,
+        to tokens: inout MutableSpan<UInt32>, at start: Int, _ frequencies: inout MutableSpan<UInt32>,
+        _ magnitudes: Span<UInt32>
+    ) -> Int {
         precondition(start >= 0 && start <= tokens.count - mostOfBlock && frequencies.count == 1024)
         precondition(coefficients.count == 64 && magnitudes.count == 4096)
         var next = start
-        let first = magnitudes[Int(truncatingIfNeeded: difference &+ 2048) & 4095] | dc
+        let first = magnitudes[Int(truncatingIfNeeded: difference) & 4095] | dc &<< 30
         tokens[next] = first
-        frequencies[Int(truncatingIfNeeded: first & 1023)] &+= 1
+        frequencies[symbol(first)] &+= 1
         next &+= 1
 
+        let table = ac &<< 30
         var rest = positions & ~1
         var last = 0
         while rest != 0 {
@@ -82,34 +111,34 @@ struct JPEGSymbols {
             var run = position &- last &- 1
             last = position
             if run > 15 {
+                let sixteen = table | 0xF0 &<< 22
                 for _ in 0..<run &>> 4 {
-                    tokens[next] = ac | 0xF0
+                    tokens[next] = sixteen
                     next &+= 1
                 }
-                frequencies[Int(truncatingIfNeeded: ac | 0xF0) & 1023] &+= UInt32(
-                    truncatingIfNeeded: run &>> 4)
+                frequencies[symbol(sixteen)] &+= UInt32(truncatingIfNeeded: run &>> 4)
                 run &= 15
             }
-            let value = Int(coefficients[Int(Zigzag.natural[position & 63]) & 63])
-            let token =
-                magnitudes[(value &+ 2048) & 4095] | ac | UInt32(truncatingIfNeeded: run) &<< 4
+            let value = Int(coefficients[Int(ForwardDCT.places[position & 63]) & 63])
+            let token = magnitudes[value & 4095] | table | UInt32(truncatingIfNeeded: run) &<< 26
             tokens[next] = token
-            frequencies[Int(truncatingIfNeeded: token & 1023)] &+= 1
+            frequencies[symbol(token)] &+= 1
             next &+= 1
         }
         if last < 63 {
-            tokens[next] = ac
-            frequencies[Int(truncatingIfNeeded: ac & 1023)] &+= 1
+            tokens[next] = table
+            frequencies[symbol(table)] &+= 1
             next &+= 1
         }
         return next
     }
 
-    /// Of each value from -2048 to 2047 the token of a symbol with as many bits as it has, and these bits, of negative ones
-    /// those of one less (T.81 F.1.2.1.1).
-    private static let magnitudes: [UInt32] = (-2048..<2048).map { value in
+    /// Of each value from 0 to 2047, then from -2048 to -1, the token of a symbol with as many bits as it has, and these bits, of
+    /// negative ones those of one less (T.81 F.1.2.1.1).
+    private static let magnitudes: [UInt32] = (0..<4096).map { index in
+        let value = index < 2048 ? index : index - 4096
         let length = UInt32(Int.bitWidth - abs(value).leadingZeroBitCount)
         let bits = UInt32(truncatingIfNeeded: value < 0 ? value - 1 : value) & (1 << length - 1)
-        return bits << 16 | length
+        return length << 22 | bits
     }
 }

@@ -13,11 +13,12 @@ struct JPEGUnits {
         blocks = ImageSize(width: (size.width + 7) / 8, height: (size.height + 7) / 8)
     }
 
-    private var blocksOfUnit: Int {
+    /// The component of each block of a unit.
+    private var components: [Int] {
         switch layout {
-        case .grey: 1
-        case .full: 3
-        case .quarter: 6
+        case .grey: [0]
+        case .full: [0, 1, 2]
+        case .quarter: [0, 0, 0, 0, 1, 2]
         }
     }
 
@@ -29,38 +30,26 @@ struct JPEGUnits {
         _ read: (inout JPEGSamples, _ unitRow: Int) -> Void
     ) throws(ImageEncodingError) -> JPEGSymbols {
         var samples = JPEGSamples(of: size, as: layout)
-        let blocksOfRow = units.width * blocksOfUnit
-        var symbols = JPEGSymbols(usualBlocks: blocksOfRow * units.height, blocks: blocksOfRow)
-        var block = CoefficientBlock(repeating: 0)
+        let components = components
+        let lumaBlocks = layout == .quarter ? 4 : 1
+        var symbols = JPEGSymbols(blocks: units.width * units.height * components.count)
         for row in 0..<units.height {
             read(&samples, row)
             guard samples.areOpaque else { throw .transparent }
-            symbols.reserve(blocks: blocksOfRow)
-            for column in 0..<units.width {
-                if layout == .quarter {
-                    for part in 0..<4 {
-                        let (x, y) = (column &* 2 &+ part & 1, row &* 2 &+ part &>> 1)
-                        guard x < blocks.width, y < blocks.height else {
-                            symbols.addEmptyBlock(of: 0)
-                            continue
-                        }
-                        let origin = (part &>> 1) &* 8 &* samples.stride &+ x
-                        let found = ForwardDCT.transform(
-                            samples.luma.span, at: origin, stride: samples.stride, luma, into: &block)
-                        symbols.add(block.span, positions: found, of: 0)
-                    }
-                } else {
-                    let found = ForwardDCT.transform(
-                        samples.luma.span, at: column, stride: samples.stride, luma, into: &block)
-                    symbols.add(block.span, positions: found, of: 0)
+            symbols.addRow(units: units.width, components: components) { unit, part, block in
+                if part == lumaBlocks {
+                    return ForwardDCT.transform(samples.blue.span, at: unit &* 8, colour, into: &block)
                 }
-                if layout == .grey { continue }
-                let blue = ForwardDCT.transform(
-                    samples.blue.span, at: column, stride: samples.colourStride, colour, into: &block)
-                symbols.add(block.span, positions: blue, of: 1)
-                let red = ForwardDCT.transform(
-                    samples.red.span, at: column, stride: samples.colourStride, colour, into: &block)
-                symbols.add(block.span, positions: red, of: 2)
+                if part > lumaBlocks {
+                    return ForwardDCT.transform(samples.red.span, at: unit &* 8, colour, into: &block)
+                }
+                if lumaBlocks == 4 {
+                    // Units at the edges may have blocks beyond them.
+                    let (x, y) = (unit &* 2 &+ part & 1, row &* 2 &+ part &>> 1)
+                    guard x < blocks.width, y < blocks.height else { return nil }
+                }
+                return ForwardDCT.transform(
+                    samples.luma.span, at: (unit &* lumaBlocks &+ part) &* 8, luma, into: &block)
             }
         }
         return symbols

@@ -1,0 +1,60 @@
+import FoundationEssentials
+import MovieCatalogue
+
+/// The films of a catalogue, ready to be browsed. Making it takes long for many films, and so is not done on the browser's
+/// thread.
+struct FilmSet: Sendable {
+    /// What a refresh found of a film.
+    enum Change: Sendable { case new, changed }
+
+    let catalogue: Catalogue
+    /// The base URL of the posters.
+    let base: BaseURL
+    /// Made before the first key of a filter, which would wait for it.
+    let index: FilmIndex
+    /// What the refresh found, by the film's number.
+    private(set) var changes: [Int: Change] = [:]
+    /// How many films the refresh found gone.
+    private(set) var removed = 0
+
+    /// No films.
+    init() {
+        self.init(
+            OpenCatalogue(catalogue: Catalogue(name: nil, movies: []), base: BaseURL(URL(filePath: "/"))))
+    }
+
+    /// - Parameter shown: the films that a refresh replaces; nil for the first ones.
+    init(_ open: OpenCatalogue, replacing shown: Catalogue? = nil) {
+        catalogue = open.catalogue
+        base = open.base
+        index = FilmIndex(catalogue.movies)
+        guard let shown else { return }
+        var old = Dictionary(shown.movies.map { ($0.id, $0) }) { first, _ in first }
+        for (number, movie) in catalogue.movies.enumerated() {
+            guard let before = old.removeValue(forKey: movie.id) else {
+                changes[number] = .new
+                continue
+            }
+            if before != movie { changes[number] = .changed }
+        }
+        removed = old.count
+    }
+
+    /// The same where the films before were not all: which are new is not known.
+    var unmarked: FilmSet {
+        var films = self
+        films.changes = [:]
+        films.removed = 0
+        return films
+    }
+
+    /// `Refreshed: 2 new (+), 1 changed (~), 1 gone`.
+    var summary: String {
+        let counts = [
+            (changes.values.count { $0 == .new }, "new (+)"),
+            (changes.values.count { $0 == .changed }, "changed (~)"), (removed, "gone"),
+        ]
+        let parts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return "Refreshed: " + (parts.isEmpty ? "nothing has changed" : parts.joined(separator: ", "))
+    }
+}

@@ -1,0 +1,39 @@
+import FoundationEssentials
+import MovieCatalogue
+
+/// The films of a catalogue's pages that have come so far. Each page is parsed once.
+struct CatalogueParts: Sendable {
+    private var first: OpenCatalogue
+    private var rest: [Catalogue] = []
+    /// How many films have come. One that stands on two pages counts twice.
+    private(set) var films: Int
+    /// Whether these are all pages.
+    private(set) var isWhole: Bool
+
+    /// The films of the first page.
+    init(_ page: CataloguePages.Page) throws(CatalogueError) {
+        first = OpenCatalogue(
+            catalogue: try Catalogue(parsing: page.bytes), base: page.base, confirmed: page.confirmed)
+        films = first.catalogue.movies.count
+        isWhole = page.isLast
+    }
+
+    /// Adds the films of the next page.
+    mutating func append(_ page: CataloguePages.Page) throws(CatalogueError) {
+        let catalogue = try Catalogue(parsing: page.bytes)
+        // Addresses are relative to their own page.
+        let isBeside =
+            page.base.url.deletingLastPathComponent() == first.base.url.deletingLastPathComponent()
+        rest.append(isBeside ? catalogue : catalogue.resolvingPosters(against: page.base.url))
+        films += catalogue.movies.count
+        isWhole = page.isLast
+        // The whole is as old as its oldest page.
+        first.confirmed = [first.confirmed, page.confirmed].compactMap(\.self).min()
+    }
+
+    /// The films so far as one catalogue.
+    var open: OpenCatalogue {
+        OpenCatalogue(
+            catalogue: first.catalogue.appending(rest), base: first.base, confirmed: first.confirmed)
+    }
+}

@@ -1,0 +1,239 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import TestTraits
+import Testing
+
+/// What the browser shows of its catalogue while that comes, and where it does not.
+@Suite("The browser's catalogue", .serialized, .ownThread, .timeLimit(.minutes(30)))
+struct BrowserCatalogueTests {
+    private typealias Feed = FilmFeed
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func started(_ catalogue: String, columns: Int = 80, rows: Int = 24) throws -> PseudoTerminal {
+        // The server waits for the test, and the test for a machine that may be busy.
+        try PseudoTerminal(
+            BuiltProgram.path("marquee"), ["--catalogue", catalogue, "--timeout", "600"],
+            environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path], columns: columns,
+            rows: rows)
+    }
+
+    private func quit(_ terminal: PseudoTerminal) {
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    private func title(_ terminal: PseudoTerminal, has text: String) -> Bool {
+        terminal.waits { $0.text(ofRow: 0).contains(text) }
+    }
+
+    private func status(_ terminal: PseudoTerminal, has text: String) -> Bool {
+        terminal.waits { $0.text(ofRow: $0.size.rows - 1).contains(text) }
+    }
+
+    @Test("the first frame is there before the server has answered, and keys work")
+    func loading() throws {
+        let gate = Gate()
+        let feed = try Feed(Feed.film("a"), gate: gate)
+        let terminal = try started(feed.catalogue)
+        #expect(title(terminal, has: "loading…"))
+        #expect(!terminal.settings.isCooked)
+        #expect(terminal.waits { $0.row(containing: "Loading \(feed.catalogue)…") != nil })
+        // Those that move are harmless, and nothing is asked for again.
+        terminal.type("jkGgR\r ?")
+        #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil })
+        terminal.resize(columns: 20, rows: 5)
+        #expect(
+            terminal.waits { $0.row(containing: "Marquee wants a") == 0 && $0.row(containing: "more") != nil }
+        )
+        terminal.resize(columns: 90, rows: 20)
+        #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil && $0.size.columns == 90 })
+        terminal.type("\u{1B}")
+        #expect(terminal.waits { $0.row(containing: "Loading http") != nil })
+        gate.open()
+        #expect(
+            terminal.waits { $0.row(containing: "Film a.") == 1 && !$0.text(ofRow: 0).contains("loading") })
+        #expect(feed.origin.requests.count == 1)
+        quit(terminal)
+    }
+
+    @Test("q, Ctrl-C and SIGTERM end it while the server is waited for", arguments: ["q", "\u{3}", ""])
+    func quitWhileLoading(key: String) throws {
+        let feed = try Feed(Feed.film("a"), gate: Gate())
+        let terminal = try started(feed.catalogue)
+        try #require(title(terminal, has: "loading…"))
+        if key.isEmpty { terminal.send(SIGTERM) } else { terminal.type(key) }
+        #expect(terminal.waitForEnd() == .exited(key.isEmpty ? 128 + SIGTERM : 0))
+        #expect(terminal.settings == terminal.settingsBefore)
+    }
+
+    @Test("without an answer and without cached films the error is the command's")
+    func nothingCached() throws {
+        let feed = try Feed()
+        feed.die()
+        let terminal = try started(feed.catalogue)
+        #expect(terminal.waitForEnd() == .exited(2))
+        #expect(terminal.screen.row(containing: "marquee: \(feed.catalogue): ") != nil)
+        #expect(terminal.settings == terminal.settingsBefore)
+    }
+
+    @Test(
+        "the cached films are shown as out of date; R asks again, keeps the selection and marks what changed")
+    func outOfDate() throws {
+        let feed = try Feed(Feed.film("a"), Feed.film("b"), Feed.film("c"))
+        let first = try started(feed.catalogue)
+        try #require(title(first, has: "1/3"))
+        quit(first)
+        feed.die()
+        let terminal = try started(feed.catalogue)
+        #expect(title(terminal, has: "out of date, "))
+        #expect(terminal.screen.row(containing: "Film a.") == 1)
+        #expect(status(terminal, has: "Out of date: the connection was lost"))
+        terminal.type("jj")
+        #expect(title(terminal, has: "3/3"))
+        // A refresh that fails keeps it all.
+        terminal.type("R")
+        #expect(status(terminal, has: "Out of date: the connection was lost"))
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("3/3") && $0.row(containing: "Film b.") != nil })
+        feed.give([Feed.film("new"), Feed.film("b", score: 9), Feed.film("c")])
+        terminal.type("R")
+        #expect(status(terminal, has: "Refreshed: 1 new (+), 1 changed (~), 1 gone"))
+        #expect(terminal.waits { !$0.text(ofRow: 0).contains("out of date") })
+        #expect(title(terminal, has: "3/3"))
+        terminal.type("g")
+        #expect(
+            terminal.waits {
+                $0.row(containing: "+ Film new.") == 1 && $0.row(containing: "~ Film b.") != nil
+            })
+        #expect(terminal.screen.row(containing: "Film a.") == nil)
+        terminal.type("\r")
+        #expect(terminal.waits { $0.row(containing: "+ new since the refresh") != nil })
+        quit(terminal)
+    }
+
+    @Test("a second R does nothing while the first is waited for, which the title says")
+    func secondRefresh() throws {
+        let gate = Gate()
+        let answers = [Feed.film("a"), Feed.film("b")].map {
+            FilmServer.response("200 OK", "{\"movies\":[\($0)]}")
+        }
+        let origin = try ScriptedOrigin { connection in
+            connection == 0
+                ? [.readHead, .send(answers[0]), .awaitClose]
+                : [.readHead, .wait(gate), .send(answers[1]), .awaitClose]
+        }
+        let terminal = try started(origin.url("/films.json").absoluteString)
+        try #require(title(terminal, has: "1/1"))
+        terminal.type("RRR")
+        #expect(title(terminal, has: "refreshing…"))
+        terminal.type("R?")
+        try #require(terminal.waits { $0.row(containing: "Esc goes back") != nil })
+        terminal.type(" ")
+        gate.open()
+        #expect(status(terminal, has: "Refreshed: 1 new (+), 1 gone"))
+        terminal.type("s")
+        #expect(title(terminal, has: "best first"))
+        #expect(origin.requests.count == 2)
+        quit(terminal)
+    }
+
+    @Test("the first page is shown while the rest comes; where that breaks off, the title says so")
+    func pages() throws {
+        let (second, third) = (Gate(), Gate())
+        func page(_ films: String..., next: String? = nil) -> String {
+            FilmServer.response(
+                "200 OK", "{\"movies\":[\(films.joined(separator: ","))]}",
+                fields: next.map { "Link: <\($0)>; rel=\"next\"\r\n" } ?? "")
+        }
+        let first = page(Feed.film("a"), Feed.film("b"), next: "?2")
+        let failure = FilmServer.response("500 Internal Server Error", "{}")
+        let middle = page(Feed.film("c"), next: "?3")
+        let last = page(Feed.film("d"))
+        let origin = try ScriptedOrigin { connection in
+            if connection == 0 {
+                return [
+                    .readHead, .send(first), .readHead, .wait(second), .send(middle), .readHead, .wait(third),
+                    .send(failure),
+                ]
+            }
+            return [
+                .forever([
+                    .respond { head, _ in head.contains("?3") ? failure : head.contains("?2") ? last : first }
+                ])
+            ]
+        }
+        let terminal = try started(origin.url("/films.json").absoluteString)
+        #expect(title(terminal, has: "loading… 2 films so far"))
+        #expect(terminal.waits { $0.row(containing: "Film a.") == 1 && $0.text(ofRow: 0).contains("1/2") })
+        terminal.type("j")
+        #expect(title(terminal, has: "2/2"))
+        second.open()
+        #expect(title(terminal, has: "loading… 3 films so far"))
+        third.open()
+        #expect(title(terminal, has: "incomplete"))
+        #expect(title(terminal, has: "2/3"))
+        #expect(status(terminal, has: "Incomplete: the server answered 500"))
+        terminal.type("R")
+        #expect(status(terminal, has: "All films are here"))
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("2/3") && $0.row(containing: "Film d.") != nil })
+        quit(terminal)
+    }
+
+    @Test("R reads a file again, in whatever form it is now, and keeps the films where it cannot be read")
+    func file() throws {
+        let path = folder.file("films")
+        try Data("[\(Feed.film("a"))]".utf8).write(to: URL(filePath: path))
+        let terminal = try started(path)
+        try #require(title(terminal, has: "1/1"))
+        try Data("[\(Feed.film("a")),".utf8).write(to: URL(filePath: path))
+        terminal.type("R")
+        #expect(status(terminal, has: "Out of date: line 1"))
+        #expect(terminal.screen.row(containing: "Film a.") == 1)
+        let xml = "<catalogue name='N'><movie id='x'><title>Film x.</title></movie></catalogue>"
+        try Data(xml.utf8).write(to: URL(filePath: path))
+        terminal.type("R")
+        #expect(
+            terminal.waits { $0.row(containing: "+ Film x.") == 1 && $0.row(containing: "Film a.") == nil })
+        try Data("[]".utf8).write(to: URL(filePath: path))
+        terminal.type("R")
+        #expect(terminal.waits { $0.row(containing: "The catalogue has no films.") != nil })
+        quit(terminal)
+    }
+
+    @Test("the status line says why the selected film has no poster")
+    func posters() throws {
+        let origin = try ScriptedOrigin { _ in
+            [
+                .forever([
+                    .respond { head, _ in
+                        head.contains("/404")
+                            ? FilmServer.response("404 Not Found")
+                            : FilmServer.response("200 OK", "<!doctype html><p>Log in</p>")
+                    }
+                ])
+            ]
+        }
+        let posters = [
+            (
+                origin.url("/404").absoluteString,
+                "No poster: the server answered 404 (not found); r asks again"
+            ),
+            (origin.url("/html").absoluteString, "No poster: not an image"),
+            ("http://192.0.2.1/a.jpg", "No poster: plain http to 192.0.2.1 is refused"),
+            ("http://127.0.0.1:1/a.jpg", "No poster: no connection"),
+            ("gopher://x/y", "No poster: gopher://x/y: the scheme gopher is not read"),
+            (nil, "No poster: the catalogue names none"),
+        ]
+        let films = posters.enumerated().map { Feed.film("\($0)", poster: $1.0) }
+        try Data("[\(films.joined(separator: ","))]".utf8).write(to: URL(filePath: folder.file("films")))
+        let terminal = try started(folder.file("films"), columns: 100)
+        for (_, text) in posters {
+            #expect(status(terminal, has: text), "\(terminal.screen.rows)")
+            terminal.type("j")
+        }
+        quit(terminal)
+    }
+}

@@ -1,0 +1,121 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite("marquee list without an answer", .serialized, .timeLimit(.minutes(30)))
+struct CatalogueOutageTests {
+    private typealias Feed = FilmFeed
+
+    private let home: TemporaryFolder
+
+    init() throws { home = try TemporaryFolder() }
+
+    private func list(_ catalogue: String, _ words: String...) async throws -> Program.Outcome {
+        try await Program.run(
+            ["list", "--catalogue", catalogue] + words, environment: ["XDG_CACHE_HOME": home.path])
+    }
+
+    @Test(
+        "the cached films are listed, with a line that says why and how old they are, and the status is 1",
+        arguments: [
+            "", "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n{\"movies\": [",
+            "SSH-2.0-x\r\n\r\n",
+        ])
+    func outage(answer: String) async throws {
+        let feed = try Feed(Feed.film("a"), Feed.film("b"))
+        let before = try await list(feed.catalogue, "--plain")
+        #expect(before.status == 0 && before.errors.isEmpty)
+        feed.answer(answer)
+        for form in ["--plain", "--json"] {
+            let after = try await list(feed.catalogue, form)
+            #expect(after.status == 1)
+            #expect(form == "--json" ? try JSON.array(after.text).count == 2 : after.lines == before.lines)
+            #expect(after.errorLines.count == 1)
+            #expect(after.errorText.hasPrefix("marquee: \(feed.catalogue): "))
+            #expect(after.errorText.contains("; these are the cached films, "))
+            #expect(after.errorText.hasSuffix(" old\n"), "\(after.errorText)")
+        }
+    }
+
+    @Test("the best are those of the cached films where the server does not tell them")
+    func top() async throws {
+        let feed = try Feed(Feed.film("a"), Feed.film("b", score: 9))
+        _ = try await list(feed.catalogue)
+        feed.die()
+        let top = try await list(feed.catalogue, "--top", "1", "--plain")
+        #expect(top.status == 1 && top.lines.map { $0.prefix { $0 != "\t" } } == ["b"])
+    }
+
+    @Test(
+        "what is not cached is an error, and so is an answer that is no catalogue, which leaves the cached one alone"
+    )
+    func noCatalogue() async throws {
+        let feed = try Feed()
+        feed.die()
+        let nothing = try await list(feed.catalogue)
+        #expect(nothing.status == 2 && nothing.text.isEmpty && nothing.errorLines.count == 1)
+        feed.give([Feed.film("a")])
+        #expect(try await list(feed.catalogue).status == 0)
+        feed.answer(FilmServer.response("200 OK", "<!DOCTYPE html><html><p>Log in</p></html>"))
+        let page = try await list(feed.catalogue)
+        #expect(page.status == 2 && page.errorText.contains("it is a web page"), "\(page.errorText)")
+        feed.answer(FilmServer.response("401 Unauthorized"))
+        #expect(try await list(feed.catalogue).status == 2)
+        let offline = try await list(feed.catalogue, "--offline", "--plain")
+        #expect(offline.status == 0 && offline.lines.count == 1, "\(offline.errorText)")
+    }
+
+    @Test("the pages of a reading that breaks off do not take the place of those that were a whole")
+    func pages() async throws {
+        func page(_ film: String, next: String? = nil) -> String {
+            FilmServer.response(
+                "200 OK", "{\"movies\":[\(film)]}",
+                fields: next.map { "Link: <\($0)>; rel=\"next\"\r\n" } ?? "")
+        }
+        // The second reading finds another first page, which leads elsewhere, where the server fails.
+        let readings = [
+            ["/films.json": page(Feed.film("a"), next: "?a"), "/films.json?a": page(Feed.film("b"))],
+            ["/films.json": page(Feed.film("new"), next: "?new")],
+        ]
+        let origin = try ScriptedOrigin { connection in
+            [
+                .forever([
+                    .respond { head, _ in
+                        readings[min(connection, 1)][String(head.split(separator: " ")[1])]
+                            ?? FilmServer.response("500 Internal Server Error")
+                    }
+                ])
+            ]
+        }
+        let catalogue = origin.url("/films.json").absoluteString
+        #expect(try await list(catalogue, "--plain").lines.count == 2)
+        for _ in 0..<2 {
+            let run = try await list(catalogue, "--plain")
+            #expect(run.status == 1 && run.lines.map { $0.prefix { $0 != "\t" } } == ["a", "b"])
+            #expect(run.errorText.contains("films.json?new: the server answered 500"), "\(run.errorText)")
+        }
+    }
+
+    @Test("the server is asked each time whether what is cached still holds")
+    func validation() async throws {
+        let origin = try ScriptedOrigin([
+            .forever([
+                .respond { head, _ in
+                    head.contains("If-None-Match: \"1\"")
+                        ? "HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n"
+                        : FilmServer.response(
+                            "200 OK", "{\"movies\":[\(Feed.film("a"))]}",
+                            fields: "ETag: \"1\"\r\nCache-Control: max-age=3600\r\n")
+                }
+            ])
+        ])
+        let catalogue = origin.url("/films.json").absoluteString
+        for number in 1...3 {
+            let run = try await list(catalogue, "--plain")
+            #expect(run.status == 0 && run.lines.count == 1)
+            #expect(origin.requests.count == number)
+        }
+        #expect(origin.heads.last?.contains("If-None-Match") == true)
+    }
+}

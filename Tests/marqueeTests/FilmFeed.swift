@@ -1,0 +1,40 @@
+import SystemSupport
+import TestSupport
+
+/// A server of one catalogue that a test changes, breaks and mends.
+final class FilmFeed: Sendable {
+    private let answer = Lock("")
+    private let origins = Lock<[ScriptedOrigin]>([])
+
+    var origin: ScriptedOrigin { origins.withLock { $0[0] } }
+    var catalogue: String { origin.url("/films.json").absoluteString }
+
+    /// - Parameter gate: is waited for before each answer. Default: none.
+    init(_ films: String..., gate: Gate? = nil) throws {
+        let origin = try ScriptedOrigin([
+            .forever(
+                (gate.map { [.wait($0)] } ?? []) + [
+                    .respond { [weak self] _, _ in self?.answer.withLock { $0 } ?? "" }
+                ])
+        ])
+        origins.withLock { $0 = [origin] }
+        give(films)
+    }
+
+    /// `{"id": "a", "title": "Film a", …}`
+    static func film(_ id: String, score: Double = 5, poster: String? = nil) -> String {
+        let poster = poster.map { #","poster":"\#($0)""# } ?? ""
+        return
+            #"{"id":"\#(id)","title":"Film \#(id).","year":1920,"director":"D","score":\#(score)\#(poster)}"#
+    }
+
+    /// The server has these films from now on.
+    func give(_ films: [String]) {
+        answer(FilmServer.response("200 OK", "{\"movies\":[\(films.joined(separator: ","))]}"))
+    }
+
+    /// The server answers so from now on; with nothing it closes every connection.
+    func answer(_ text: String) { answer.withLock { $0 = text } }
+
+    func die() { answer("") }
+}

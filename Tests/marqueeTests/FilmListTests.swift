@@ -1,0 +1,122 @@
+import FoundationEssentials
+import MovieCatalogue
+import TerminalGraphics
+import Testing
+
+@testable import marquee
+
+@Suite("A refresh of the browser's films", .timeLimit(.minutes(30)))
+struct FilmListTests {
+    private struct Silence: Error, CustomStringConvertible {
+        let description = "http://x/films: no connection"
+    }
+
+    private func open(_ ids: String, score: [Character: Double] = [:]) -> OpenCatalogue {
+        let movies = ids.map { Movie(id: "\($0)", title: "Film \($0)", score: score[$0]) }
+        return OpenCatalogue(
+            catalogue: Catalogue(name: nil, movies: movies), base: BaseURL(URL(filePath: "/")))
+    }
+
+    private func list(_ ids: String, selecting id: Character) -> FilmList {
+        var list = FilmList()
+        _ = list.replace(by: FilmSet(open(ids)))
+        list.select(ids.map(\.self).firstIndex(of: id) ?? 0)
+        return list
+    }
+
+    private func replace(_ list: inout FilmList, by open: OpenCatalogue) -> Bool {
+        list.replace(by: FilmSet(open))
+    }
+
+    private func shown(_ list: FilmList) -> String { list.rows.map { list.catalogue.movies[$0].id }.joined() }
+
+    @Test("new and changed films are told, and how many are gone")
+    func changes() {
+        let old = open("abc", score: ["b": 5])
+        let films = FilmSet(open("xbc", score: ["b": 6]), replacing: old.catalogue)
+        #expect(films.changes == [0: .new, 1: .changed] && films.removed == 1)
+        #expect(films.summary == "Refreshed: 1 new (+), 1 changed (~), 1 gone")
+        #expect(FilmSet(old, replacing: old.catalogue).summary == "Refreshed: nothing has changed")
+        #expect(FilmSet(old).changes.isEmpty)
+    }
+
+    @Test(
+        "the selection stays on its film, else goes to the nearest that is left",
+        arguments: [
+            ("abcde", "c", "xabcde", "c"), ("abcde", "c", "edcba", "c"), ("abcde", "c", "abde", "d"),
+            ("abcde", "c", "abe", "e"), ("abcde", "c", "ab", "b"), ("abcde", "e", "abcd", "d"),
+            ("abcde", "c", "xyz", "x"),
+        ])
+    func selection(_ before: String, _ selected: String, _ after: String, _ expected: String) {
+        var list = list(before, selecting: Character(selected))
+        #expect(replace(&list, by: open(after)) == after.contains(selected))
+        #expect(list.selectedMovie?.id == expected)
+    }
+
+    @Test("order and filter hold, and an empty catalogue has no selection")
+    func orderAndFilter() {
+        var list = list("abcd", selecting: "b")
+        list.setOrder(.score)
+        list.setFilter("film")
+        #expect(replace(&list, by: open("abcz", score: ["z": 9, "b": 3, "c": 5])))
+        #expect(shown(list) == "zcba" && list.selectedMovie?.id == "b" && list.filter == "film")
+        list.setFilter("film b")
+        #expect(!replace(&list, by: open("acz")))
+        #expect(list.rows.isEmpty && list.selectedMovie == nil)
+        list.setFilter("")
+        #expect(shown(list) == "acz")
+        #expect(!replace(&list, by: open("")))
+        #expect(list.rows.isEmpty && list.selected == 0)
+        #expect(replace(&list, by: open("q")))
+        #expect(list.selectedMovie?.id == "q")
+    }
+
+    @Test("the page of a film that is gone closes; that of one that is there stays")
+    func filmPage() {
+        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+        _ = state.take(.whole(FilmSet(open("abc")), confirmed: 1, outage: nil))
+        _ = state.handle(.key(TerminalKey(.enter)), now: 0)
+        #expect(state.handle(.key(TerminalKey(.character("R"))), now: 0) == [.refresh])
+        #expect(state.take(.whole(FilmSet(open("ab")), confirmed: 2, outage: nil)).first == .rowsChanged)
+        #expect(state.page == .film)
+        _ = state.handle(.key(TerminalKey(.character("R"))), now: 0)
+        _ = state.take(.whole(FilmSet(open("b")), confirmed: 3, outage: nil))
+        #expect(state.page == .films && state.list.selectedMovie?.id == "b")
+    }
+
+    @Test("the catalogue's state goes one way, and what fails keeps the films and says why")
+    func states() {
+        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+        let refresh = TerminalEvent.key(TerminalKey(.character("R")))
+        #expect(state.catalogue == .opening)
+        #expect(state.handle(refresh, now: 0) == [])
+        _ = state.take(.came(films: 2))
+        #expect(state.catalogue == .loading(films: 2))
+        #expect(state.handle(refresh, now: 0) == [])
+        _ = state.take(.part(FilmSet(open("ab"))))
+        _ = state.take(.failed(Silence()))
+        #expect(state.catalogue == .incomplete(why: "no connection") && shown(state.list) == "ab")
+        #expect(state.message == "Incomplete: no connection; R asks again")
+        #expect(state.handle(refresh, now: 0) == [.refresh])
+        #expect(state.handle(refresh, now: 0) == [])
+        _ = state.take(
+            .whole(FilmSet(open("abc"), replacing: open("ab").catalogue), confirmed: 10, outage: nil))
+        // Those that were missing are not new.
+        #expect(state.catalogue == .complete(confirmed: 10) && state.list.films.changes.isEmpty)
+        #expect(state.handle(refresh, now: 0) == [.refresh])
+        _ = state.take(.came(films: 1))
+        #expect(state.catalogue == .refreshing(confirmed: 10, films: 1) && shown(state.list) == "abc")
+        _ = state.take(.failed(Silence()))
+        #expect(state.catalogue == .outOfDate(confirmed: 10, why: "no connection"))
+        #expect(state.catalogue.title(now: 10 + 7200) == "out of date, 2 hours old")
+        #expect(shown(state.list) == "abc")
+    }
+
+    @Test(
+        "an age is told in whole units",
+        arguments: [
+            (-5, "0 seconds"), (1, "1 second"), (59, "59 seconds"), (60, "1 minute"), (7199, "1 hour"),
+            (86_400 * 3, "3 days"),
+        ])
+    func age(seconds: Int, text: String) { #expect(Age.text(seconds) == text) }
+}
