@@ -23,6 +23,13 @@ int csystem_terminal_size(int terminal, unsigned short size[4]) {
     return 0;
 }
 
+int csystem_terminal_type(int terminal, const void *bytes, size_t length) {
+    for (size_t index = 0; index < length; index += 1) {
+        if (ioctl(terminal, TIOCSTI, (const char *)bytes + index) != 0) return -1;
+    }
+    return 0;
+}
+
 // What the handler needs. There are two of them: the one in use is never written to, and a change
 // is made in the other, which then becomes the one in use in one atomic store. Callers of guard
 // and unguard take turns.

@@ -33,6 +33,9 @@ int csystem_terminal_signals(void);
 /// orphaned), it does not stop.
 void csystem_terminal_stop(void);
 
+/// Puts bytes back as if they had just been typed: 0, or -1 and errno, as where the kernel allows that to nobody.
+int csystem_terminal_type(int terminal, const void *bytes, size_t length);
+
 /// Opens a pseudoterminal's controlling side and sets its size: a descriptor, or -1 and errno.
 /// `path` receives the name of the other side.
 int csystem_pty_open(unsigned short columns, unsigned short rows, char *path, size_t length);

@@ -19,6 +19,12 @@ extension CellSize {
 
 /// How images are shown, as the user says it with `--graphics`.
 public enum GraphicsMode: String, Sendable, CaseIterable {
+    /// Pixels by kitty's protocol.
+    case kitty
+    /// Pixels by iTerm2's protocol.
+    case iterm2
+    /// Pixels as sixels, in 256 colours.
+    case sixel
     /// Block characters in two colours a cell.
     case blocks
     /// Letters and signs, without colours.
@@ -28,12 +34,13 @@ public enum GraphicsMode: String, Sendable, CaseIterable {
 
     /// The canvas to draw with; `nil` when there are to be no images.
     ///
-    /// Blocks need colours: without them ASCII stands in. `background` is as in
-    /// ``BlocksCanvas/background``.
+    /// Blocks need colours: without them ASCII stands in. They stand in for pixels where only cells can be drawn.
+    /// `background` is as in ``BlocksCanvas/background``.
     public func canvas(depth: ColourDepth, background: SIMD3<UInt8>? = nil) -> (any Canvas)? {
         switch self {
-        case .blocks where depth > .none: BlocksCanvas(depth: depth, background: background)
-        case .blocks, .ascii: ASCIICanvas()
+        case .kitty, .iterm2, .sixel, .blocks:
+            depth > .none ? BlocksCanvas(depth: depth, background: background) : ASCIICanvas()
+        case .ascii: ASCIICanvas()
         case .none: nil
         }
     }

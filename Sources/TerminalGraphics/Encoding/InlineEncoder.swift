@@ -23,6 +23,16 @@ public struct InlineEncoder: Sendable {
         return writer.bytes
     }
 
+    /// The grid's lines, and over them a picture in pixels, whose sequences draw it from the grid's top left cell on. The cursor
+    /// ends below the last line, wherever the picture leaves it. The terminal must have more rows than the grid.
+    package func lines(of grid: CellGrid, under drawing: [UInt8]) -> [UInt8] {
+        if drawing.isEmpty || grid.size.rows == 0 { return lines(of: grid) }
+        let rows = grid.size.rows
+        // The cursor is saved and restored (DECSC, DECRC), since terminals leave it in different places.
+        return lines(of: grid) + Array("\u{1B}[\(rows)A\u{1B}7".utf8) + drawing
+            + Array("\u{1B}8\u{1B}[\(rows)B".utf8)
+    }
+
     private func showsNothing(_ cell: Cell) -> Bool {
         guard cell.glyph == .space else { return false }
         if depth == .none { return true }

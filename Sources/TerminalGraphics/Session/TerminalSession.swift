@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+package import ImageCodecs
 internal import Synchronization
 internal import SystemSupport
 
@@ -178,6 +179,8 @@ public struct TerminalSize: Sendable, Hashable {
     public let cells: CellSize
     /// The height of a cell over its width, as far as the terminal tells its pixels; else 2.
     public let cellAspect: Double
+    /// The pixels of a cell, if the terminal tells.
+    package let cell: ImageSize?
 
     /// The size of the terminal behind a descriptor; `nil` where there is none, or none that tells.
     public init?(of descriptor: Int32) {
@@ -190,6 +193,7 @@ public struct TerminalSize: Sendable, Hashable {
         // xterm counts the window's borders among the pixels: whole pixels a cell, rounded down.
         let width = numbers[2] / numbers[0]
         let height = numbers[3] / numbers[1]
+        cell = width > 0 && height > 0 ? ImageSize(width: Int(width), height: Int(height)) : nil
         let aspect = width > 0 ? Double(height) / Double(width) : 0
         cellAspect = (1...4).contains(aspect) ? aspect : 2
     }

@@ -68,7 +68,11 @@ struct CommandSpecification: Sendable {
         Option(name: "checksum", help: "give the SHA-256 of every file too"),
         Option(
             name: "color", value: "WHEN", help: "colours and pictures: auto, always or never (default: auto)"),
-        Option(name: "graphics", value: "HOW", help: "pictures as blocks, ascii or none (default: blocks)"),
+        Option(
+            name: "graphics", value: "HOW",
+            help:
+                "pictures as kitty, iterm2, sixel, blocks, ascii or none; auto, the default, asks the terminal "
+                + "(the browser draws blocks instead of the first three, and for auto)"),
         Option(name: "quiet", letter: "q", help: "say nothing but errors"),
         Option(name: "verbose", letter: "v", help: "say more on standard error"),
         Option(name: "help", letter: "h", help: "show help"),

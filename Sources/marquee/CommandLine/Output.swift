@@ -48,8 +48,9 @@ struct Output: Sendable {
     func line(_ text: String) { buffer.append(TerminalText.visible(text) + "\n") }
 
     /// A picture, or a piece of a screen, with its colours.
-    func picture(_ grid: CellGrid, depth: ColourDepth) {
-        buffer.append(String(decoding: InlineEncoder(depth: depth).lines(of: grid), as: UTF8.self))
+    func picture(_ picture: InlinePicture) {
+        let lines = InlineEncoder(depth: picture.depth).lines(of: picture.cells, under: picture.drawing)
+        buffer.append(String(decoding: lines, as: UTF8.self))
     }
 
     /// One line of data for programs that split at tabs: a tab within a field is made visible, never a separator.

@@ -18,7 +18,10 @@ struct Settings: Sendable {
     let wantsJSON: Bool
     let wantsChecksum: Bool
     let colourDepth: ColourDepth
+    /// How pictures are drawn; where the terminal is to be asked, how without an answer.
     let graphics: GraphicsMode
+    /// Whether `show` and `list --posters` ask the terminal how it draws pictures: nothing else was said.
+    let asksForGraphics: Bool
     var downloads = ImageDownloader.Configuration()
     var transport = CurlTransport.Configuration()
 
@@ -41,7 +44,10 @@ struct Settings: Sendable {
         colourDepth = ColourDepth.decided(
             by: try Self.choice("color", arguments) ?? ColourChoice.auto, environment: environment,
             isTerminal: Output.isTerminal)
-        let graphics = try Self.choice("graphics", arguments) ?? GraphicsMode.blocks
+        asksForGraphics = [nil, "auto"].contains(arguments.value("graphics"))
+        let graphics =
+            asksForGraphics
+            ? .blocks : try Self.choice("graphics", arguments, besides: ["auto"]) ?? GraphicsMode.blocks
         self.graphics =
             graphics == .blocks && Terminal.showsOnlyASCII(STDOUT_FILENO) ? .ascii : graphics
 
@@ -69,11 +75,11 @@ struct Settings: Sendable {
 
     /// One of the words that an option knows.
     private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
-        _ name: String, _ arguments: Arguments
+        _ name: String, _ arguments: Arguments, besides others: [String] = []
     ) throws(UsageError) -> Choice? {
         guard let text = arguments.value(name) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
-        let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        let words = (others + Choice.allCases.map(\.rawValue)).joined(separator: ", ")
         throw UsageError("--\(name) wants one of \(words), not \"\(text)\"")
     }
 

@@ -10,6 +10,24 @@ enum Terminal {
     /// The width in cells of the terminal behind a descriptor; nil if there is none, or it does not say.
     static func width(of descriptor: Int32) -> Int? { TerminalSize(of: descriptor)?.cells.columns }
 
+    /// The size of the terminal that standard output goes to; nil if it goes to none, or it does not say.
+    static var size: TerminalSize? { TerminalSize(of: STDOUT_FILENO) }
+
+    /// Whether tmux is between the program and the terminal.
+    static var isInTmux: Bool { !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty }
+
+    /// Whether the terminal may be asked what it can do: a person's, and the one that the answers are about.
+    static var canBeAsked: Bool {
+        let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
+        return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !term.isEmpty && term != "dumb"
+            && !isInTmux
+    }
+
+    /// How long to wait for its answers, in milliseconds.
+    static var answerLimit: Int {
+        (ProcessInfo.processInfo.environment["SSH_CONNECTION"] ?? "").isEmpty ? 1000 : 3000
+    }
+
     /// Whether a descriptor leads to a terminal that the locale says shows no UTF-8 (`LC_ALL=C`). What goes anywhere else
     /// is UTF-8 in any locale.
     static func showsOnlyASCII(_ descriptor: Int32) -> Bool { !localeHasUTF8 && isatty(descriptor) == 1 }

@@ -1,23 +1,120 @@
+import ImageCodecs
 import LazyImages
+import SystemSupport
 import TerminalGraphics
+
+/// A picture among lines: cells, or cells and a drawing in pixels over them.
+struct InlinePicture {
+    var cells: CellGrid
+    /// What draws the pixels from the top left cell on; empty where the cells are all there is.
+    var drawing: [UInt8] = []
+    /// The colours that the cells are drawn in.
+    let depth: ColourDepth
+}
 
 /// Pictures among the lines of other output. They load as in the browser: decoded by an `ImageLoader`, at the size that
 /// the cells can show.
 struct InlinePoster {
-    private let canvas: any Canvas
+    private enum Way {
+        case cells(any Canvas)
+        case kitty
+        /// By placeholders, for the terminal around tmux.
+        case kittyInTmux
+        case iterm2
+        case sixel
+    }
 
-    /// Nil if no pictures are wanted: standard output is no terminal, and the user has not asked for colours.
-    init?(_ settings: Settings) {
-        guard Output.isTerminal || settings.colourDepth > .none,
-            let canvas = settings.graphics.canvas(depth: settings.colourDepth)
-        else { return nil }
-        self.canvas = canvas
+    /// The pixels of a cell where no terminal tells them.
+    private static let usualCell = ImageSize(width: 8, height: 16)
+
+    /// The colours for what is drawn in cells.
+    let depth: ColourDepth
+    private let way: Way
+    private let cell: ImageSize
+    /// The rows of the terminal, if there is one.
+    private let terminalRows: Int?
+    /// Kitty's pictures have numbers from here on: others than those of other programs and earlier runs.
+    private var count = Int.random(in: 0..<KittyPlaceholders.numbers)
+
+    /// Asks the terminal where nothing else was said, in up to a second (three over SSH) on a thread of its own. Nil if no
+    /// pictures are wanted: standard output is no terminal, and the user has not asked for colours.
+    static func make(_ settings: Settings) async -> InlinePoster? {
+        guard Output.isTerminal || settings.colourDepth > .none else { return nil }
+        guard settings.asksForGraphics, settings.colourDepth > .none, Terminal.canBeAsked else {
+            return InlinePoster(settings, TerminalAnswers())
+        }
+        let limit = Terminal.answerLimit
+        // Losing the error is right: where there is no thread nothing is asked.
+        let answers = try? await BlockingThreads(count: 1).run { TerminalAnswers.asked(limit: limit) }
+        return InlinePoster(settings, (answers ?? nil) ?? TerminalAnswers())
+    }
+
+    private init?(_ settings: Settings, _ answers: TerminalAnswers) {
+        let shown = settings.colourDepth
+        depth = shown > .none && answers.showsTrueColour ? .trueColour : shown
+        guard let way = Self.way(answers.graphics ?? settings.graphics, depth) else { return nil }
+        self.way = way
+        let terminal = Terminal.size
+        cell = terminal?.cell ?? answers.cell ?? Self.usualCell
+        terminalRows = terminal?.cells.rows
+    }
+
+    private static func way(_ mode: GraphicsMode, _ depth: ColourDepth) -> Way? {
+        switch mode {
+        case .kitty where !(Output.isTerminal && Terminal.isInTmux): return .kitty
+        case .kitty where depth >= .indexed256: return .kittyInTmux
+        case .iterm2: return .iterm2
+        case .sixel: return .sixel
+        case .kitty, .blocks, .ascii, .none: return mode.canvas(depth: depth).map { .cells($0) }
+        }
+    }
+
+    /// As much of a room as can be drawn on: pixels need a row below them and the line after it, or the screen scrolls under
+    /// them.
+    func room(_ wanted: CellSize) -> CellSize {
+        guard let terminalRows else { return wanted }
+        if case .cells = way { return wanted }
+        return CellSize(columns: wanted.columns, rows: max(1, min(wanted.rows, terminalRows - 2)))
+    }
+
+    /// The pixels that a picture should be loaded with: twice as many on each side as are drawn, since a decoder that makes
+    /// them smaller itself is some dB further from their means.
+    func pictureSize(in room: CellSize) -> ImageSize {
+        if case .cells = way { return room.pictureSize }
+        let box = TerminalPicture.box(of: room, cell: cell, step: step)
+        return ImageSize(width: 2 * box.width, height: 2 * box.height)
+    }
+
+    private var step: Int {
+        if case .sixel = way { return SixelGraphics.bandHeight }
+        return 1
     }
 
     /// The picture, undistorted, in at most so many cells.
-    func draw(_ image: LoadedImage, within room: CellSize) -> CellGrid {
+    mutating func draw(_ image: LoadedImage, within room: CellSize) -> InlinePicture {
         let size = image.header.size ?? image.bitmap.size
-        return canvas.draw(
-            image.bitmap, size: room.fitting(imageWidth: size.width, imageHeight: size.height))
+        if case .cells(let canvas) = way {
+            let cells = room.fitting(imageWidth: size.width, imageHeight: size.height)
+            return InlinePicture(cells: canvas.draw(image.bitmap, size: cells), depth: depth)
+        }
+        let picture = TerminalPicture(image.bitmap, shape: size, within: room, cell: cell, step: step)
+        var inline = InlinePicture(cells: CellGrid(size: picture.cells), depth: depth)
+        let id = KittyPlaceholders.id(count)
+        count += 1
+        switch way {
+        case .cells: break
+        case .kitty:
+            inline.drawing =
+                KittyGraphics.transmission(of: picture, id: id)
+                + KittyGraphics.placement(of: id, over: picture.cells)
+        case .kittyInTmux:
+            inline.cells = KittyPlaceholders.cells(of: id, size: picture.cells)
+            inline.drawing = TmuxPassthrough.wrapped(
+                KittyGraphics.transmission(of: picture, id: id)
+                    + KittyGraphics.virtualPlacement(of: id, over: picture.cells))
+        case .iterm2: inline.drawing = ITerm2Graphics.drawing(of: picture)
+        case .sixel: inline.drawing = SixelGraphics.drawing(of: picture)
+        }
+        return inline
     }
 }

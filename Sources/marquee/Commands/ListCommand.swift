@@ -38,7 +38,7 @@ enum ListCommand: Command {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
         } else if arguments.has("plain") {
             for row in rows(for: movies, open, session) { session.output.line(fields: plain(row)) }
-        } else if arguments.has("posters"), let inline = InlinePoster(session.settings) {
+        } else if arguments.has("posters"), let inline = await InlinePoster.make(session.settings) {
             let status = try await PosterList.print(movies, open, inline, session)
             return open.outage == nil ? status : .someFailed
         } else {

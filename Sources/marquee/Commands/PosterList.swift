@@ -1,23 +1,27 @@
+import ImageCodecs
 import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
 /// `marquee list --posters`: each film beside its poster, loaded on demand and printed in order.
 enum PosterList {
-    private static let poster = CellSize(columns: 16, rows: 12)
+    private static let largest = CellSize(columns: 16, rows: 12)
     /// Posters loaded ahead of the one that is printed.
     private static let lookAhead = 12
 
     static func print(
         _ movies: [Movie], _ open: OpenCatalogue, _ inline: InlinePoster, _ session: Session
     ) async throws -> ExitStatus {
+        var inline = inline
+        let room = inline.room(largest)
+        let size = inline.pictureSize(in: room)
         let opened = session.makeLoader(keepsFiles: false)
         let loader = session.imageLoader(over: opened)
         var failures = FailureReport(session.output)
         var loads: [Task<Result<LoadedImage, ImageLoadingError>, Never>?] = []
         for index in movies.indices {
             while loads.count < min(movies.count, index + lookAhead) {
-                loads.append(load(movies[loads.count], open, loader, session))
+                loads.append(load(movies[loads.count], size, open, loader, session))
             }
             let image = await withTaskCancellationHandler {
                 await loads[index]?.value
@@ -25,13 +29,13 @@ enum PosterList {
                 for load in loads { load?.cancel() }
             }
             if Task.isCancelled { break }
-            var picture: CellGrid?
+            var picture: InlinePicture?
             switch image {
-            case .success(let image): picture = inline.draw(image, within: poster)
+            case .success(let image): picture = inline.draw(image, within: room)
             case .failure(let error): failures.add(error.advised)
             case nil: break
             }
-            session.output.picture(item(movies[index], picture), depth: session.settings.colourDepth)
+            session.output.picture(item(movies[index], picture, room, inline.depth))
             session.output.flush()
             loads[index] = nil
         }
@@ -41,13 +45,13 @@ enum PosterList {
     }
 
     private static func load(
-        _ movie: Movie, _ open: OpenCatalogue, _ loader: ImageLoader, _ session: Session
+        _ movie: Movie, _ size: ImageSize, _ open: OpenCatalogue, _ loader: ImageLoader, _ session: Session
     ) -> Task<Result<LoadedImage, ImageLoadingError>, Never>? {
         guard let address = movie.poster else { return nil }
         return Task {
             do throws(ImageLoadingError) {
                 var request = try session.request(for: address, relativeTo: open.base)
-                request.targetSize = poster.pictureSize
+                request.targetSize = size
                 return await FetchRecord.fetching(request, with: loader, session).image
             } catch {
                 return .failure(error)
@@ -55,13 +59,17 @@ enum PosterList {
         }
     }
 
-    private static func item(_ movie: Movie, _ picture: CellGrid?) -> CellGrid {
+    private static func item(
+        _ movie: Movie, _ picture: InlinePicture?, _ poster: CellSize, _ depth: ColourDepth
+    ) -> InlinePicture {
         let width = Terminal.width ?? 80
         var grid = CellGrid(size: CellSize(columns: width, rows: poster.rows + 1))
-        if let picture { grid.place(picture, at: CellPosition(column: 0, row: 0)) }
+        if let picture { grid.place(picture.cells, at: CellPosition(column: 0, row: 0)) }
         let column = poster.columns + 2
         let room = width - column - 1
-        guard room > 0 else { return grid }
+        guard room > 0 else {
+            return InlinePicture(cells: grid, drawing: picture?.drawing ?? [], depth: depth)
+        }
         func put(_ text: String, _ row: Int, _ style: CellStyle = CellStyle()) {
             grid.put(
                 TerminalText.truncated(text, toWidth: room), at: CellPosition(column: column, row: row),
@@ -71,6 +79,6 @@ enum PosterList {
         put(MovieText.facts(movie), 1)
         let lines = MovieText.overview(movie, width: min(room, 76), lines: poster.rows - 3)
         for (index, line) in lines.enumerated() { put(line, 3 + index) }
-        return grid
+        return InlinePicture(cells: grid, drawing: picture?.drawing ?? [], depth: depth)
     }
 }

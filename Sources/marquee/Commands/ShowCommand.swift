@@ -57,7 +57,7 @@ enum ShowCommand: Command {
 
     private static func loadPoster(
         of movie: Movie, _ base: BaseURL, _ session: Session
-    ) async -> (FetchRecord?, Result<CellGrid, ImageLoadingError>?) {
+    ) async -> (FetchRecord?, Result<InlinePicture, ImageLoadingError>?) {
         guard let address = movie.poster else {
             session.output.note("\(movie.title) has no poster in the catalogue; add the address of one there")
             return (nil, nil)
@@ -68,7 +68,7 @@ enum ShowCommand: Command {
     /// Loads the file that a target names, and its picture if one is to be printed.
     private static func load(
         _ target: FetchTarget, _ session: Session
-    ) async -> (FetchRecord, Result<CellGrid, ImageLoadingError>?) {
+    ) async -> (FetchRecord, Result<InlinePicture, ImageLoadingError>?) {
         let opened = session.makeLoader(keepsFiles: false)
         let activity = opened.loader.downloader.activity
         let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
@@ -81,28 +81,28 @@ enum ShowCommand: Command {
 
     private static func load(
         _ target: FetchTarget, _ opened: OpenLoader, _ session: Session
-    ) async -> (FetchRecord, Result<CellGrid, ImageLoadingError>?) {
+    ) async -> (FetchRecord, Result<InlinePicture, ImageLoadingError>?) {
         var request: ImageRequest
         do throws(ImageLoadingError) {
             request = try session.request(for: target.address, relativeTo: target.base)
         } catch {
             return (FetchRecord(error, of: target.address), nil)
         }
-        guard !session.settings.wantsJSON, let inline = InlinePoster(session.settings) else {
+        guard !session.settings.wantsJSON, var inline = await InlinePoster.make(session.settings) else {
             return (await FetchRecord.fetching(request, with: opened.loader, session).record, nil)
         }
-        let room = CellSize(columns: min(Terminal.width ?? 80, 60), rows: 30)
-        request.targetSize = room.pictureSize
+        let room = inline.room(CellSize(columns: min(Terminal.width ?? 80, 60), rows: 30))
+        request.targetSize = inline.pictureSize(in: room)
         let loader = session.imageLoader(over: opened)
         let (record, image) = await FetchRecord.fetching(request, with: loader, session)
         return (record, image.map { inline.draw($0, within: room) })
     }
 
     /// Prints a picture, or why its file cannot be decoded; nothing for nil.
-    private static func print(_ picture: Result<CellGrid, ImageLoadingError>?, _ session: Session) {
+    private static func print(_ picture: Result<InlinePicture, ImageLoadingError>?, _ session: Session) {
         switch picture {
-        case .success(let grid):
-            session.output.picture(grid, depth: session.settings.colourDepth)
+        case .success(let picture):
+            session.output.picture(picture)
             session.output.line("")
         case .failure(let error): session.output.failure(error.advised)
         case nil: break

@@ -27,7 +27,7 @@ public struct PNGEncoder: Sendable {
             let rows = PNGFilterChooser.filteredRows(of: bitmap, channels: channels)
             Self.append("IDAT", Deflate.compress(rows.span), to: &file)
         case .palette:
-            let palette = PNGPalette(of: bitmap)
+            let palette = AdaptivePalette(of: bitmap)
             Self.append("IHDR", header(bitmap, colourType: .palette), to: &file)
             Self.append("PLTE", palette.colours.flatMap { [$0.x, $0.y, $0.z] }, to: &file)
             // Alphas of the first colours; the rest are opaque (PNG 11.3.2.1).

@@ -1,19 +1,25 @@
-/// At most 256 colours for a picture, and which of them each pixel gets.
-struct PNGPalette {
+/// At most 256 colours for a picture, and which of them each pixel gets: the picture's own where it has no more, else the
+/// means of groups of similar ones. Of alpha only whether it is above 127 is kept then.
+package struct AdaptivePalette {
     static let most = 256
 
     /// RGBA.
-    private(set) var colours: [SIMD4<UInt8>] = []
+    package private(set) var colours: [SIMD4<UInt8>] = []
+    /// Whether every pixel has its own colour.
+    package var isExact: Bool { cellIndices.isEmpty }
     private var indices: [SIMD4<UInt8>: UInt8] = [:]
     /// Of each cell of similar colours its index, where there were too many to have one each.
     private var cellIndices: [UInt8] = []
     private var invisibleIndex: UInt8?
 
-    init(of bitmap: Bitmap) {
-        if addOwnColours(of: bitmap) { return }
+    /// Chooses the colours. A picture with more than 256, or than 64 where errors are allowed, gets as many as bring the mean
+    /// squared error of a channel down to `error`, in squared levels of 255; with 0, the default, all 256.
+    package init(of bitmap: Bitmap, error: Double = 0) {
+        // A photograph in greys has fewer than 256 colours, of which it needs few.
+        if addOwnColours(of: bitmap, most: error > 0 ? 64 : Self.most) { return }
         colours = []
         indices = [:]
-        chooseColours(for: bitmap)
+        chooseColours(for: bitmap, error: error)
     }
 
     /// Every row of indices behind the filter number nought, as PNG 12.7 advises for palettes.
@@ -29,7 +35,8 @@ struct PNGPalette {
         }
     }
 
-    private func index(of pixel: SIMD4<UInt8>) -> UInt8 {
+    /// The number of a pixel's colour; the pixel must be one of the picture's.
+    package func index(of pixel: SIMD4<UInt8>) -> UInt8 {
         if let index = indices[pixel] { return index }
         if cellIndices.isEmpty { return 0 }
         if !Self.isVisible(pixel), let invisibleIndex { return invisibleIndex }
@@ -37,7 +44,7 @@ struct PNGPalette {
     }
 
     /// False as soon as there are too many.
-    private mutating func addOwnColours(of bitmap: Bitmap) -> Bool {
+    private mutating func addOwnColours(of bitmap: Bitmap, most: Int) -> Bool {
         let pixels = bitmap.pixels.span
         var last: SIMD4<UInt8>?
         for start in stride(from: 0, to: pixels.count, by: 4) {
@@ -45,7 +52,7 @@ struct PNGPalette {
             if pixel == last { continue }
             last = pixel
             guard indices[pixel] == nil else { continue }
-            guard colours.count < Self.most else { return false }
+            guard colours.count < most else { return false }
             indices[pixel] = UInt8(colours.count)
             colours.append(pixel)
         }
@@ -61,7 +68,7 @@ struct PNGPalette {
         Int(pixel.x >> 3) << 10 | Int(pixel.y >> 3) << 5 | Int(pixel.z >> 3)
     }
 
-    private mutating func chooseColours(for bitmap: Bitmap) {
+    private mutating func chooseColours(for bitmap: Bitmap, error: Double) {
         var cells = [PaletteCell](repeating: PaletteCell(), count: 1 << 15)
         let pixels = bitmap.pixels.span
         var hasInvisible = false
@@ -79,7 +86,8 @@ struct PNGPalette {
             colours.append(SIMD4())
         }
         let used = cells.indices.filter { cells[$0].count > 0 }
-        for group in PaletteCell.grouped(used, of: cells, most: Self.most - colours.count) {
+        let enough = error * 3 * Double(bitmap.width * bitmap.height)
+        for group in PaletteCell.grouped(used, of: cells, most: Self.most - colours.count, enough: enough) {
             for index in group { cellIndices[index] = UInt8(colours.count) }
             colours.append(PaletteCell.mean(of: group.map { cells[$0] }))
         }
@@ -106,17 +114,20 @@ struct PaletteCell {
 
     /// Cuts a set of cells, given by their indices, into `most` groups or fewer: again and again the one with the most error
     /// is cut where its longest side has half of the pixels on either hand (Heckbert's median cut, 1982, with variance for
-    /// the choice).
-    static func grouped(_ indices: [Int], of cells: [PaletteCell], most: Int) -> [[Int]] {
+    /// the choice), until the squared errors of all add up to no more than `enough`.
+    static func grouped(_ indices: [Int], of cells: [PaletteCell], most: Int, enough: Double) -> [[Int]] {
         guard !indices.isEmpty else { return [] }
         var groups = [Group(indices, of: cells)]
-        while groups.count < most {
+        var rest = groups[0].sum
+        while groups.count < most, rest > enough {
             guard let widest = groups.indices.max(by: { groups[$0].error < groups[$1].error }),
                 groups[widest].error > 0
             else { break }
             let (low, high) = groups[widest].halves(of: cells)
-            groups[widest] = Group(low, of: cells)
-            groups.append(Group(high, of: cells))
+            let halves = (Group(low, of: cells), Group(high, of: cells))
+            rest += halves.0.sum + halves.1.sum - groups[widest].sum
+            groups[widest] = halves.0
+            groups.append(halves.1)
         }
         return groups.map(\.indices)
     }
@@ -128,6 +139,8 @@ struct PaletteCell {
         /// The channel whose levels differ most, and the sum of their squared differences from the mean.
         private let channel: Int
         let error: Double
+        /// The squared differences of all channels.
+        let sum: Double
 
         init(_ indices: [Int], of cells: [PaletteCell]) {
             self.indices = indices
@@ -141,6 +154,7 @@ struct PaletteCell {
                 }
             }
             channel = errors.indices.max { errors[$0] < errors[$1] } ?? 0
+            sum = errors.reduce(0, +)
             // A single cell cannot be cut.
             error = indices.count > 1 ? errors[channel] : 0
         }

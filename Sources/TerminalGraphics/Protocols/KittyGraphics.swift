@@ -1,0 +1,43 @@
+internal import ImageCodecs
+
+/// Kitty's protocol (sw.kovidgoyal.net/kitty/graphics-protocol): a picture is sent once under a number of the sender's,
+/// placed as often as wanted, and deleted by its number. Nothing of it moves the cursor, and the terminal answers nothing.
+///
+///     ESC _ G a=t,f=100,i=7,q=2,m=1 ; iVBORw0K... ESC \    a PNG file, more to come
+///     ESC _ G q=2,m=0 ; AAAAElFTkSuQ== ESC \               its end
+///     ESC _ G a=p,i=7,p=1,c=20,r=15,C=1,q=2 ESC \          placed at the cursor over 20 x 15 cells
+///     ESC _ G a=d,d=I,i=7,q=2 ESC \                        deleted, its placements with it
+package enum KittyGraphics {
+    /// The most bytes of base64 in a chunk.
+    private static let chunkSize = 4096
+
+    /// Sends a picture, which the terminal keeps under `id` (1 and up) and does not show yet: a PNG file of at most 256
+    /// colours, as chunks.
+    package static func transmission(of picture: TerminalPicture, id: UInt32) -> [UInt8] {
+        let payload = Base64.encode(PNGEncoder(colours: .palette).encode(picture.bitmap))
+        var bytes: [UInt8] = []
+        for start in stride(from: 0, to: payload.count, by: chunkSize) {
+            let end = min(payload.count, start + chunkSize)
+            let first = start == 0 ? "a=t,f=100,i=\(id)," : ""
+            bytes += Array("\u{1B}_G\(first)q=2,m=\(end < payload.count ? 1 : 0);".utf8)
+            bytes += payload[start..<end]
+            bytes += Array("\u{1B}\\".utf8)
+        }
+        return bytes
+    }
+
+    /// Shows a picture at the cursor, over so many cells. A second placement with the same number moves the first.
+    package static func placement(of id: UInt32, number: UInt32 = 1, over cells: CellSize) -> [UInt8] {
+        command("a=p,i=\(id),p=\(number),c=\(cells.columns),r=\(cells.rows),C=1")
+    }
+
+    /// Prepares a picture to be shown by placeholders (kitty 0.28 and later, Ghostty).
+    package static func virtualPlacement(of id: UInt32, over cells: CellSize) -> [UInt8] {
+        command("a=p,U=1,i=\(id),c=\(cells.columns),r=\(cells.rows)")
+    }
+
+    /// Takes a picture off the screen and out of the terminal's memory.
+    package static func deletion(of id: UInt32) -> [UInt8] { command("a=d,d=I,i=\(id)") }
+
+    private static func command(_ keys: String) -> [UInt8] { Array("\u{1B}_G\(keys),q=2\u{1B}\\".utf8) }
+}

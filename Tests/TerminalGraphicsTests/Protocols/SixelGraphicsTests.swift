@@ -1,0 +1,95 @@
+import ImageCodecs
+import TerminalGraphics
+import Testing
+
+@Suite("Pictures as sixels", .timeLimit(.minutes(30)))
+struct SixelGraphicsTests {
+    private let cell = ImageSize(width: 8, height: 12)
+
+    private func picture(_ bitmap: Bitmap, _ columns: Int, _ rows: Int) -> TerminalPicture {
+        TerminalPicture(
+            bitmap, within: CellSize(columns: columns, rows: rows), cell: cell, step: SixelGraphics.bandHeight
+        )
+    }
+
+    @Test("a plain picture is a run a band")
+    func plain() {
+        let red = Pictures.bitmap(8, 12) { _, _ in [255, 0, 0, 255] }
+        let drawing = SixelGraphics.drawing(of: picture(red, 1, 1))
+        #expect(
+            String(decoding: drawing, as: UTF8.self)
+                == "\u{1B}P7;1;q\"1;1;8;12#0;2;100;0;0#0!8~-#0!8~\u{1B}\\")
+    }
+
+    @Test("colours that stand beside each other are drawn from left to right, others after a return")
+    func passes() {
+        let halves = Pictures.bitmap(8, 12) { column, row in
+            row >= 6 ? [0, 0, 0, 255] : column < 4 ? [255, 255, 255, 255] : [0, 0, 255, 255]
+        }
+        let text = String(decoding: SixelGraphics.drawing(of: picture(halves, 1, 1)), as: UTF8.self)
+        #expect(text.hasSuffix("#0!4~#1!4~-#2!8~\u{1B}\\"))
+        let mixed = Pictures.bitmap(8, 12) { _, row in row == 0 ? [0, 0, 0, 255] : [255, 255, 255, 255] }
+        #expect(
+            String(decoding: SixelGraphics.drawing(of: picture(mixed, 1, 1)), as: UTF8.self)
+                .hasSuffix("#0!8@$#1!8}-#1!8~\u{1B}\\"))
+    }
+
+    @Test("what is transparent is not drawn, and no row of pixels below the last whole band is")
+    func transparent() throws {
+        let left = Pictures.bitmap(8, 12) { column, _ in [10, 200, 30, column < 3 ? 255 : 0] }
+        let shown = try #require(SixelScreen(SixelGraphics.drawing(of: picture(left, 1, 1)))).bitmap
+        #expect(shown.pixel(2, 11).w == 255 && shown.pixel(3, 0).w == 0)
+        let cell = ImageSize(width: 10, height: 19)
+        let tall = TerminalPicture(
+            Pictures.photograph(30, 90), within: CellSize(columns: 20, rows: 5), cell: cell, step: 6)
+        let screen = try #require(SixelScreen(SixelGraphics.drawing(of: tall)))
+        #expect(screen.height == 90 && screen.bitmap.pixel(0, 89).w == 255)
+    }
+
+    @Test(
+        "a photograph keeps 30 dB, and its errors are diffused: averaged, it is nearer than it would be without"
+    )
+    func photograph() throws {
+        let picture = picture(Pictures.photograph(160, 240), 20, 20)
+        let screen = try #require(SixelScreen(SixelGraphics.drawing(of: picture)))
+        #expect(try #require(screen.bitmap.signalToNoise(to: picture.bitmap)) > 30)
+        #expect(screen.longestPlainRun <= 3)
+        let palette = AdaptivePalette(of: picture.bitmap, error: 10)
+        let plain = Pictures.bitmap(160, 240) { column, row in
+            palette.colours[Int(palette.index(of: picture.bitmap.pixel(column, row)))]
+        }
+        let small = ImageSize(width: 40, height: 60)
+        let averaged = try [screen.bitmap, plain].map { shown in
+            try #require(shown.resized(to: small).signalToNoise(to: picture.bitmap.resized(to: small)))
+        }
+        #expect(averaged[0] > averaged[1] + 2)
+    }
+
+    @Test("a photograph in greys gets the greys that it needs, not all it has")
+    func greys() throws {
+        let photograph = Pictures.photograph(160, 240)
+        let grey = Pictures.bitmap(160, 240) { column, row in
+            let level = photograph.pixel(column, row).x
+            return [level, level, level, 255]
+        }
+        let shown = try #require(SixelScreen(SixelGraphics.drawing(of: picture(grey, 20, 20)))).bitmap
+        #expect(Set((0..<240).flatMap { row in (0..<160).map { shown.pixel($0, row) } }).count <= 64)
+        #expect(try #require(shown.signalToNoise(to: grey)) > 35)
+    }
+
+    @Test("flat colours stay flat beside a photograph, and a picture of few colours keeps each")
+    func flat() throws {
+        let photograph = Pictures.photograph(160, 240)
+        let half = Pictures.bitmap(160, 240) { column, row in
+            column < 80 ? photograph.pixel(column, row) : [201, 77, 33, 255]
+        }
+        let shown = try #require(SixelScreen(SixelGraphics.drawing(of: picture(half, 20, 20)))).bitmap
+        let inside = (1..<239).flatMap { row in (82..<159).map { shown.pixel($0, row) } }
+        #expect(Set(inside).count == 1)
+        let few = Pictures.bitmap(160, 240) { column, row in
+            SIMD4(UInt8(column / 20 * 17), UInt8(row / 30 * 17), 51, 255)
+        }
+        let exact = try #require(SixelScreen(SixelGraphics.drawing(of: picture(few, 20, 20)))).bitmap
+        #expect(zip(exact.pixels, few.pixels).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
+    }
+}

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import Glibc
+import ImageCodecs
+import TerminalGraphics
+import TestSupport
+import TestTraits
+import Testing
+
+/// What programs that others wrote make of the drawings, and what they draw themselves.
+@Suite("Drawings beside those of other programs", .ownThread, .serialized, .timeLimit(.minutes(30)))
+struct StrangersTests {
+    private static let posters = ["metropolis.jpg", "laborers-love.png"]
+    private static func has(_ program: String) -> Bool {
+        unsafe system("command -v \(program) >/dev/null 2>&1") == 0
+    }
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A poster in 20 x 15 cells of 8 x 16 pixels.
+    private func picture(_ poster: String) throws -> TerminalPicture {
+        TerminalPicture(
+            try Pictures.poster(poster), within: CellSize(columns: 20, rows: 15),
+            cell: ImageSize(width: 8, height: 16), step: SixelGraphics.bandHeight)
+    }
+
+    /// What libsixel sees in a drawing.
+    private func shown(_ sixels: [UInt8]) throws -> Bitmap {
+        let (source, result) = (folder.file("a.six"), folder.file("a.png"))
+        try Data(sixels).write(to: URL(filePath: source))
+        try #require(unsafe system("sixel2png -i \(source) -o \(result) 2>/dev/null") == 0)
+        return try ImageDecoders.standard.decode([UInt8](Data(contentsOf: URL(filePath: result))))
+    }
+
+    /// What chafa writes for a poster; its cells are of 8 x 8 pixels where it has no terminal.
+    private func chafa(_ format: String, _ poster: String, cells: String) throws -> [UInt8] {
+        let output = folder.file("chafa")
+        let path = Pictures.path(ofPoster: poster)
+        try #require(
+            unsafe system("chafa -f \(format) -s \(cells) --stretch '\(path)' >\(output)") == 0)
+        return [UInt8](try Data(contentsOf: URL(filePath: output)))
+    }
+
+    @Test(
+        "libsixel sees what the tests' own reader sees, 35 dB from the picture",
+        .enabled(if: has("sixel2png"), "sixel2png (libsixel-bin) is not installed"), arguments: posters)
+    func sixel(poster: String) throws {
+        let picture = try picture(poster)
+        let drawing = SixelGraphics.drawing(of: picture)
+        let seen = try shown(drawing)
+        let own = try #require(SixelScreen(drawing)).bitmap
+        #expect(try #require(seen.signalToNoise(to: own)) > 50)
+        #expect(try #require(seen.signalToNoise(to: picture.bitmap)) > 35)
+    }
+
+    @Test(
+        "sixels are no more bytes than chafa's, and nearer to the picture",
+        .enabled(if: has("chafa") && has("sixel2png"), "chafa or sixel2png is not installed"),
+        arguments: posters)
+    func besideChafa(poster: String) throws {
+        let picture = try picture(poster)
+        let drawing = SixelGraphics.drawing(of: picture)
+        // As many pixels.
+        let theirs = try chafa("sixels", poster, cells: "20x30")
+        #expect(drawing.count <= theirs.count)
+        let start = try #require(
+            theirs.indices.dropLast().first { theirs[$0] == 0x1B && theirs[$0 + 1] == 0x50 })
+        let quality = try #require(shown(drawing).signalToNoise(to: picture.bitmap))
+        #expect(try quality > #require(shown(Array(theirs[start...])).signalToNoise(to: picture.bitmap)))
+    }
+
+    @Test(
+        "kitty and iTerm2 get at most 0.4 of the bytes that chafa sends for half as many pixels",
+        .enabled(if: has("chafa"), "chafa is not installed"), arguments: posters)
+    func files(poster: String) throws {
+        let picture = try picture(poster)
+        let kitty = KittyGraphics.transmission(of: picture, id: 1)
+        #expect(Double(kitty.count) <= 0.4 * Double(try chafa("kitty", poster, cells: "20x15").count))
+        let iterm2 = ITerm2Graphics.drawing(of: picture)
+        #expect(Double(iterm2.count) <= 0.4 * Double(try chafa("iterm", poster, cells: "20x15").count))
+    }
+}

@@ -1,0 +1,188 @@
+import FoundationEssentials
+import ImageCodecs
+import TestSupport
+import TestTraits
+import Testing
+
+/// `--graphics kitty|iterm2|sixel`: pixels, in a pipe and on a terminal.
+@Suite("Pictures in pixels", .serialized, .ownThread, .timeLimit(.minutes(30)))
+struct GraphicsProgramTests {
+    private static let beginnings = [
+        "kitty": "\u{1B}_Ga=t,f=100,", "iterm2": "\u{1B}]1337;File=inline=1;", "sixel": "\u{1B}P7;1;q\"1;1;",
+    ]
+
+    private let fixture: Fixture
+
+    init() throws {
+        fixture = try Fixture()
+        // The fixture's own posters are transparent.
+        let opaque = Bitmap(width: 1, height: 1, pixels: [201, 77, 33, 255])
+        for number in 1...6 {
+            try Data(PNGEncoder().encode(opaque)).write(
+                to: URL(filePath: fixture.folder.file("posters/\(number).png")))
+        }
+    }
+
+    @Test(
+        "show draws over the lines it leaves free, in cells of 8 x 16 where there is no terminal",
+        arguments: beginnings.keys.sorted())
+    func show(mode: String) async throws {
+        let shown = try await fixture.run("show", "film-3", "--graphics", mode, "--color", "always")
+        #expect(shown.status == 0)
+        let beginning = try #require(Self.beginnings[mode])
+        // A square in 60 x 30 cells: 60 x 30.
+        #expect(shown.text.contains(String(repeating: "\n", count: 30) + "\u{1B}[30A\u{1B}7" + beginning))
+        #expect(shown.text.contains("\u{1B}8\u{1B}[30B\n"))
+        let place = ["kitty": ",c=60,r=30,C=1,", "iterm2": ";width=60;height=30;", "sixel": ";480;480#0;2;"]
+        #expect(shown.text.contains(try #require(place[mode])))
+        let plain = try await fixture.run("show", "film-3", "--graphics", mode)
+        #expect(!plain.text.contains("\u{1B}") && plain.text.contains("Film 3\n"))
+    }
+
+    @Test("list --posters has the text beside each picture", arguments: beginnings.keys.sorted())
+    func list(mode: String) async throws {
+        let listed = try await fixture.run("list", "--posters", "--graphics", mode, "--color", "always")
+        #expect(listed.status == 0)
+        let beginning = try #require(Self.beginnings[mode])
+        let pieces = listed.text.components(separatedBy: "\u{1B}[13A\u{1B}7" + beginning)
+        #expect(pieces.count == 7)
+        #expect(
+            pieces[0].contains("Film 1") && pieces[1].contains("\u{1B}8\u{1B}[13B")
+                && pieces[1].contains("Film 2"))
+    }
+
+    @Test("kitty's pictures have different numbers")
+    func numbers() async throws {
+        let listed = try await fixture.run("list", "--posters", "--graphics", "kitty", "--color", "always")
+        let numbers = listed.text.components(separatedBy: "a=t,f=100,i=").dropFirst().map {
+            $0.prefix { $0 != "," }
+        }
+        #expect(Set(numbers).count == 6)
+        #expect(numbers.allSatisfy { listed.text.contains("a=p,i=\($0),p=1,") })
+    }
+
+    @Test("on a small terminal a picture leaves two rows, so that it never scrolls")
+    func smallTerminal() throws {
+        for (words, rows) in [(["show", "film-3"], 8), (["list", "--posters", "--top", "1"], 9)] {
+            let terminal = try PseudoTerminal(
+                BuiltProgram.path("marquee"), words + ["--graphics", "sixel"],
+                environment: fixture.environment, rows: 10)
+            #expect(terminal.waitForEnd() == .exited(0))
+            let text = String(decoding: terminal.output, as: UTF8.self)
+            #expect(text.contains("\u{1B}[\(rows)A\u{1B}7\u{1B}P7;1;q\"1;1;128;126"), "\(words)")
+        }
+    }
+
+    @Test("in tmux kitty's pictures are placeholders, and their data goes through to the terminal around it")
+    func tmux() throws {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), ["show", "film-3", "--graphics", "kitty"],
+            environment: fixture.environment.merging(["TMUX": "/tmp/tmux-0/default,1,0"]) { $1 })
+        #expect(terminal.waitForEnd() == .exited(0))
+        let text = String(decoding: terminal.output, as: UTF8.self)
+        #expect(text.contains("\u{1B}Ptmux;\u{1B}\u{1B}_Ga=t,f=100,i="))
+        #expect(text.contains("\u{1B}\u{1B}_Ga=p,U=1,i="))
+        // Row 3, column 2; a string of characters would not be found within one.
+        let scalars = text.unicodeScalars.map(\.value)
+        #expect(scalars.indices.contains { scalars[$0...].starts(with: [0x10EEEE, 0x310, 0x30E]) })
+    }
+
+    @Test("the browser draws blocks where pixels were asked for")
+    func browser() throws {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), ["--graphics", "kitty"],
+            environment: fixture.environment.merging(["COLORTERM": "truecolor"]) { $1 })
+        try #require(terminal.waits { $0.row(containing: "Film 1") != nil })
+        try #require(terminal.waits { $0.row(containing: " 0 loading ") != nil })
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(!String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}_G"))
+    }
+
+    /// A terminal that `show` runs in, once it was asked.
+    private func asked(_ environment: [String: String] = [:]) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), ["show", "film-3"],
+            environment: fixture.environment.merging(environment) { $1 })
+        try #require(terminal.waits { _ in terminal.output.contains(sequence: "\u{1B}[c") })
+        return terminal
+    }
+
+    @Test("the terminal is asked, and gets what it says it can show; its settings are as before")
+    func answers() throws {
+        for (answers, beginning) in [
+            ("\u{1B}P>|kitty(0.26.5)\u{1B}\\\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;16;8t\u{1B}[?62;c", "kitty"),
+            ("\u{1B}P>|XTerm(379)\u{1B}\\\u{1B}[?64;1;4c", "sixel"),
+            ("\u{1B}P>|iTerm2 3.5\u{1B}\\\u{1B}[?62c", "iterm2"),
+        ] {
+            let terminal = try asked()
+            terminal.type(answers)
+            #expect(terminal.waitForEnd() == .exited(0))
+            #expect(terminal.output.contains(sequence: try #require(Self.beginnings[beginning])))
+            #expect(terminal.settings == terminal.settingsBefore)
+        }
+    }
+
+    @Test(
+        "a terminal that shows no pixels gets blocks, one with 24-bit colours those; one that is silent does not hold up"
+    )
+    func silent() throws {
+        let plain = try asked()
+        plain.type("\u{1B}P>|XTerm(379)\u{1B}\\\u{1B}[?64;1c")
+        #expect(plain.waitForEnd() == .exited(0))
+        #expect(plain.output.contains(sequence: "48;2;"))
+        let silent = try asked()
+        #expect(silent.waitForEnd() == .exited(0))
+        #expect(silent.output.contains(sequence: "48;5;") && silent.settings == silent.settingsBefore)
+    }
+
+    @Test(
+        "keys typed before the answers are put back",
+        .enabled(if: canPutBack, "the kernel lets nobody type into a terminal (dev.tty.legacy_tiocsti)"))
+    func keys() throws {
+        let terminal = try asked()
+        terminal.type("xyzzy\u{1B}[?62c")
+        #expect(terminal.waitForEnd() == .exited(0))
+        // The terminal echoes them when they are put back.
+        #expect(terminal.output.contains(sequence: "xyzzy"))
+    }
+
+    private static let canPutBack: Bool = {
+        let setting = FileManager.default.contents(atPath: "/proc/sys/dev/tty/legacy_tiocsti")
+        return setting.map { $0.first == UInt8(ascii: "1") } ?? true
+    }()
+
+    @Test(
+        "nothing is asked in a pipe, of a dumb terminal, in tmux, or where --graphics or NO_COLOR says enough"
+    )
+    func notAsked() async throws {
+        for (words, environment) in [
+            ([], ["TERM": "dumb"]), ([], ["TMUX": "x"]), ([], ["NO_COLOR": "1"]),
+            (["--graphics", "blocks"], [:]),
+            (["--json"], [:]),
+        ] {
+            let terminal = try PseudoTerminal(
+                BuiltProgram.path("marquee"), ["show", "film-3"] + words,
+                environment: fixture.environment.merging(environment) { $1 })
+            #expect(terminal.waitForEnd() == .exited(0))
+            #expect(!terminal.output.contains(sequence: "\u{1B}[c"), "\(words) \(environment)")
+        }
+        let piped = try await fixture.run("show", "film-3", "--color", "always", "--graphics", "auto")
+        #expect(!piped.text.contains("\u{1B}[c") && piped.text.contains("\u{1B}["))
+    }
+
+    @Test("a word that is no way to draw is refused with those that are")
+    func refused() async throws {
+        let outcome = try await fixture.run("show", "film-3", "--graphics", "regis")
+        #expect(outcome.status == 2)
+        #expect(outcome.errorText.contains("auto, kitty, iterm2, sixel, blocks, ascii, none"))
+    }
+}
+
+extension [UInt8] {
+    /// Whether a text's bytes stand somewhere in these.
+    fileprivate func contains(sequence: String) -> Bool {
+        let wanted = Array(sequence.utf8)
+        return indices.contains { self[$0...].starts(with: wanted) }
+    }
+}
