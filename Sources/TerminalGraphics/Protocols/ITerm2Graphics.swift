@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import ImageCodecs
 
 /// iTerm2's protocol (iterm2.com/documentation-images.html), which WezTerm, Konsole and mlterm take as well: a file that is
@@ -10,6 +11,6 @@ package enum ITerm2Graphics {
         let file = PNGEncoder(colours: .palette).encode(picture.bitmap)
         let cells = "width=\(picture.cells.columns);height=\(picture.cells.rows)"
         let head = "\u{1B}]1337;File=inline=1;size=\(file.count);\(cells);preserveAspectRatio=1:"
-        return Array(head.utf8) + Base64.encode(file) + [0x07]
+        return Array(head.utf8) + Data(file).base64EncodedData() + [0x07]
     }
 }

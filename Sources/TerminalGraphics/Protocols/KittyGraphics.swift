@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import ImageCodecs
 
 /// Kitty's protocol (sw.kovidgoyal.net/kitty/graphics-protocol): a picture is sent once under a number of the sender's,
@@ -14,7 +15,7 @@ package enum KittyGraphics {
     /// Sends a picture, which the terminal keeps under `id` (1 and up) and does not show yet: a PNG file of at most 256
     /// colours, as chunks.
     package static func transmission(of picture: TerminalPicture, id: UInt32) -> [UInt8] {
-        let payload = Base64.encode(PNGEncoder(colours: .palette).encode(picture.bitmap))
+        let payload = Data(PNGEncoder(colours: .palette).encode(picture.bitmap)).base64EncodedData()
         var bytes: [UInt8] = []
         for start in stride(from: 0, to: payload.count, by: chunkSize) {
             let end = min(payload.count, start + chunkSize)
