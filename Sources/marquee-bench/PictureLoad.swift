@@ -130,7 +130,9 @@ struct PictureLoad: Sendable {
         while due < end || !busy.isEmpty {
             while due < end, due <= .now, busy.count < clients {
                 let begin = ContinuousClock.now
-                if let client = idle.popLast() ?? (try? RawClient(port: port)) {
+                // In turn, so that none is idle until the service closes it.
+                let waiting = idle.isEmpty ? nil : idle.removeFirst()
+                if let client = waiting ?? (try? RawClient(port: port)) {
                     client.send("GET \(target(number)) HTTP/1.1\r\nHost: localhost\r\n\r\n")
                     busy.append((client, begin))
                 } else {
