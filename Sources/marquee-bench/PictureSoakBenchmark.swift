@@ -2,9 +2,9 @@ import Foundation
 import HTTPServer
 import TestSupport
 
-/// `marquee serve` under mixed load, `--rate` (200) requests a second for `--seconds` (1800): pictures that memory has, new ones, known ones by their tag, sizes
-/// that are refused, sources that are not there, and clients that leave before they are answered. How much its memory grows
-/// in the second half, and whether every descriptor is closed again.
+/// `marquee serve` under mixed load, `--rate` (200) requests a second for `--seconds` (1800): pictures that memory has, new ones,
+/// sizes that are refused, sources that are not there, the list of films, and clients that leave before they are answered. How
+/// much its memory grows in the second half, and whether every descriptor is closed again.
 func pictureSoakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let seconds = Double(options.number("seconds", default: 1800))
     let rate = Double(options.number("rate", default: 200))
