@@ -87,7 +87,7 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["SystemSupport", "LazyImages", "TerminalGraphics", "CSystem"],
+            dependencies: ["SystemSupport", "ImageCodecs", "LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .target(

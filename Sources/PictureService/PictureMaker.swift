@@ -95,11 +95,8 @@ package struct PictureMaker: Sendable {
     /// The source at a scale, decoded now if it was not yet.
     private mutating func bitmap(at scale: DecodingPlan) throws(PictureError) -> Bitmap {
         if let bitmap = bitmaps[scale.size] { return bitmap }
-        let (decoders, limits) = (decoders, limits)
-        let bitmap = try Self.reading(source) { bytes throws(ImageDecodingError) in
-            let bitmap = try decoders.decode(bytes, notBelow: scale.size, limits: limits)
-            guard bitmap.isComplete else { throw .truncated(offset: bytes.count) }
-            return bitmap
+        let bitmap = try whole(\.isComplete) { bytes throws(ImageDecodingError) in
+            try decoders.decode(bytes, notBelow: scale.size, limits: limits)
         }
         bitmaps[scale.size] = bitmap
         return bitmap
@@ -108,14 +105,22 @@ package struct PictureMaker: Sendable {
     /// As `bitmap(at:)`, in planes.
     private mutating func planes(at scale: DecodingPlan) throws(PictureError) -> PlanarPicture {
         if let picture = planes[scale.size] { return picture }
-        let (decoders, limits) = (decoders, limits)
-        let picture = try Self.reading(source) { bytes throws(ImageDecodingError) in
-            let picture = try decoders.decodePlanes(bytes, notBelow: scale.size, limits: limits)
-            guard picture.isComplete else { throw .truncated(offset: bytes.count) }
-            return picture
+        let picture = try whole(\.isComplete) { bytes throws(ImageDecodingError) in
+            try decoders.decodePlanes(bytes, notBelow: scale.size, limits: limits)
         }
         planes[scale.size] = picture
         return picture
+    }
+
+    /// What is decoded of the source. A part of a picture does not do.
+    private func whole<Value>(
+        _ isComplete: KeyPath<Value, Bool>, _ decode: (Span<UInt8>) throws(ImageDecodingError) -> Value
+    ) throws(PictureError) -> Value {
+        try Self.reading(source) { bytes throws(ImageDecodingError) in
+            let value = try decode(bytes)
+            guard value[keyPath: isComplete] else { throw .truncated(offset: bytes.count) }
+            return value
+        }
     }
 
     private static func reading<Value>(

@@ -29,14 +29,4 @@ extension Bitmap {
         }
         self.init(width: sides[0], height: sides[1], pixels: pixels)
     }
-
-    /// How near the bitmap is to another of the same size, in dB, over red, green and blue.
-    func peakSignalToNoise(to other: Bitmap) -> Double {
-        var sum = 0
-        for index in 0..<min(pixels.count, other.pixels.count) where index % 4 != 3 {
-            let difference = Int(pixels[index]) - Int(other.pixels[index])
-            sum += difference * difference
-        }
-        return 10 * log10(255 * 255 * Double(width * height * 3) / Double(sum))
-    }
 }

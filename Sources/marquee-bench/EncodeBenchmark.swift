@@ -1,5 +1,6 @@
 import Foundation
 import ImageCodecs
+import TestSupport
 
 /// Encodes the pictures of files as JPEG, 4:2:0: milliseconds, beside libjpeg-turbo's `tjbench` with its default Huffman
 /// tables; bytes, beside `cjpeg -optimize`; and how near the pixels of both are to the picture's as `djpeg` decodes them.
@@ -53,8 +54,10 @@ func encodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
 private func likeness(of file: [UInt8], to bitmap: Bitmap, in folder: ScratchFolder) throws -> Double {
     let path = folder.path + "/file.jpg"
     try Data(file).write(to: URL(filePath: path))
-    guard let decoded = Bitmap(ppm: try Subprocess.output("djpeg", ["-rgb", path])) else {
-        throw BenchmarkFailure(description: "djpeg wrote no PPM")
+    guard let decoded = Bitmap(ppm: try Subprocess.output("djpeg", ["-rgb", path])),
+        let likeness = decoded.signalToNoise(to: bitmap)
+    else {
+        throw BenchmarkFailure(description: "djpeg wrote no PPM of the picture's size")
     }
-    return decoded.peakSignalToNoise(to: bitmap)
+    return likeness
 }

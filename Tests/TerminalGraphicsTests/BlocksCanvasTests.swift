@@ -10,17 +10,6 @@ struct BlocksCanvasTests {
     private let clear: SIMD4<UInt8> = [99, 99, 99, 0]
     private let one = CellSize(columns: 1, rows: 1)
 
-    private func bitmap(_ width: Int, _ height: Int, _ pixel: (Int, Int) -> SIMD4<UInt8>) -> Bitmap {
-        var pixels: [UInt8] = []
-        for y in 0..<height {
-            for x in 0..<width {
-                let value = pixel(x, y)
-                pixels += [value.x, value.y, value.z, value.w]
-            }
-        }
-        return Bitmap(width: width, height: height, pixels: pixels)
-    }
-
     private func colour(_ pixel: SIMD4<UInt8>) -> CellColour { .rgb(pixel.x, pixel.y, pixel.z) }
 
     private func cell(
@@ -33,7 +22,7 @@ struct BlocksCanvasTests {
 
     @Test("a plain image is a space on its colour")
     func plain() {
-        let drawn = cell(bitmap(16, 16) { _, _ in red })
+        let drawn = cell(Pictures.bitmap(16, 16) { _, _ in red })
         #expect(drawn.text == " ")
         #expect(drawn.style == CellStyle(background: colour(red)))
     }
@@ -51,7 +40,7 @@ struct BlocksCanvasTests {
                 ("▗", { $0 >= 4 && $1 >= 4 }), ("▚", { ($0 < 4) == ($1 < 4) }),
             ]
         let (glyph, isCovered) = covers[number]
-        let drawn = cell(bitmap(8, 8) { x, y in isCovered(x, y) ? red : blue })
+        let drawn = cell(Pictures.bitmap(8, 8) { x, y in isCovered(x, y) ? red : blue })
         #expect(drawn.text == glyph)
         #expect(drawn.style == CellStyle(foreground: colour(red), background: colour(blue)))
     }
@@ -59,14 +48,14 @@ struct BlocksCanvasTests {
     @Test("a larger image is averaged, so that a fine pattern becomes its mean")
     func averaging() {
         let drawn = cell(
-            bitmap(64, 64) { x, y in (x + y) % 2 == 0 ? [255, 255, 255, 255] : [0, 0, 0, 255] })
+            Pictures.bitmap(64, 64) { x, y in (x + y) % 2 == 0 ? [255, 255, 255, 255] : [0, 0, 0, 255] })
         #expect(drawn.style.background == .rgb(128, 128, 128))
     }
 
     @Test("an image of any size covers all cells", arguments: [(1, 1), (3, 1), (1, 5), (7, 3), (40, 9)])
     func smallImages(width: Int, height: Int) {
         let grid = BlocksCanvas(depth: .trueColour).draw(
-            bitmap(width, height) { _, _ in red }, size: CellSize(columns: 3, rows: 2))
+            Pictures.bitmap(width, height) { _, _ in red }, size: CellSize(columns: 3, rows: 2))
         for column in 0..<3 {
             for row in 0..<2 {
                 #expect(grid.style(at: CellPosition(column: column, row: row)).background == colour(red))
@@ -77,64 +66,64 @@ struct BlocksCanvasTests {
     @Test("no cells are drawn into no room")
     func noRoom() {
         let grid = BlocksCanvas(depth: .trueColour).draw(
-            bitmap(2, 2) { _, _ in red }, size: CellSize(columns: 0, rows: 3))
+            Pictures.bitmap(2, 2) { _, _ in red }, size: CellSize(columns: 0, rows: 3))
         #expect(grid.size == CellSize(columns: 0, rows: 3))
     }
 
     @Test("transparent parts show the terminal's own background")
     func transparency() {
-        #expect(cell(bitmap(8, 8) { _, _ in clear }).style == CellStyle())
-        let lower = cell(bitmap(8, 8) { _, y in y < 4 ? clear : red })
+        #expect(cell(Pictures.bitmap(8, 8) { _, _ in clear }).style == CellStyle())
+        let lower = cell(Pictures.bitmap(8, 8) { _, y in y < 4 ? clear : red })
         #expect(lower.text == "▄")
         #expect(lower.style == CellStyle(foreground: colour(red)))
-        let upper = cell(bitmap(8, 8) { _, y in y < 4 ? red : clear })
+        let upper = cell(Pictures.bitmap(8, 8) { _, y in y < 4 ? red : clear })
         #expect(upper.text == "▀")
         #expect(upper.style == CellStyle(foreground: colour(red)))
-        let threeQuarters = cell(bitmap(8, 8) { x, y in x < 4 && y < 4 ? clear : red })
+        let threeQuarters = cell(Pictures.bitmap(8, 8) { x, y in x < 4 && y < 4 ? clear : red })
         #expect(threeQuarters.text == "▟")
         // The upper five eighths have no character of their own.
-        let reversed = cell(bitmap(8, 8) { _, y in y < 5 ? red : clear })
+        let reversed = cell(Pictures.bitmap(8, 8) { _, y in y < 5 ? red : clear })
         #expect(reversed.text == "▃")
         #expect(reversed.style == CellStyle(foreground: colour(red), attributes: .reversed))
     }
 
     @Test("transparent pixels are put over a background that is given, and lend no colour of their own")
     func background() {
-        let drawn = cell(bitmap(8, 8) { _, y in y < 4 ? clear : red }, background: [1, 2, 3])
+        let drawn = cell(Pictures.bitmap(8, 8) { _, y in y < 4 ? clear : red }, background: [1, 2, 3])
         #expect(drawn.text == "▀")
         #expect(drawn.style == CellStyle(foreground: .rgb(1, 2, 3), background: colour(red)))
-        let half = cell(bitmap(8, 8) { _, _ in [255, 255, 255, 128] }, background: [0, 0, 0])
+        let half = cell(Pictures.bitmap(8, 8) { _, _ in [255, 255, 255, 128] }, background: [0, 0, 0])
         #expect(half.style.background == .rgb(128, 128, 128))
-        let mixed = cell(bitmap(8, 8) { x, _ in x % 2 == 0 ? clear : red })
+        let mixed = cell(Pictures.bitmap(8, 8) { x, _ in x % 2 == 0 ? clear : red })
         #expect([mixed.style.foreground, mixed.style.background].contains(colour(red)))
     }
 
     @Test("with fewer colours the nearest of the palette are used")
     func palettes() {
-        let split = bitmap(8, 8) { x, _ in x < 4 ? red : blue }
+        let split = Pictures.bitmap(8, 8) { x, _ in x < 4 ? red : blue }
         #expect(
             cell(split, depth: .indexed256).style
                 == CellStyle(foreground: .palette(160), background: .palette(20)))
         #expect(
             cell(split, depth: .ansi16).style == CellStyle(foreground: .palette(1), background: .palette(4)))
-        let grey = bitmap(8, 8) { _, _ in [118, 118, 118, 255] }
+        let grey = Pictures.bitmap(8, 8) { _, _ in [118, 118, 118, 255] }
         #expect(cell(grey, depth: .indexed256).style.background == .palette(243))
     }
 
     @Test("two colours that the palette cannot tell apart make a space")
     func palettesMerge() {
-        let split = bitmap(8, 8) { x, _ in x < 4 ? [100, 100, 100, 255] : [104, 104, 104, 255] }
+        let split = Pictures.bitmap(8, 8) { x, _ in x < 4 ? [100, 100, 100, 255] : [104, 104, 104, 255] }
         #expect(cell(split, depth: .trueColour).text == "▌")
         #expect(cell(split, depth: .ansi16).text == " ")
     }
 
     @Test("letters alone draw bright as much ink, and send no colours")
     func ascii() {
-        let ramp = bitmap(5, 1) { x, _ in Pixel(UInt8(x * 63), UInt8(x * 63), UInt8(x * 63), 255) }
+        let ramp = Pictures.bitmap(5, 1) { x, _ in Pixel(UInt8(x * 63), UInt8(x * 63), UInt8(x * 63), 255) }
         let grid = ASCIICanvas().draw(ramp, size: CellSize(columns: 5, rows: 1))
         #expect(grid.text(ofRow: 0) == " ;i$@")
         #expect(grid.style(at: CellPosition(column: 2, row: 0)) == CellStyle())
-        let nothing = ASCIICanvas().draw(bitmap(1, 1) { _, _ in [255, 255, 255, 0] }, size: one)
+        let nothing = ASCIICanvas().draw(Pictures.bitmap(1, 1) { _, _ in [255, 255, 255, 0] }, size: one)
         #expect(nothing.text(ofRow: 0).isEmpty)
     }
 

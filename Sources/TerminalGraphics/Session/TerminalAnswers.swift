@@ -1,6 +1,7 @@
 internal import CSystem
 internal import Glibc
 package import ImageCodecs
+internal import SystemSupport
 
 /// What a terminal says of itself when it is asked.
 ///
@@ -123,18 +124,11 @@ struct AnswerSorter {
 extension TerminalSession {
     /// What there is to read, as soon as there is something; nil when the time is over or the terminal gone.
     fileprivate func read(until deadline: ContinuousClock.Instant) -> [UInt8]? {
-        while true {
-            let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
-            guard left > 0 else { return nil }
-            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let ready = unsafe poll(&entry, 1, Int32(left.rounded(.up)))
-            if ready < 0, errno != EINTR { return nil }
-            guard ready > 0 else { continue }
-            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-                count = unsafe max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
-            }
-            return bytes.isEmpty ? nil : bytes
+        guard Polling.ready([(descriptor, POLLIN)], until: deadline) == [true] else { return nil }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+            count = unsafe max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
         }
+        return bytes.isEmpty ? nil : bytes
     }
 
     /// Puts keys back that were read. Where the kernel refuses that they are lost, but for Ctrl-C, which then is a signal.

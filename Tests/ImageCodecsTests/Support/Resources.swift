@@ -35,17 +35,6 @@ extension Bitmap {
         }
         return (largest, Double(total) / Double(width * height * 3))
     }
-
-    /// The likeness to another picture of the same size in decibels (PSNR); infinite for the same pixels.
-    func signalToNoise(to other: Bitmap) -> Double? {
-        guard size == other.size else { return nil }
-        var total = 0
-        for index in pixels.indices where index % 4 != 3 {
-            let difference = Int(pixels[index]) - Int(other.pixels[index])
-            total += difference * difference
-        }
-        return 10 * log10(255 * 255 * Double(width * height * 3) / Double(total))
-    }
 }
 
 /// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers on every run.

@@ -42,17 +42,6 @@ enum Pictures {
 }
 
 extension Bitmap {
-    /// Peak signal to noise of the colours, in dB; nil for another size.
-    func signalToNoise(to other: Bitmap) -> Double? {
-        guard size == other.size else { return nil }
-        var total = 0
-        for index in pixels.indices where index % 4 != 3 {
-            let difference = Int(pixels[index]) - Int(other.pixels[index])
-            total += difference * difference
-        }
-        return 10 * log10(255 * 255 * Double(width * height * 3) / Double(total))
-    }
-
     /// A pixel's channels.
     func pixel(_ column: Int, _ row: Int) -> SIMD4<UInt8> {
         let start = (row * width + column) * 4
