@@ -15,7 +15,7 @@ package struct AdaptivePalette {
     /// Chooses the colours. A picture with more than 256, or than 64 where errors are allowed, gets as many as bring the mean
     /// squared error of a channel down to `error`, in squared levels of 255; with 0, the default, all 256.
     package init(of bitmap: Bitmap, error: Double = 0) {
-        // A photograph in greys has fewer than 256 colours, of which it needs few.
+        // A grey photograph has fewer than 256 colours, and fewer still are enough for it.
         if addOwnColours(of: bitmap, most: error > 0 ? 64 : Self.most) { return }
         colours = []
         indices = [:]

@@ -183,7 +183,7 @@ struct JPEGFile {
         return PlanarPicture(frame, scale: scale, planes: planes, isWhole: !isCut)
     }
 
-    /// The frame, of which a scan was read.
+    /// The frame. At least one of its scans was read.
     private func readableFrame() throws(ImageDecodingError) -> (JPEGFrame, JPEGScale) {
         guard let frame, let scale else {
             throw .corrupt(segment: "JPEG without a frame header", offset: segments.offset)

@@ -142,7 +142,7 @@ struct PlaneResampler {
         }
     }
 
-    /// Four rows, of which each vector has two columns.
+    /// Four rows. Each vector has two columns of them.
     private static func store(
         _ levels: [SIMD8<UInt8>], into allSamples: inout [UInt8], _ start: Int, _ stride: Int
     ) {

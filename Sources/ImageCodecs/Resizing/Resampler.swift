@@ -74,7 +74,7 @@ struct Resampler {
     private mutating func unpackNextRows() {
         let pair = nextRowPair
         nextRowPair += 1
-        // The last row alone is a pair with itself, of which the second counts nothing.
+        // A last row without a partner is paired with itself; the weight of the second is nought.
         unpack(row: pair * 2, into: &even)
         unpack(row: min(pair * 2 + 1, source.height - 1), into: &odd)
         Self.weave(even, odd, into: &rows, at: pair % down.pairs * line.count * 2)

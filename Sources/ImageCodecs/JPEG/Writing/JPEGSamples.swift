@@ -150,7 +150,7 @@ struct JPEGSamples {
         }
     }
 
-    /// Fills a row of units of which the picture has but so many rows.
+    /// Fills a row of units. The picture has `rows` of its rows; the last is repeated.
     private mutating func repeatLastRows(rows: Int) {
         let side = layout.unitSide
         for missing in rows..<side {

@@ -10,8 +10,8 @@ struct JPEGSymbols {
         static func ac(_ component: Int) -> UInt32 { component == 0 ? 1 : 3 }
     }
 
-    /// From the lowest bit: 16 of what follows the code, as many of which count as the symbol's lowest four bits say, 6 free, 8
-    /// of symbol, 2 of table.
+    /// From the lowest bit: 16 bits that hold what follows the code, 6 that are free, 8 of the symbol, and 2 of the table. The
+    /// symbol's lowest four bits say how many of the 16 count.
     private(set) var tokens: [UInt32] = []
     private(set) var count = 0
     /// Of each table's symbols, how often they occur.

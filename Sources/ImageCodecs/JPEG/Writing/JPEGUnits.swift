@@ -22,7 +22,7 @@ struct JPEGUnits {
         }
     }
 
-    /// What is to be written of all units of a picture, of which `read` brings a row of units.
+    /// The symbols of all units of a picture. `read` brings one row of units after the other.
     ///
     /// - Throws: `transparent` if a pixel is not opaque.
     func symbols(
