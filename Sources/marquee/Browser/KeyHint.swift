@@ -16,7 +16,7 @@ struct KeyHint: Equatable {
 extension BrowserState {
     /// The keys that matter most here. The first is the last to be left out.
     var hints: [KeyHint] {
-        if isHelpShown { return [KeyHint("Esc", "back"), KeyHint("q", "quit")] }
+        if isHelpShown { return [KeyHint("Esc", "back")] }
         if isFiltering { return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films")] }
         let help = KeyHint("?", "help")
         if page == .film {
