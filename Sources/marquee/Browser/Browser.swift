@@ -29,7 +29,9 @@ final class Browser: Sendable {
         /// The request for a poster's address, or why it is invalid.
         let poster: @Sendable (_ address: String, BaseURL) -> Result<ImageRequest, ImageLoadingError>
         let depth: ColourDepth
+        /// How pictures are drawn; where the terminal is to be asked, how without an answer.
         let graphics: GraphicsMode
+        let asksForGraphics: Bool
     }
 
     private let terminal: TerminalSession

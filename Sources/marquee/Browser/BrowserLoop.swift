@@ -19,13 +19,14 @@ final class BrowserLoop {
     /// Has the catalogue read again, which is shown as it was.
     private let refresh: (Catalogue) -> Void
     private var state = BrowserState(size: CellSize(columns: 80, rows: 24))
-    private var depth: ColourDepth
+    private var graphics: BrowserGraphics
     private var encoder: FrameEncoder
     private var arrivals = 0
     /// The frames that were drawn while the catalogue was read: they turn the sign in the status line.
     private var turns = 0
     private let began = MonotonicClock.now
     private var accents = PosterAccents()
+    private let onlyASCII = Terminal.showsOnlyASCII(STDOUT_FILENO)
     private var isDone = false
     /// Why there is nothing to show.
     private var failureToOpen: (any Error)?
@@ -40,12 +41,9 @@ final class BrowserLoop {
         self.mailbox = mailbox
         self.feeds = feeds
         self.refresh = refresh
-        depth = subject.depth
-        encoder = Self.encoder(depth)
-    }
-
-    private static func encoder(_ depth: ColourDepth) -> FrameEncoder {
-        FrameEncoder(depth: depth, onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO))
+        graphics = BrowserGraphics(subject)
+        encoder = graphics.encoder(onlyASCII: onlyASCII)
+        for pane in PosterFeed.Pane.allCases { self.feeds[pane].use(graphics.canvas) }
     }
 
     /// Runs until the person quits or the terminal is gone.
@@ -71,7 +69,7 @@ final class BrowserLoop {
         let isAgeing = if case .outOfDate = state.catalogue { true } else { false }
         return [
             state.motion.nextDeadline(now: now), isBusy ? now + Self.statusInterval : nil,
-            isAgeing ? now + Self.ageInterval : nil,
+            isAgeing ? now + Self.ageInterval : nil, encoder.isUnfinished ? now : nil,
         ].compactMap(\.self).min()
     }
 
@@ -110,20 +108,25 @@ final class BrowserLoop {
         }
     }
 
-    /// Asks the terminal for its name, unless the environment says that it shows all colours.
+    /// Asks the terminal what it can show.
     private func ask() {
-        guard depth > .none, depth < .trueColour else { return }
         // Losing the error is right: a terminal that is gone fails at the next frame too.
-        try? terminal.write(TerminalVersion.query)
+        try? terminal.write(graphics.questions)
     }
 
-    private func hear(_ answer: [UInt8]) {
-        guard let name = TerminalVersion.name(in: answer), TerminalVersion.showsTrueColour(name),
-            depth > .none
-        else { return }
-        depth = .trueColour
-        encoder = Self.encoder(depth)
-        for pane in PosterFeed.Pane.allCases { feeds[pane].use(subject.graphics.canvas(depth: depth)) }
+    private func hear(_ answer: [UInt8]) { change { $0.take(answer) } }
+
+    /// Draws all anew, and loads pictures of another size, where a change of what is known of the terminal asks for it.
+    private func change(_ change: (inout BrowserGraphics) -> Void) {
+        let before = graphics.appearance
+        change(&graphics)
+        let appearance = graphics.appearance
+        if appearance == before { return }
+        if appearance.way != before.way || appearance.depth != before.depth {
+            encoder = graphics.encoder(onlyASCII: onlyASCII)
+        }
+        for pane in PosterFeed.Pane.allCases { feeds[pane].use(graphics.canvas) }
+        tellRows()
     }
 
     private func suspend() {
@@ -138,6 +141,7 @@ final class BrowserLoop {
 
     private func readSize() {
         guard let size = terminal.size else { return }
+        change { $0.take(cell: size.cell) }
         let effects = state.resize(to: size.cells, cellAspect: size.cellAspect)
         perform(effects)
         tellRows()
@@ -155,12 +159,13 @@ final class BrowserLoop {
     }
 
     private func rows(in cells: CellSize) -> ListRows {
-        ListRows(count: state.list.rows.count) {
+        let size = graphics.canvas?.pictureSize(for: cells) ?? cells.pictureSize
+        return ListRows(count: state.list.rows.count) {
             [rows = state.list.rows, films = state.list.films, poster = subject.poster] row in
             guard let address = films.catalogue.movies[rows[row]].poster,
                 case .success(var request) = poster(address, films.base)
             else { return nil }
-            request.targetSize = cells.pictureSize
+            request.targetSize = size
             return request
         }
     }
@@ -191,9 +196,11 @@ final class BrowserLoop {
             state: state, status: status, accent: accent, source: subject.name, progress: subject.progress,
             poster: { [self] in view(.list, ofRow: $0, size: $1) },
             posterInFull: { [self] in view(.film, ofRow: $0, size: $1) })
-        let bytes = encoder.frame(screen.draw())
+        let bytes = encoder.frame(
+            screen.draw(), isMoving: state.motion.isDragging || state.motion.isGliding)
         guard !bytes.isEmpty else { return }
         do {
+            try terminal.prepareFarewell(encoder.farewell)
             try terminal.write(bytes)
         } catch {
             isDone = true

@@ -42,7 +42,8 @@ enum BrowseCommand: Command {
             poster: { address, base in
                 Result { () throws(ImageLoadingError) in try session.request(for: address, relativeTo: base) }
             },
-            depth: session.settings.colourDepth, graphics: session.settings.graphics)
+            depth: session.settings.colourDepth, graphics: session.settings.graphics,
+            asksForGraphics: session.settings.asksForGraphics)
         let browser = Browser(
             terminal: terminal, loader: session.imageLoader(over: opened, pressure: .system),
             subject: subject)

@@ -1,0 +1,132 @@
+internal import ImageCodecs
+
+/// Pictures that a terminal paints over its cells and forgets: sixels and iTerm2's. Text that is written over a part of one
+/// takes that part away, and so do blanks.
+///
+/// A picture that stays where it is is not sent again. One that moved has to be: some 15 KB for a poster. So a picture is
+/// sent when the films are at rest. While they move, its place shows blocks, as if there were no pixels: at 80 x 24 cells a frame of
+/// a scroll is then 2 to 3 KB instead of 40, and the keys never wait for the line. The blocks stay below the picture:
+/// they show where its last rows of pixels make no whole band, and where the terminal forgets it (xterm keeps the newest 16
+/// for when its window is covered).
+///
+/// Nothing is drawn on the screen's last row, since xterm, mlterm, foot and Konsole scroll then.
+struct PaintedLayer: PictureLayer {
+    /// The most bytes of cut pictures that are kept, to be drawn again without being encoded again.
+    private static let partsLimit = 1 << 20
+
+    /// A part of a picture, encoded.
+    private struct Part {
+        /// Keeps its identity, by which the part is found.
+        let picture: Picture
+        let bytes: [UInt8]
+    }
+
+    private struct PartKey: Hashable {
+        let picture: ObjectIdentifier
+        let part: CellRectangle
+    }
+
+    private let way: PictureProtocol
+    /// What is on the screen.
+    private var painted: [PicturePlacement] = []
+    private var parts: [PartKey: Part] = [:]
+    private var partsSize = 0
+    private(set) var isUnfinished = false
+
+    init(_ way: PictureProtocol) { self.way = way }
+
+    /// The terminal keeps nothing; but a drawing that was cut off has to end.
+    var farewell: [UInt8] { Array("\u{1B}\\".utf8) }
+
+    mutating func change(_ cells: inout CellGrid, over shown: CellGrid?, isMoving: Bool) -> PictureChange {
+        let wanted = cells.pictures.compactMap { $0.cut(to: Self.room(in: cells)) }
+        cells.pictures = []
+        if shown == nil { painted = [] }
+        var change = PictureChange()
+        let kept = painted.filter { placement in
+            guard wanted.contains(placement), let shown else { return false }
+            return cells.shows(placement.visible, as: shown)
+        }
+        let drawn = isMoving ? [] : draw(wanted.filter { !kept.contains($0) }, &change)
+        if isMoving { isUnfinished = false }
+        for gone in painted where !kept.contains(gone) {
+            let isHidden = drawn.contains { $0.picture.isOpaque && $0.visible.contains(gone.visible) }
+            if isHidden, let shown {
+                // What is below stays, so that nothing flickers between the old picture and the new one.
+                cells.place(shown, at: CellPosition(column: 0, row: 0), clip: gone.visible)
+            } else {
+                change.erased.append(gone.visible)
+            }
+        }
+        painted = kept + drawn
+        return change
+    }
+
+    /// All but the last row.
+    private static func room(in cells: CellGrid) -> CellRectangle {
+        CellRectangle(size: CellSize(columns: cells.size.columns, rows: cells.size.rows - 1))
+    }
+
+    /// Draws as many as a frame may; at most one that has to be encoded first, which takes some milliseconds.
+    private mutating func draw(
+        _ placements: [PicturePlacement], _ change: inout PictureChange
+    ) -> [PicturePlacement] {
+        var drawn: [PicturePlacement] = []
+        var hasEncoded = false
+        isUnfinished = false
+        for placement in placements {
+            let isReady = placement.isWhole || parts[Self.key(of: placement)] != nil
+            guard change.after.count < PictureChange.limit, isReady || !hasEncoded else {
+                isUnfinished = true
+                continue
+            }
+            if !isReady { hasEncoded = true }
+            change.after += PictureChange.move(to: placement.visible.origin)
+            change.after += bytes(of: placement)
+            drawn.append(placement)
+        }
+        return drawn
+    }
+
+    private static func key(of placement: PicturePlacement) -> PartKey {
+        PartKey(picture: ObjectIdentifier(placement.picture), part: placement.part)
+    }
+
+    private mutating func bytes(of placement: PicturePlacement) -> [UInt8] {
+        let picture = placement.picture
+        var encoded = picture.encoded
+        if !placement.isWhole {
+            let key = Self.key(of: placement)
+            if let part = parts[key] {
+                encoded = part.bytes
+            } else {
+                encoded = part(placement.part, of: picture)
+                if partsSize > Self.partsLimit { (parts, partsSize) = ([:], 0) }
+                parts[key] = Part(picture: picture, bytes: encoded)
+                partsSize += encoded.count
+            }
+        }
+        return way == .sixel ? encoded : ITerm2Graphics.drawing(ofFile: encoded, over: placement.visible.size)
+    }
+
+    private func part(_ part: CellRectangle, of picture: Picture) -> [UInt8] {
+        guard way == .sixel else {
+            return ITerm2Graphics.part(part, ofFile: picture.encoded, cell: picture.cell)
+        }
+        let pixels = SixelPixels(reading: picture.encoded)
+        let rest = pixels.part(part, cellWidth: picture.cell.width, cellHeight: picture.cell.height)
+        return rest.height == 0 ? [] : SixelGraphics.drawing(rest)
+    }
+}
+
+extension CellGrid {
+    /// Whether a rectangle of cells looks the same in both grids, which are of one size.
+    fileprivate func shows(_ area: CellRectangle, as other: CellGrid) -> Bool {
+        area.rows.allSatisfy { row in
+            area.columns.allSatisfy { column in
+                let index = row * size.columns + column
+                return shows(index, as: other, at: index)
+            }
+        }
+    }
+}
