@@ -39,7 +39,7 @@ struct Bench {
                                        loads without a pause: loads/s, memory, descriptors
         marquee-bench draw FILE... [--size COLSxROWS]
                                        milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa
-        marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB]
+        marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB] [--graphics MODE]
                                        the arrow key held in the browser through N films (10000): time and bytes a
                                        frame, loads, memory, and how soon pictures come
         marquee-bench catalogue [--films N]
@@ -119,7 +119,7 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "films", "connections", "clients", "kills", "quality", "rate",
+        "memory-size", "graphics", "films", "connections", "clients", "kills", "quality", "rate",
     ]
     static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

@@ -1,5 +1,7 @@
 import CatalogueService
 import Foundation
+import ImageCodecs
+import TerminalGraphics
 import TestSupport
 
 /// Holds the arrow key down in the real browser, through a list of films that each have a poster of their own, in a
@@ -16,7 +18,10 @@ import TestSupport
 /// - pictures after a burst: from 120 ms after the last key to a screen without a placeholder, all posters on disk;
 /// - memory: the most that was seen of the browser's own (RssAnon, looked at after every burst), at most the limit of its
 ///   memory tier, which `--memory-size MIB` sets (default 64), and 30 MB; and the high-water mark (VmHWM), which holds the
-///   system's shared libraries too.
+///   system's shared libraries too;
+/// - pictures in pixels, with `--graphics kitty|iterm2|sixel` (default: blocks): how many were sent while a key was held
+///   through films that memory does not have, and among films that were all on the screen before; the bytes from a burst's
+///   last frame to all its pictures.
 func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let size = (options.values["size"] ?? "80x24").split(separator: "x").compactMap { Int($0) }
     let rows = options.number("rows", default: 10_000)
@@ -25,6 +30,9 @@ func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
             description: "scroll wants --rows N, from 200, and --size COLSxROWS, from 40x10")
     }
     let memory = options.number("memory-size", default: 64)
+    guard let graphics = GraphicsMode(rawValue: options.values["graphics"] ?? "blocks") else {
+        throw BenchmarkFailure(description: "scroll wants --graphics kitty, iterm2, sixel or blocks")
+    }
     let scratch = try ScratchFolder()
     let folder = try FilmFolder(films: rows, in: scratch)
     let service = try CatalogueService(.folder(path: folder.path))
@@ -34,17 +42,19 @@ func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     var runs: [HeldScroll] = []
     for _ in 0..<2 {
         var run = try HeldScroll(
-            service, films: rows, cache: cache, memory: memory, columns: size[0], lines: size[1])
+            service, films: rows, cache: cache, memory: memory, graphics: graphics, columns: size[0],
+            lines: size[1])
         try run.scroll(presses: rows - 30)
         runs.append(run)
     }
-    return results(empty: runs[0], warm: runs[1], columns: size[0], lines: size[1], memory: memory)
+    return results(
+        empty: runs[0], warm: runs[1], graphics: graphics, columns: size[0], lines: size[1], memory: memory)
 }
 
 private func results(
-    empty: HeldScroll, warm: HeldScroll, columns: Int, lines: Int, memory: Int
+    empty: HeldScroll, warm: HeldScroll, graphics: GraphicsMode, columns: Int, lines: Int, memory: Int
 ) -> [BenchmarkResult] {
-    let name = "scroll \(columns)x\(lines): "
+    let name = "scroll \(columns)x\(lines), \(graphics): "
     func result(_ what: String, _ unit: String, _ value: Double, atMost bound: Double? = nil)
         -> BenchmarkResult
     {
@@ -57,7 +67,15 @@ private func results(
     let cost = empty.cost + warm.cost
     let costInMemory = empty.costInMemory + warm.costInMemory
     let pictures = warm.pictureTimes
-    return [
+    let sent = [
+        result("pictures sent while held", "pictures", Double(empty.sentWhileHeld + warm.sentWhileHeld)),
+        result(
+            "pictures sent among films sent before", "pictures",
+            Double(empty.sentAgain + warm.sentAgain)),
+        result("pictures sent on the whole", "pictures", Double(empty.sent + warm.sent)),
+        result("bytes from a burst's end to its pictures, median", "bytes", median(warm.restBytes)),
+    ]
+    return (graphics == .blocks ? [] : sent) + [
         result("processor time a frame", "ms", cost.milliseconds, atMost: bound),
         result("the same with all pictures in memory", "ms", costInMemory.milliseconds, atMost: bound),
         result("bytes a frame", "bytes", cost.bytesAFrame),
@@ -85,6 +103,8 @@ private struct HeldScroll {
     private static let singlePresses = 20
     /// The private mode that holds while a frame is written.
     private static let synchronizedOutput = 2026
+    /// What the browser takes for a cell's pixels where it is not told.
+    private static let cell = ImageSize(width: 8, height: 16)
     /// What the browser takes for the end of a burst, in seconds.
     private static let burstPause = 0.120
 
@@ -109,6 +129,10 @@ private struct HeldScroll {
     private(set) var longestGap = 0.0
     private(set) var startTimes: [Double] = []
     private(set) var pictureTimes: [Double] = []
+    private(set) var restBytes: [Double] = []
+    private(set) var sentWhileHeld = 0
+    private(set) var sentAgain = 0
+    private(set) var sent = 0
     /// In bytes.
     private(set) var memory = 0.0
     private(set) var highWaterMark = 0.0
@@ -120,7 +144,8 @@ private struct HeldScroll {
     private var lastPress = ContinuousClock.now
 
     init(
-        _ service: CatalogueService, films: Int, cache: String, memory: Int, columns: Int, lines: Int
+        _ service: CatalogueService, films: Int, cache: String, memory: Int, graphics: GraphicsMode,
+        columns: Int, lines: Int
     ) throws {
         self.service = service
         self.films = films
@@ -128,9 +153,10 @@ private struct HeldScroll {
             try Program.path("marquee"),
             [
                 "--catalogue", "http://127.0.0.1:\(service.port)/movies.json", "--cache-dir", cache,
-                "--memory-size", "\(memory)M",
+                "--memory-size", "\(memory)M", "--graphics", graphics.rawValue,
             ],
-            environment: ["COLORTERM": "truecolor"], columns: columns, rows: lines)
+            environment: ["COLORTERM": "truecolor"], columns: columns, rows: lines,
+            cellPixels: graphics == .blocks ? nil : Self.cell)
     }
 
     /// Holds the key for so many presses in bursts, then presses it a few times singly, and quits.
@@ -141,7 +167,14 @@ private struct HeldScroll {
             memory = max(memory, try memory("RssAnon"))
         }
         for _ in 0..<Self.singlePresses { try pressOnce() }
-        for step in [-1, 1, -1, 1] { costInMemory = try costInMemory + hold(Self.singlePresses, step: step) }
+        _ = try hold(Self.singlePresses, step: -1)
+        let before = (sent: picturesSent, held: sentWhileHeld)
+        for step in [1, -1, 1, -1, 1] {
+            costInMemory = try costInMemory + hold(Self.singlePresses, step: step)
+        }
+        // What is painted is sent again wherever it comes to rest.
+        sentAgain = terminal.screen.paintings > 0 ? sentWhileHeld - before.held : picturesSent - before.sent
+        sent = picturesSent
         highWaterMark = try memory("VmHWM")
         terminal.type("q")
         guard terminal.waitForEnd() == .exited(0) else {
@@ -155,6 +188,7 @@ private struct HeldScroll {
         let requests = service.statistics.requests
         let frames = terminal.screen.frames
         let bytes = terminal.output.count
+        let pictures = picturesSent
         let time = try processorTimeNow()
         let key = step > 0 ? Self.down : Self.up
         // Two at once, because the first alone is a single press, which may load.
@@ -173,9 +207,14 @@ private struct HeldScroll {
             frames: terminal.screen.frames - frames, bytes: terminal.output.count - bytes,
             processorTime: try processorTimeNow() - time)
         loadsWhileHeld += service.statistics.requests - requests
+        sentWhileHeld += picturesSent - pictures
+        let end = terminal.output.count
         try wait("the pictures after a burst") { [self] in isWithoutPlaceholder($0) }
+        restBytes.append(Double(terminal.output.count - end))
         return cost
     }
+
+    private var picturesSent: Int { terminal.screen.kitty.transmissions + terminal.screen.paintings }
 
     private mutating func pressOnce() throws {
         try wait("a screen at rest") { [self] in isAtRest($0) }
@@ -209,7 +248,14 @@ private struct HeldScroll {
         (1..<screen.size.rows - 1).allSatisfy { row in
             !"╭│╰".contains(screen.cell(column: 1, row: row).text)
                 && !screen.text(ofRow: row).contains { "╭╰".contains($0) }
+                && !isInBlocks(screen, row: row)
         }
+    }
+
+    /// Whether a row's poster is still to be drawn in pixels.
+    private func isInBlocks(_ screen: VirtualScreen, row: Int) -> Bool {
+        screen.cellPixels != nil && screen.cell(column: 1, row: row).style != CellStyle()
+            && screen.tile(column: 1, row: row) == nil
     }
 
     private func wait(_ what: String, until isReached: (VirtualScreen) -> Bool) throws {

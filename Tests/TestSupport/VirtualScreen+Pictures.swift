@@ -99,6 +99,7 @@ extension VirtualScreen {
 
     private mutating func paint(_ bitmap: Bitmap) {
         guard let cellPixels else { return }
+        paintings += 1
         let columns = (bitmap.width + cellPixels.width - 1) / cellPixels.width
         let rows = (bitmap.height + cellPixels.height - 1) / cellPixels.height
         if cursor.row + rows >= size.rows || cursor.column + columns > size.columns {

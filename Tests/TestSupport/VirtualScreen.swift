@@ -43,6 +43,8 @@ public struct VirtualScreen: Sendable {
 
     /// What kitty's protocol has brought.
     public internal(set) var kitty = KittyPictures()
+    /// How many pictures were painted, by sixels or iTerm2's protocol.
+    public internal(set) var paintings = 0
     /// The pixels of a cell; nil for a terminal without pictures, which lists their sequences in ``strings`` only.
     public let cellPixels: ImageSize?
 

@@ -73,24 +73,27 @@ private struct FramePen {
     }
 
     mutating func drawAll(_ next: CellGrid, _ change: PictureChange) -> [UInt8] {
-        begin()
+        begin(after: change.before)
         // Erasing takes the colours in force along, which here are the terminal's own.
         writer.append("\u{1B}[m\u{1B}[2J")
-        drawChanges(next, over: CellGrid(size: next.size), change)
+        drawChanges(next, over: CellGrid(size: next.size))
+        writer.append(change.after)
         return end()
     }
 
     mutating func draw(_ next: CellGrid, over shown: CellGrid, _ change: PictureChange) -> [UInt8] {
-        begin()
+        begin(after: change.before)
         let empty = writer.bytes.count
-        drawChanges(next, over: shown, change)
-        let isUnchanged = writer.bytes.count == empty
+        drawChanges(next, over: shown)
+        writer.append(change.after)
+        let isUnchanged = change.before.isEmpty && writer.bytes.count == empty
         let bytes = end()
         return isUnchanged ? [] : bytes
     }
 
-    private mutating func begin() {
+    private mutating func begin(after sequences: [UInt8]) {
         cursor = nil
+        writer.append(sequences)
         writer.append("\u{1B}[?2026h")
     }
 
@@ -98,14 +101,6 @@ private struct FramePen {
         writer.reset()
         writer.append("\u{1B}[?2026l")
         return writer.takeBytes()
-    }
-
-    private mutating func drawChanges(
-        _ next: CellGrid, over shown: CellGrid, _ change: PictureChange
-    ) {
-        writer.append(change.before)
-        drawChanges(next, over: shown)
-        writer.append(change.after)
     }
 
     private mutating func drawChanges(_ next: CellGrid, over shown: CellGrid) {

@@ -5,12 +5,12 @@ internal import ImageCodecs
 /// scrolled.
 ///
 /// By placeholders a picture's cells are text, which tmux moves and cuts like other text, and the picture is only sent.
-struct KittyLayer: PictureLayer {
+package struct KittyLayer: PictureLayer {
     /// The most bytes, as RGBA, that the terminal is to keep of our pictures. Kitty gives all programs of a window 320 MB, and
     /// throws away what it likes beyond that; others have less. It is enough for 400 posters of 20 x 15 cells of 8 x 16.
-    static let memoryLimit = 64 << 20
+    package static let memoryLimit = 64 << 20
     /// The most pictures: their numbers have to fit into what is written when the program dies.
-    static let mostPictures = 512
+    package static let mostPictures = 512
 
     /// A picture that the terminal has.
     private struct Sent {
@@ -30,6 +30,7 @@ struct KittyLayer: PictureLayer {
 
     private let usesPlaceholders: Bool
     private let isInTmux: Bool
+    private let memoryLimit: Int
     private var sent: [ObjectIdentifier: Sent] = [:]
     /// What `sent` takes in the terminal's memory.
     private var memory = 0
@@ -37,24 +38,31 @@ struct KittyLayer: PictureLayer {
     /// Numbers are taken one after another from a place of chance on, so that they differ from other programs' and earlier runs'.
     private var count = Int.random(in: 0..<KittyPlaceholders.numbers)
     private var frame = 0
-    private(set) var isUnfinished = false
-    private(set) var farewell: [UInt8] = []
+    package private(set) var isUnfinished = false
+    package private(set) var farewell = end
 
-    init(placeholders: Bool, inTmux: Bool) {
+    package init(placeholders: Bool, inTmux: Bool, memoryLimit: Int = memoryLimit) {
         usesPlaceholders = placeholders
         isInTmux = inTmux
+        self.memoryLimit = memoryLimit
     }
 
-    mutating func change(_ cells: inout CellGrid, over shown: CellGrid?, isMoving: Bool) -> PictureChange {
+    package mutating func change(_ cells: inout CellGrid, over shown: CellGrid?, isMoving: Bool)
+        -> PictureChange
+    {
         let wanted = cells.pictures
         cells.pictures = []
         var change = PictureChange()
-        if shown == nil { forget(&change) }
+        guard shown != nil else {
+            forget(&change)
+            isUnfinished = !wanted.isEmpty
+            return change
+        }
         frame += 1
         for placement in wanted { sent[ObjectIdentifier(placement.picture)]?.lastFrame = frame }
         isUnfinished = false
         var next: [PlacementKey: PicturePlacement] = [:]
-        let before = Set(sent.keys)
+        let firstCount = count
         for placement in wanted {
             guard let picture = send(placement.picture, &change) else { continue }
             if let placeholders = picture.cells {
@@ -76,17 +84,18 @@ struct KittyLayer: PictureLayer {
             change.after += KittyGraphics.removal(of: key.id, number: key.number)
         }
         placed = next
-        if Set(sent.keys) != before { farewell = Self.end + deletion(of: sent.values.map(\.id)) }
+        if count != firstCount { farewell = Self.end + deletion(of: sent.values.map(\.id)) }
         return change
     }
 
     /// Ends a sequence that was cut off.
     private static let end = Array("\u{1B}\\".utf8)
 
-    /// Deletes all pictures: the screen is erased, and the terminal may have forgotten them with it.
+    /// Deletes all pictures: the screen is erased, and the terminal may have forgotten them with it. The next frame sends
+    /// those that it shows, since what comes before this one is erased as well.
     private mutating func forget(_ change: inout PictureChange) {
         change.before += deletion(of: sent.values.map(\.id))
-        (sent, placed, memory) = ([:], [:], 0)
+        (sent, placed, memory, farewell) = ([:], [:], 0, Self.end)
     }
 
     /// A picture as the terminal has it, after it was sent if it was not before; nil where it has to wait or does not fit.
@@ -116,7 +125,7 @@ struct KittyLayer: PictureLayer {
     /// Deletes the pictures that were longest not on the screen, until there is room for another. False where this frame needs
     /// all that are left.
     private mutating func makeRoom(for cost: Int, _ change: inout PictureChange) -> Bool {
-        while sent.count >= Self.mostPictures || memory + cost > Self.memoryLimit {
+        while sent.count >= Self.mostPictures || memory + cost > memoryLimit {
             guard let oldest = sent.min(by: { $0.value.lastFrame < $1.value.lastFrame }),
                 oldest.value.lastFrame < frame
             else { return false }

@@ -43,19 +43,17 @@ struct PaintedLayer: PictureLayer {
         cells.pictures = []
         if shown == nil { painted = [] }
         var change = PictureChange()
-        let kept = painted.filter { placement in
-            guard wanted.contains(placement), let shown else { return false }
-            return cells.shows(placement.visible, as: shown)
-        }
+        let kept = painted.filter(wanted.contains)
         let drawn = isMoving ? [] : draw(wanted.filter { !kept.contains($0) }, &change)
         if isMoving { isUnfinished = false }
-        for gone in painted where !kept.contains(gone) {
-            let isHidden = drawn.contains { $0.picture.isOpaque && $0.visible.contains(gone.visible) }
-            if isHidden, let shown {
-                // What is below stays, so that nothing flickers between the old picture and the new one.
-                cells.place(shown, at: CellPosition(column: 0, row: 0), clip: gone.visible)
+        for old in painted {
+            let isHidden = drawn.contains { $0.picture.isOpaque && $0.visible.contains(old.visible) }
+            if let shown, isHidden || kept.contains(old) {
+                // What is below stays as it is. To write there would take the old picture away, and nothing is to flicker
+                // between it and a new one.
+                cells.place(shown, at: CellPosition(column: 0, row: 0), clip: old.visible)
             } else {
-                change.erased.append(gone.visible)
+                change.erased.append(old.visible)
             }
         }
         painted = kept + drawn
@@ -116,17 +114,5 @@ struct PaintedLayer: PictureLayer {
         let pixels = SixelPixels(reading: picture.encoded)
         let rest = pixels.part(part, cellWidth: picture.cell.width, cellHeight: picture.cell.height)
         return rest.height == 0 ? [] : SixelGraphics.drawing(rest)
-    }
-}
-
-extension CellGrid {
-    /// Whether a rectangle of cells looks the same in both grids, which are of one size.
-    fileprivate func shows(_ area: CellRectangle, as other: CellGrid) -> Bool {
-        area.rows.allSatisfy { row in
-            area.columns.allSatisfy { column in
-                let index = row * size.columns + column
-                return shows(index, as: other, at: index)
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 /// The pictures on a terminal's screen: what a frame has to send for them. One implementation for each way terminals treat
 /// pictures and cells.
-protocol PictureLayer: Sendable {
+package protocol PictureLayer: Sendable {
     /// Brings the pictures of a grid onto the screen, and takes away those that are no more.
     /// - Parameters:
     ///   - cells: the next screen. Comes with pictures, and leaves without: as it will be written in cells.
@@ -16,13 +16,14 @@ protocol PictureLayer: Sendable {
 }
 
 /// A frame's bytes for its pictures.
-struct PictureChange {
-    /// What comes before the cells.
-    var before: [UInt8] = []
+package struct PictureChange {
+    /// What shows nothing and comes before the frame. A terminal that is slow may end the frame in the midst of it (kitty does
+    /// after two seconds) and lose a picture.
+    package var before: [UInt8] = []
     /// The cells that are to be written whether they differ or not, since a picture lies over them.
     var erased: [CellRectangle] = []
     /// What comes after the cells.
-    var after: [UInt8] = []
+    package var after: [UInt8] = []
 
     /// A frame sends no more pictures when there are so many bytes of them, about: the next frames send the rest, after the
     /// keys that have come meanwhile. It takes half a second where a line carries a megabit a second, and a local terminal
