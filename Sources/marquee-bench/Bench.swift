@@ -119,9 +119,9 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "graphics", "films", "connections", "clients", "kills", "quality", "rate",
+        "memory-size", "films", "connections", "clients", "kills", "quality", "rate",
     ]
-    static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
+    static let texts: Set<String> = ["cacert", "fit", "graphics", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
     var words: [String] = []
     var flags: Set<String> = []

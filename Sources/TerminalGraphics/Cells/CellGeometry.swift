@@ -76,9 +76,6 @@ public struct CellRectangle: Sendable, Hashable {
     /// Whether it has no cell.
     var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
 
-    /// Whether all cells of another rectangle lie inside.
-    func contains(_ other: CellRectangle) -> Bool { other.clipped(to: self) == other }
-
     /// The largest rectangle of this one's cells that has none of another's: above it, below it or beside it.
     func without(_ other: CellRectangle) -> CellRectangle {
         let common = clipped(to: other)

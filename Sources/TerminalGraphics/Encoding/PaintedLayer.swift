@@ -47,7 +47,7 @@ struct PaintedLayer: PictureLayer {
         let drawn = isMoving ? [] : draw(wanted.filter { !kept.contains($0) }, &change)
         if isMoving { isUnfinished = false }
         for old in painted {
-            let isHidden = drawn.contains { $0.picture.isOpaque && $0.visible.contains(old.visible) }
+            let isHidden = drawn.contains { $0.hides(old) }
             if let shown, isHidden || kept.contains(old) {
                 // What is below stays as it is. To write there would take the old picture away, and nothing is to flicker
                 // between it and a new one.
@@ -114,5 +114,14 @@ struct PaintedLayer: PictureLayer {
         let pixels = SixelPixels(reading: picture.encoded)
         let rest = pixels.part(part, cellWidth: picture.cell.width, cellHeight: picture.cell.height)
         return rest.height == 0 ? [] : SixelGraphics.drawing(rest)
+    }
+}
+
+extension PicturePlacement {
+    /// Whether it is drawn over every pixel of another.
+    fileprivate func hides(_ other: PicturePlacement) -> Bool {
+        // Of other parts of sixels other pixels are left out, for want of a whole band.
+        picture.isOpaque && picture.cells == other.picture.cells && origin == other.origin
+            && visible == other.visible
     }
 }
