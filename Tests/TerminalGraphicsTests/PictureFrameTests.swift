@@ -48,7 +48,9 @@ struct PictureFrameTests {
                 let isLastRow = !Self.keepsPictures(way) && row == grid.size.rows - 1
                 if let placement, !isLastRow, seen != nil || Self.keepsPictures(way) || !isMoving {
                     let subject = subjects.first { $0.picture === placement.picture }
-                    guard let subject, shows(seen, subject, placement, position, way, cell) else {
+                    guard let subject,
+                        shows(seen, subject, placement, position, way, cell, rows: grid.size.rows)
+                    else {
                         Issue.record(
                             "\(way) column \(column) row \(row): \(seen == nil ? "no" : "another") picture")
                         return false
@@ -70,7 +72,7 @@ struct PictureFrameTests {
 
     private func shows(
         _ seen: Bitmap?, _ subject: Subject, _ placement: PicturePlacement, _ position: CellPosition,
-        _ way: PictureProtocol, _ cell: ImageSize
+        _ way: PictureProtocol, _ cell: ImageSize, rows: Int
     ) -> Bool {
         let (across, down) = (
             position.column - placement.origin.column, position.row - placement.origin.row
@@ -79,7 +81,9 @@ struct PictureFrameTests {
         // Of sixels whole bands are drawn.
         let top = (position.row - placement.visible.rows.lowerBound) * cell.height
         let first = placement.part.rows.lowerBound * cell.height
-        let last = min(subject.bitmap.height, placement.part.rows.upperBound * cell.height)
+        // Nothing is drawn on the last row.
+        let lastRow = min(placement.visible.rows.upperBound, rows - 1) - placement.origin.row
+        let last = min(subject.bitmap.height, lastRow * cell.height)
         let end = (last - first) / 6 * 6 - top
         guard let seen else { return way == .sixel && end <= 0 }
         for index in wanted.pixels.indices {

@@ -1,4 +1,5 @@
 package import ImageCodecs
+internal import Synchronization
 
 /// A picture in pixels over whole cells, as one protocol sends it. Encoded once, when it is made; shared by all grids that it
 /// lies on.
@@ -11,6 +12,10 @@ package final class Picture: Sendable {
     package let encoded: [UInt8]
     /// Whether it hides what lies below it.
     let isOpaque: Bool
+    /// Its own: no other picture of the process has it, now or later.
+    let number: UInt64
+
+    private static let count = Atomic<UInt64>(0)
 
     /// Scales and encodes a bitmap, whatever its proportions. Runs for milliseconds on the caller's thread.
     package init(_ bitmap: Bitmap, over cells: CellSize, cell: ImageSize, by way: PictureProtocol) {
@@ -20,6 +25,7 @@ package final class Picture: Sendable {
         encoded = way.encoded(
             TerminalPicture(bitmap, shape: shape, within: cells, cell: cell, step: way.step))
         isOpaque = bitmap.isOpaque
+        number = Self.count.add(1, ordering: .relaxed).newValue
     }
 
     /// The bytes that its pixels take in a terminal's memory, as RGBA.

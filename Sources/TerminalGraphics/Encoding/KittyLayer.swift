@@ -12,10 +12,11 @@ package struct KittyLayer: PictureLayer {
     /// The most pictures: their numbers have to fit into what is written when the program dies.
     package static let mostPictures = 512
 
-    /// A picture that the terminal has.
+    /// A picture that the terminal has. Its bytes are not kept here.
     private struct Sent {
-        let picture: Picture
         let id: UInt32
+        /// What it takes in the terminal's memory.
+        let cost: Int
         /// The frame that showed it last.
         var lastFrame: Int
         /// Its placeholders, if it is shown by those.
@@ -31,7 +32,8 @@ package struct KittyLayer: PictureLayer {
     private let usesPlaceholders: Bool
     private let isInTmux: Bool
     private let memoryLimit: Int
-    private var sent: [ObjectIdentifier: Sent] = [:]
+    /// By the pictures' numbers in this process.
+    private var sent: [UInt64: Sent] = [:]
     /// What `sent` takes in the terminal's memory.
     private var memory = 0
     private var placed: [PlacementKey: PicturePlacement] = [:]
@@ -59,7 +61,7 @@ package struct KittyLayer: PictureLayer {
             return change
         }
         frame += 1
-        for placement in wanted { sent[ObjectIdentifier(placement.picture)]?.lastFrame = frame }
+        for placement in wanted { sent[placement.picture.number]?.lastFrame = frame }
         isUnfinished = false
         var next: [PlacementKey: PicturePlacement] = [:]
         let firstCount = count
@@ -100,8 +102,7 @@ package struct KittyLayer: PictureLayer {
 
     /// A picture as the terminal has it, after it was sent if it was not before; nil where it has to wait or does not fit.
     private mutating func send(_ picture: Picture, _ change: inout PictureChange) -> Sent? {
-        let key = ObjectIdentifier(picture)
-        if let known = sent[key] { return known }
+        if let known = sent[picture.number] { return known }
         guard change.before.count < PictureChange.limit else {
             isUnfinished = true
             return nil
@@ -117,8 +118,8 @@ package struct KittyLayer: PictureLayer {
         }
         change.before += isInTmux ? TmuxPassthrough.wrapped(transmission) : transmission
         memory += picture.cost
-        let new = Sent(picture: picture, id: id, lastFrame: frame, cells: placeholders)
-        sent[key] = new
+        let new = Sent(id: id, cost: picture.cost, lastFrame: frame, cells: placeholders)
+        sent[picture.number] = new
         return new
     }
 
@@ -130,7 +131,7 @@ package struct KittyLayer: PictureLayer {
                 oldest.value.lastFrame < frame
             else { return false }
             sent[oldest.key] = nil
-            memory -= oldest.value.picture.cost
+            memory -= oldest.value.cost
             placed = placed.filter { $0.key.id != oldest.value.id }
             change.after += deletion(of: [oldest.value.id])
         }

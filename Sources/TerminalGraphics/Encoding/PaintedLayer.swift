@@ -14,22 +14,16 @@ struct PaintedLayer: PictureLayer {
     /// The most bytes of cut pictures that are kept, to be drawn again without being encoded again.
     private static let partsLimit = 1 << 20
 
-    /// A part of a picture, encoded.
-    private struct Part {
-        /// Keeps its identity, by which the part is found.
-        let picture: Picture
-        let bytes: [UInt8]
-    }
-
     private struct PartKey: Hashable {
-        let picture: ObjectIdentifier
+        let picture: UInt64
         let part: CellRectangle
     }
 
     private let way: PictureProtocol
     /// What is on the screen.
     private var painted: [PicturePlacement] = []
-    private var parts: [PartKey: Part] = [:]
+    /// Parts of pictures, encoded.
+    private var parts: [PartKey: [UInt8]] = [:]
     private var partsSize = 0
     private(set) var isUnfinished = false
 
@@ -87,7 +81,7 @@ struct PaintedLayer: PictureLayer {
     }
 
     private static func key(of placement: PicturePlacement) -> PartKey {
-        PartKey(picture: ObjectIdentifier(placement.picture), part: placement.part)
+        PartKey(picture: placement.picture.number, part: placement.part)
     }
 
     private mutating func bytes(of placement: PicturePlacement) -> [UInt8] {
@@ -96,11 +90,11 @@ struct PaintedLayer: PictureLayer {
         if !placement.isWhole {
             let key = Self.key(of: placement)
             if let part = parts[key] {
-                encoded = part.bytes
+                encoded = part
             } else {
                 encoded = part(placement.part, of: picture)
                 if partsSize > Self.partsLimit { (parts, partsSize) = ([:], 0) }
-                parts[key] = Part(picture: picture, bytes: encoded)
+                parts[key] = encoded
                 partsSize += encoded.count
             }
         }
