@@ -37,8 +37,9 @@ struct Bench {
                                        cjpeg -optimize
         marquee-bench soak [--seconds S] [--concurrency N]
                                        loads without a pause: loads/s, memory, descriptors
-        marquee-bench draw FILE... [--size COLSxROWS]
-                                       milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa
+        marquee-bench draw FILE... [--size COLSxROWS] [--graphics MODE]
+                                       milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa; for
+                                       kitty, iterm2 and sixel milliseconds and bytes
         marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB] [--graphics MODE]
                                        the arrow key held in the browser through N films (10000): time and bytes a
                                        frame, loads, memory, and how soon pictures come

@@ -35,7 +35,7 @@ package struct PixelCanvas: Canvas {
         self.blocks = blocks
     }
 
-    /// Draws an image over all cells of a size. Pure; about 5 ms for a poster of 13 x 10 cells, 40 ms for 50 x 38.
+    /// Draws an image over all cells of a size. Pure; about 2 ms for a poster of 13 x 10 cells of 8 x 16 pixels, 60 ms for 50 x 38.
     package func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid {
         var grid = blocks.draw(bitmap, size: size)
         guard size.columns > 0, size.rows > 0 else { return grid }
