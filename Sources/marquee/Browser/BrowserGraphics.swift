@@ -3,8 +3,8 @@ import TerminalGraphics
 
 /// How the browser draws pictures: as the user said, else as the terminal answers, else in blocks.
 ///
-/// Kitty's pictures are placed directly, also where the terminal knows placeholders: to scroll a poster by a line is 60 bytes
-/// then, and 1,500 by placeholders. Inside tmux there are only those.
+/// Kitty's pictures are placed directly, also where the terminal knows placeholders: to scroll a poster by a line is 70 bytes
+/// then, and some 1,500 by placeholders. Inside tmux there are only those.
 struct BrowserGraphics {
     /// What the screen's bytes depend on.
     struct Appearance: Equatable {

@@ -114,15 +114,17 @@ final class BrowserLoop {
         try? terminal.write(graphics.questions)
     }
 
-    private func hear(_ answer: [UInt8]) { change { $0.take(answer) } }
+    private func hear(_ answer: [UInt8]) { learn { $0.take(answer) } }
 
-    /// Draws all anew, and loads pictures of another size, where a change of what is known of the terminal asks for it.
-    private func change(_ change: (inout BrowserGraphics) -> Void) {
+    /// Takes up something about the terminal, and draws all pictures anew where that changes them.
+    private func learn(_ take: (inout BrowserGraphics) -> Void) {
         let before = graphics.appearance
-        change(&graphics)
+        take(&graphics)
         let appearance = graphics.appearance
         if appearance == before { return }
         if appearance.way != before.way || appearance.depth != before.depth {
+            // The new one knows nothing of the pictures that this one has sent. A terminal that is gone fails at the next frame.
+            try? terminal.write(encoder.farewell)
             encoder = graphics.encoder(onlyASCII: onlyASCII)
         }
         for pane in PosterFeed.Pane.allCases { feeds[pane].use(graphics.canvas) }
@@ -141,7 +143,7 @@ final class BrowserLoop {
 
     private func readSize() {
         guard let size = terminal.size else { return }
-        change { $0.take(cell: size.cell) }
+        learn { $0.take(cell: size.cell) }
         let effects = state.resize(to: size.cells, cellAspect: size.cellAspect)
         perform(effects)
         tellRows()
