@@ -114,7 +114,7 @@ final class BrowserLoop {
     private func ask() {
         guard depth > .none, depth < .trueColour else { return }
         // Losing the error is right: a terminal that is gone fails at the next frame too.
-        try? terminal.write(TerminalVersion.query)
+        try? terminal.ask(TerminalVersion.question, limit: Terminal.answerLimit)
     }
 
     private func hear(_ answer: [UInt8]) {
