@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LazyImages
+import TerminalGraphics
 
 /// The program `marquee`: reads the command line, runs one command, and ends with a status that tells how it went.
 @main
@@ -10,7 +11,12 @@ struct Marquee {
     static func main() {
         let interruption = Interruption()
         // Detached, because `main` belongs to the main actor, whose thread is about to wait for signals.
-        let work = Task.detached { await run(Array(CommandLine.arguments.dropFirst()), interruption) }
+        let work = Task.detached {
+            let status = await run(Array(CommandLine.arguments.dropFirst()), interruption)
+            // What the terminal answers late is not for the shell.
+            await TerminalInquiry.end()
+            return status
+        }
         Task.detached { exit(interruption.exitCode(after: await work.value)) }
         interruption.watch { work.cancel() }
     }

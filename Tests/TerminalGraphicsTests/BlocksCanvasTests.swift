@@ -1,5 +1,5 @@
 import ImageCodecs
-import TerminalGraphics
+@testable import TerminalGraphics
 import Testing
 
 @Suite("Images drawn with blocks", .timeLimit(.minutes(30)))
@@ -108,6 +108,30 @@ struct BlocksCanvasTests {
             cell(split, depth: .ansi16).style == CellStyle(foreground: .palette(1), background: .palette(4)))
         let grey = Pictures.bitmap(8, 8) { _, _ in [118, 118, 118, 255] }
         #expect(cell(grey, depth: .indexed256).style.background == .palette(243))
+    }
+
+    @Test("with 256 colours a hue stays that hue: red is no brown")
+    func hues() {
+        let hues: [(Pixel, UInt8)] = [
+            ([242, 232, 213, 255], 255), ([230, 140, 50, 255], 172), ([200, 55, 45, 255], 160),
+        ]
+        for (pixel, entry) in hues {
+            let plain = Pictures.bitmap(8, 8) { _, _ in pixel }
+            #expect(cell(plain, depth: .indexed256).style.background == .palette(entry))
+        }
+    }
+
+    @Test("sextants come on request")
+    func sextants() {
+        #expect(Sextants.all.count == 30 && Set(Sextants.all.map(\.glyph)).count == 30)
+        // Three rows of thirds; the uppermost left and the lowest right.
+        let picture = Pictures.bitmap(8, 24) { x, y in
+            (x < 4 && y < 8) || (x >= 4 && y >= 16) ? red : blue
+        }
+        let drawn = BlocksCanvas(depth: .trueColour, usesSextants: true).draw(picture, size: one)
+        #expect(drawn.text(ofRow: 0) == "\u{1FB1F}")
+        #expect(!("\u{1FB00}"..."\u{1FB3B}").contains(cell(picture).text))
+        #expect(GraphicsMode.sextants.canvas(depth: .none) is ASCIICanvas)
     }
 
     @Test("two colours that the palette cannot tell apart make a space")

@@ -31,6 +31,29 @@ struct TerminalAnswersTests {
         Transcript(
             sent: "\(escape)P>|WezTerm 20240203\(escape)\\\(escape)[?65;4;6;18;22c", graphics: .iterm2),
         Transcript(sent: "\(escape)_Gi=31;ENOTSUPPORTED:no\(escape)\\\(escape)[?62c", graphics: nil),
+        // Konsole says OK and shows nothing that way.
+        Transcript(
+            sent:
+                "\(escape)P>|Konsole 22.12.3\(escape)\\\(escape)_Gi=31;OK\(escape)\\\(escape)]1337;ReportCellSize=18.0;8.0;1.0\u{07}\(escape)[6;18;8t\(escape)[?62;1;4c",
+            graphics: .iterm2, cell: ImageSize(width: 8, height: 18)),
+        // Two pixels a point; iTerm2 without a name.
+        Transcript(
+            sent: "\(escape)]1337;ReportCellSize=17.0;8.0;2.0\(escape)\\\(escape)[?62;4c", graphics: .iterm2,
+            cell: ImageSize(width: 16, height: 34)),
+        // mlterm, which has no name.
+        Transcript(
+            sent: "\(escape)[6;22;10t\(escape)[4;528;800t\(escape)[?63;1;2;3;4;6;7;15;18;22;29c",
+            graphics: .sixel,
+            cell: ImageSize(width: 10, height: 22)),
+        // Controls of 8 bits, as bytes cannot be in a text, and as UTF-8.
+        Transcript(
+            sent: "\u{90}>|XTerm(379)\u{9C}a\u{9B}6;17;8t\u{9B}?64;4c", graphics: .sixel,
+            cell: ImageSize(width: 8, height: 17), keys: "a"),
+        // A giant, one that breaks off, and what nobody asked for: no keys.
+        Transcript(
+            sent:
+                "\(escape)]0;\(String(repeating: "x", count: 9000))\(escape)\\j\(escape)P>|kit\(escape)[5;7R\(escape)[?62ck",
+            graphics: nil, keys: "jk"),
         // Another's answer, cells of nothing, Escape typed before the answer, Ctrl-C.
         Transcript(
             sent: "\(escape)_Gi=7;OK\(escape)\\\(escape)[6;0;0t\(escape)\(escape)[?6c\u{3}", graphics: nil,
@@ -58,11 +81,69 @@ struct TerminalAnswersTests {
     @Test("the questions end with the one that every terminal answers")
     func questions() {
         let text = String(decoding: TerminalAnswers.questions, as: UTF8.self)
-        #expect(text.hasPrefix("\u{1B}[>0q\u{1B}_Gi=31,") && text.hasSuffix("\u{1B}\\\u{1B}[16t\u{1B}[c"))
+        #expect(text.hasPrefix("\u{1B}[>0q\u{1B}_Gi=31,") && text.hasSuffix("\u{1B}[16t\u{1B}[14t\u{1B}[c"))
+        let inTmux = String(decoding: TerminalAnswers.questionsInTmux, as: UTF8.self)
+        #expect(
+            inTmux.hasPrefix("\u{1B}[c\u{1B}Ptmux;\u{1B}\u{1B}[>0q")
+                && inTmux.hasSuffix("\u{1B}\u{1B}[c\u{1B}\\"))
+    }
+
+    /// What tmux and the terminal around it send.
+    private static let inTmux: [(own: String, outer: String, graphics: GraphicsMode?)] = [
+        (
+            "\(escape)[?1;2c",
+            "\(escape)P>|kitty(0.41.1)\(escape)\\\(escape)_Gi=31;OK\(escape)\\\(escape)[6;18;9t\(escape)[?62;c",
+            .kitty
+        ),
+        (
+            "\(escape)[?1;2c",
+            "\(escape)P>|kitty(0.26.5)\(escape)\\\(escape)_Gi=31;OK\(escape)\\\(escape)[6;18;9t\(escape)[?62;c",
+            nil
+        ),
+        ("\(escape)[?1;2;4c", "\(escape)P>|XTerm(398)\(escape)\\\(escape)[?63;1;2;4;6c", .sixel),
+        ("\(escape)[?1;2c", "\(escape)P>|XTerm(398)\(escape)\\\(escape)[?63;1;2;4;6c", nil),
+        ("\(escape)[?1;2;4c", "\(escape)P>|XTerm(398)\(escape)\\\(escape)[?63;1;2;6c", nil),
+    ]
+
+    @Test(
+        "in tmux the terminal around it counts, and of tmux itself whether it shows sixels",
+        arguments: inTmux.indices)
+    func tmux(index: Int) {
+        let transcript = Self.inTmux[index]
+        var sorter = AnswerSorter(isInTmux: true)
+        #expect(!sorter.answers.awaitsOuterTerminal)
+        sorter.take(Array(transcript.own.utf8))
+        #expect(sorter.answers.awaitsOuterTerminal && sorter.answers.graphics == nil)
+        sorter.take(Array(transcript.outer.utf8))
+        #expect(sorter.answers.isComplete && sorter.answers.graphics == transcript.graphics)
+        #expect(!sorter.answers.showsTrueColour)
+    }
+
+    @Test("a window's pixels tell a cell's where nothing else does, rounded down")
+    func window() {
+        var answers = TerminalAnswers()
+        answers.take(Array("\u{1B}[4;412;644t".utf8))
+        #expect(answers.cell == nil)
+        #expect(answers.cell(in: CellSize(columns: 80, rows: 24)) == ImageSize(width: 8, height: 17))
+        #expect(answers.cell(in: CellSize(columns: 800, rows: 24)) == nil)
+        answers.take(Array("\u{1B}[6;18;9t".utf8))
+        #expect(answers.cell(in: CellSize(columns: 80, rows: 24)) == ImageSize(width: 9, height: 18))
+    }
+
+    @Test("versions are compared by their numbers")
+    func versions() {
+        for (name, has) in [
+            ("kitty(0.28.0)", true), ("kitty(0.27.9)", false), ("kitty(1.0)", true), ("kitty", false),
+            ("ghostty 1.1.3", true), ("XTerm(379)", false),
+        ] {
+            var answers = TerminalAnswers()
+            answers.take(Array("\u{1B}P>|\(name)\u{1B}\\".utf8))
+            #expect(answers.hasPlaceholders == has, "\(name)")
+        }
     }
 
     @Test("a terminal that is none is not asked")
-    func none() {
-        #expect(TerminalAnswers.asked(path: "/dev/null", limit: 1000) == nil)
+    func none() async {
+        #expect(await TerminalInquiry.answers(path: "/dev/null", limit: .seconds(1)) == nil)
     }
 }

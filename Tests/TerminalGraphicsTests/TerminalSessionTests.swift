@@ -151,6 +151,24 @@ struct TerminalSessionTests {
         #expect(terminal.screen.unknown.isEmpty)
     }
 
+    @Test(
+        "a sequence that breaks off does not take the keys for ever",
+        arguments: ["\u{1B}P>|kit", "\u{1B}[?6;", "\u{1B}[200~paste", "\u{1B}[M!", "\u{C3}"])
+    func brokenOff(sequence: String) throws {
+        let terminal = try started()
+        let isCharacter = sequence == "\u{C3}"
+        terminal.type(isCharacter ? [0xC3] : Array(sequence.utf8))
+        // Keys that are typed at once may be taken for parts of it.
+        var isHeard = false
+        for _ in 0..<20 where !isHeard {
+            terminal.type("k")
+            isHeard = terminal.waits(seconds: 3) { $0.row(containing: "character(\"k\")") != nil }
+        }
+        #expect(isHeard, "\(terminal.screen.rows)")
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
     @Test("what is no terminal is refused by name")
     func noTerminal() {
         #expect(throws: TerminalError.notATerminal(path: "/dev/null")) {

@@ -81,8 +81,11 @@ public final class PseudoTerminal {
     public var settings: TerminalSettings { TerminalSettings(of: controlled) }
 
     /// Types a text, control characters and escape sequences included.
-    public func type(_ text: String) {
-        var bytes = Array(text.utf8)[...]
+    public func type(_ text: String) { type(Array(text.utf8)) }
+
+    /// The same with bytes that may be no text.
+    public func type(_ sent: [UInt8]) {
+        var bytes = sent[...]
         while !bytes.isEmpty {
             let written = unsafe bytes.withUnsafeBytes { unsafe write(controlling, $0.baseAddress, $0.count) }
             if written <= 0 { return }
@@ -104,7 +107,7 @@ public final class PseudoTerminal {
     /// Reads what the program draws until the screen is as a test wants it; false when the program has ended, the task
     /// was cancelled or so many seconds have passed before that. Blocks. The default is no bound on the program's speed: it
     /// keeps a program that hangs from holding up the tests for ever.
-    public func waits(seconds: Int = 300, until isReached: (VirtualScreen) -> Bool) -> Bool {
+    public func waits(seconds: Double = 300, until isReached: (VirtualScreen) -> Bool) -> Bool {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !isReached(screen) {
             guard readMore(until: deadline) else { return isReached(screen) }

@@ -138,28 +138,13 @@ struct GraphicsProgramTests {
     }
 
     @Test(
-        "keys typed before the answers are put back",
-        .enabled(if: canPutBack, "the kernel lets nobody type into a terminal (dev.tty.legacy_tiocsti)"))
-    func keys() throws {
-        let terminal = try asked()
-        terminal.type("xyzzy\u{1B}[?62c")
-        #expect(terminal.waitForEnd() == .exited(0))
-        // The terminal echoes them when they are put back.
-        #expect(terminal.output.contains(sequence: "xyzzy"))
-    }
-
-    private static let canPutBack: Bool = {
-        let setting = FileManager.default.contents(atPath: "/proc/sys/dev/tty/legacy_tiocsti")
-        return setting.map { $0.first == UInt8(ascii: "1") } ?? true
-    }()
-
-    @Test(
-        "nothing is asked in a pipe, of a dumb terminal, in tmux, or where --graphics or NO_COLOR says enough"
+        "nothing is asked in a pipe, of a dumb terminal, or where --graphics or NO_COLOR says enough"
     )
     func notAsked() async throws {
         for (words, environment) in [
-            ([], ["TERM": "dumb"]), ([], ["TMUX": "x"]), ([], ["NO_COLOR": "1"]),
-            (["--graphics", "blocks"], [:]),
+            ([], ["TERM": "dumb"]), ([], ["NO_COLOR": "1"]),
+            (["--graphics", "ascii"], [:]), (["--graphics", "sixel"], [:]),
+            (["--graphics", "blocks"], ["COLORTERM": "truecolor"]),
             (["--json"], [:]),
         ] {
             let terminal = try PseudoTerminal(
@@ -172,11 +157,25 @@ struct GraphicsProgramTests {
         #expect(!piped.text.contains("\u{1B}[c") && piped.text.contains("\u{1B}["))
     }
 
+    @Test("in tmux the terminal around it is asked, which may get no question")
+    func tmuxAnswers() throws {
+        for (answers, isKitty) in [
+            ("\u{1B}[?1;2c\u{1B}P>|kitty(0.41.1)\u{1B}\\\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[?62c", true),
+            ("\u{1B}[?1;2;4c", false),
+        ] {
+            let terminal = try asked(["TMUX": "/tmp/tmux-0/default,1,0"])
+            #expect(terminal.output.contains(sequence: "\u{1B}[c\u{1B}Ptmux;\u{1B}\u{1B}[>0q"))
+            terminal.type(answers)
+            #expect(terminal.waitForEnd() == .exited(0))
+            #expect(terminal.output.contains(sequence: "\u{1B}\u{1B}_Ga=p,U=1,i=") == isKitty)
+        }
+    }
+
     @Test("a word that is no way to draw is refused with those that are")
     func refused() async throws {
         let outcome = try await fixture.run("show", "film-3", "--graphics", "regis")
         #expect(outcome.status == 2)
-        #expect(outcome.errorText.contains("auto, kitty, iterm2, sixel, blocks, ascii, none"))
+        #expect(outcome.errorText.contains("auto, kitty, iterm2, sixel, blocks, sextants, ascii, none"))
     }
 }
 

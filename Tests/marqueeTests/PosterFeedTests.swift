@@ -84,7 +84,7 @@ struct PosterFeedTests {
         let canvas = PixelCanvas(
             .kitty, cell: ImageSize(width: 8, height: 16), blocks: BlocksCanvas(depth: .trueColour))
         var feed = PosterFeed(model, commands: continuation, canvas: canvas) { jobs.list.append($0) }
-        feed.setRows(ListRows([picture]), visible: 0..<1)
+        feed.setRows(ListRows([picture]), visible: 0..<1, focus: 0)
         let command = try #require(await commands.next())
         await command(model)
         try await eventually { model.counters.running + model.counters.prefetching == 0 }

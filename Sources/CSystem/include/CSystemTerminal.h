@@ -33,6 +33,9 @@ int csystem_terminal_signals(void);
 /// orphaned), it does not stop.
 void csystem_terminal_stop(void);
 
+/// Has input read byte by byte and without an echo; signals by key and output stay as they are.
+void csystem_terminal_quiet(struct termios *settings);
+
 /// Puts bytes back as if they had just been typed: 0, or -1 and errno, as where the kernel allows that to nobody.
 int csystem_terminal_type(int terminal, const void *bytes, size_t length);
 

@@ -9,42 +9,53 @@ struct BlockChooser {
     private static let opaque: Float = 0.999
 
     private let depth: ColourDepth
+    private let usesSextants: Bool
     private var palette: Palette
     private let masks = BlockMask.all
 
-    init(depth: ColourDepth) {
+    init(depth: ColourDepth, usesSextants: Bool = false) {
         self.depth = depth
+        self.usesSextants = usesSextants
         palette = Palette(depth: depth)
     }
 
     mutating func cell(_ samples: borrowing SampleGrid, column: Int, row: Int) -> Cell {
         let sums = CellSums(of: samples, column: column, row: row)
         let count = Float(BlockMask.samples)
-        if sums.total.w >= Self.opaque * count { return opaqueCell(sums) }
+        if sums.total.w >= Self.opaque * count { return opaqueCell(samples, sums, column: column, row: row) }
         if sums.total.w <= (1 - Self.opaque) * count { return Cell(.space, style: CellStyle()) }
         return partialCell(samples, sums, column: column, row: row)
     }
 
-    private mutating func opaqueCell(_ sums: borrowing CellSums) -> Cell {
+    private mutating func opaqueCell(
+        _ samples: borrowing SampleGrid, _ sums: borrowing CellSums, column: Int, row: Int
+    ) -> Cell {
         let count = Float(BlockMask.samples)
-        let plain = Self.squared(sums.total) / count
-        var best = -1
-        var gain = plain + Self.leastGain * count
+        let total = sums.total
+        var best: (glyph: Unicode.Scalar, ink: SIMD4<Float>, covered: Float)?
+        var gain = Self.squared(total) / count + Self.leastGain * count
+        func consider(_ glyph: Unicode.Scalar, _ ink: SIMD4<Float>, _ covered: Float) {
+            let candidate = Self.squared(ink) / covered + Self.squared(total - ink) / (count - covered)
+            guard candidate > gain else { return }
+            gain = candidate
+            best = (glyph, ink, covered)
+        }
         for index in masks.indices {
-            let covered = Float(masks[index].covered)
-            let ink = sums.covered[index]
-            let candidate = Self.squared(ink) / covered + Self.squared(sums.total - ink) / (count - covered)
-            if candidate > gain {
-                gain = candidate
-                best = index
+            consider(masks[index].glyph, sums.covered[index], Float(masks[index].covered))
+        }
+        if usesSextants {
+            let sextants = Sextants.sums(of: samples, column: column, row: row)
+            for mask in Sextants.all {
+                var ink = SIMD4<Float>.zero
+                for bit in 0..<6 where mask.bits >> bit & 1 == 1 { ink += sextants[bit] }
+                consider(mask.glyph, ink, mask.covered)
             }
         }
-        guard best >= 0 else { return solid(colour(sums.total / count)) }
-        let covered = Float(masks[best].covered)
-        let ink = colour(sums.covered[best] / covered)
-        let paper = colour((sums.total - sums.covered[best]) / (count - covered))
+        guard let best else { return solid(colour(total / count)) }
+        let ink = colour(best.ink / best.covered)
+        let paper = colour((total - best.ink) / (count - best.covered))
         if ink == paper { return solid(ink) }
-        return Cell(Cell.Glyph(masks[best].glyph), style: CellStyle(foreground: ink, background: paper))
+        return Cell(Cell.Glyph(best.glyph), style: CellStyle(foreground: ink, background: paper))
     }
 
     /// A cell at the edge of a shape: one part is painted, the other shows what is behind.

@@ -14,8 +14,13 @@ public struct BlocksCanvas: Canvas {
     /// What shines through where the image is transparent; `nil` is the terminal's background.
     public let background: SIMD3<UInt8>?
 
-    /// A canvas for one terminal; transparent pixels show the terminal's background by default.
-    public init(depth: ColourDepth, background: SIMD3<UInt8>? = nil) {
+    /// Whether sextants are used beside halves, quadrants and eighths, where a cell is opaque.
+    public let usesSextants: Bool
+
+    /// A canvas for one terminal; transparent pixels show the terminal's background by default. Sextants are for
+    /// terminals that are known to show them.
+    public init(depth: ColourDepth, background: SIMD3<UInt8>? = nil, usesSextants: Bool = false) {
+        self.usesSextants = usesSextants
         self.depth = depth
         self.background = background
     }
@@ -27,7 +32,7 @@ public struct BlocksCanvas: Canvas {
         let side = BlockMask.side
         var samples = SampleGrid(of: bitmap, columns: size.columns * side, rows: size.rows * side)
         if let background { samples.composite(over: background) }
-        var chooser = BlockChooser(depth: depth)
+        var chooser = BlockChooser(depth: depth, usesSextants: usesSextants)
         for row in 0..<size.rows {
             for column in 0..<size.columns {
                 grid.cells[row * size.columns + column] = chooser.cell(samples, column: column, row: row)

@@ -42,6 +42,8 @@ public enum GraphicsMode: String, Sendable, CaseIterable {
     case sixel
     /// Block characters in two colours a cell.
     case blocks
+    /// The same with sextants, which few fonts have.
+    case sextants
     /// Letters and signs, without colours.
     case ascii
     /// No images.
@@ -55,6 +57,9 @@ public enum GraphicsMode: String, Sendable, CaseIterable {
         switch self {
         case .kitty, .iterm2, .sixel, .blocks:
             depth > .none ? BlocksCanvas(depth: depth, background: background) : ASCIICanvas()
+        case .sextants:
+            depth > .none
+                ? BlocksCanvas(depth: depth, background: background, usesSextants: true) : ASCIICanvas()
         case .ascii: ASCIICanvas()
         case .none: nil
         }

@@ -21,4 +21,9 @@ package enum TmuxPassthrough {
         }
         return output
     }
+
+    /// Wraps all bytes at once: at most a mebibyte, and no part of a sequence.
+    package static func envelope(_ bytes: [UInt8]) -> [UInt8] {
+        Array("\u{1B}Ptmux;".utf8) + bytes.flatMap { $0 == escape ? [$0, $0] : [$0] } + Array("\u{1B}\\".utf8)
+    }
 }

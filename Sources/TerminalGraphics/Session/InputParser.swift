@@ -7,7 +7,13 @@
 ///     1B                    Escape, or the beginning of one of the above
 ///
 /// The last is for time to decide: while ``isAmbiguous``, the caller waits a moment (some 25 ms; more
-/// over a slow line) and calls ``resolve()`` when nothing came.
+/// over a slow line) and calls ``resolve()`` when nothing came. Likewise for a sequence that breaks off, while
+/// ``isUnfinished`` and after a longer silence, ``abandon()``: or keys typed later would be taken for parts of it.
+///
+/// Control characters of 8 bits (ECMA-48 5.3) begin and end sequences as well, as single bytes and as UTF-8:
+///
+///     9B 3F 36 32 63         CSI ? 62 c          as ESC [ ? 62 c
+///     C2 90 ... C2 9C        DCS ... ST          as ESC P ... ESC \
 public struct InputParser: Sendable {
     /// Bytes of a sequence; longer ones are no answers to anything we ask.
     static let longestSequence = 4096
@@ -39,6 +45,11 @@ public struct InputParser: Sendable {
     /// Whether `ESC` came before the character.
     private var isAlt = false
     private var events: [TerminalEvent] = []
+    /// Whether the present string began with a byte of 8 bits, so that one of these may end it: elsewhere it may be a part of
+    /// a character.
+    private var isEightBit = false
+    /// The bytes of the present key or sequence as they came; of the last one until another begins.
+    private(set) var raw: [UInt8] = []
 
     /// A parser at the start of the input.
     public init() {}
@@ -51,6 +62,9 @@ public struct InputParser: Sendable {
         case .ground, .oldMouse, .paste: false
         }
     }
+
+    /// Whether a sequence, a paste or a character has begun and not ended.
+    public var isUnfinished: Bool { state != .ground || missing > 0 }
 
     /// Takes bytes and returns the events that are now whole.
     public mutating func feed(_ bytes: some Sequence<UInt8>) -> [TerminalEvent] {
@@ -71,6 +85,18 @@ public struct InputParser: Sendable {
         return takeEvents()
     }
 
+    /// Gives up a sequence that broke off: it is dropped, but for a paste, which ends here.
+    public mutating func abandon() -> [TerminalEvent] {
+        if isAmbiguous { return resolve() }
+        if state == .paste {
+            events.append(.paste(String(decoding: pending.prefix(Self.longestPaste), as: UTF8.self)))
+        }
+        state = .ground
+        missing = 0
+        isAlt = false
+        return takeEvents()
+    }
+
     private mutating func takeEvents() -> [TerminalEvent] {
         defer { events = [] }
         return events
@@ -81,6 +107,8 @@ public struct InputParser: Sendable {
     }
 
     private mutating func take(_ byte: UInt8) {
+        if !isUnfinished { raw = [] }
+        if raw.count < Self.longestPaste + Self.longestSequence { raw.append(byte) }
         switch state {
         case .ground: takeText(byte)
         case .escape: takeEscape(byte)
@@ -104,6 +132,7 @@ public struct InputParser: Sendable {
             return
         }
         // A character that breaks off was damaged on the way; nobody typed its beginning.
+        if missing > 0 { raw = [byte] }
         missing = 0
         let alt: TerminalKey.Modifiers = isAlt ? .alt : []
         isAlt = false
@@ -120,14 +149,25 @@ public struct InputParser: Sendable {
             character = [byte]
             missing = byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3
             isAlt = !alt.isEmpty
+        case 0x80..<0xA0: takeEightBit(byte, isSingle: true)
         default: break
         }
+    }
+
+    /// A control character of 8 bits: the same as `ESC` and a character of 7. Only those that begin a sequence count.
+    private mutating func takeEightBit(_ byte: UInt8, isSingle: Bool) {
+        let short = byte - 0x40
+        guard "[]P_^XO".utf8.contains(short) else { return }
+        takeEscape(short)
+        isEightBit = isSingle
     }
 
     private static func letter(_ byte: UInt8) -> Character { Character(Unicode.Scalar(byte)) }
 
     private mutating func finishCharacter() {
-        if let text = String(validating: character, as: UTF8.self), let typed = text.first {
+        if character.count == 2, character[0] == 0xC2, character[1] < 0xA0 {
+            takeEightBit(character[1], isSingle: false)
+        } else if let text = String(validating: character, as: UTF8.self), let typed = text.first {
             press(.character(typed), isAlt ? .alt : [])
         }
         isAlt = false
@@ -135,12 +175,15 @@ public struct InputParser: Sendable {
 
     private mutating func takeEscape(_ byte: UInt8) {
         pending = [0x1B, byte]
+        isEightBit = false
         switch byte {
         case UInt8(ascii: "["): state = .control
         case UInt8(ascii: "O"): state = .shiftThree
         case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
             state = .string
-        case 0x1B: press(.escape)
+        case 0x1B:
+            press(.escape)
+            raw = [byte]
         default:
             state = .ground
             isAlt = true
@@ -152,6 +195,7 @@ public struct InputParser: Sendable {
         switch byte {
         case 0x1B:
             state = .escape
+            raw = [byte]
         case 0x20..<0x40:
             if pending.count <= Self.longestSequence { pending.append(byte) }
         case UInt8(ascii: "M") where pending.count == 2:
@@ -166,8 +210,7 @@ public struct InputParser: Sendable {
             finish(isTooLong ? .nothing : SequenceDecoder.control(pending))
         default:
             // A control character breaks the sequence off and counts itself.
-            state = .ground
-            takeText(byte)
+            breakOff(at: byte)
         }
     }
 
@@ -184,20 +227,37 @@ public struct InputParser: Sendable {
 
     private mutating func takeString(_ byte: UInt8) {
         let isTerminated = byte == 0x07 || (byte == UInt8(ascii: "\\") && pending.last == 0x1B)
-        if isTerminated {
-            pending.append(byte)
+        let isEightBitST = byte == 0x9C && (isEightBit || pending.last == 0xC2)
+        if isTerminated || isEightBitST {
+            if isEightBitST {
+                if pending.last == 0xC2 { pending.removeLast() }
+                pending += [0x1B, UInt8(ascii: "\\")]
+            } else {
+                pending.append(byte)
+            }
             finish(pending.count > Self.longestSequence ? .nothing : .event(.answer(pending)))
         } else if pending.last == 0x1B, pending.count > 2 {
             // An ESC that does not end the string ends it all the same; it begins something else.
             state = .escape
+            raw = [0x1B]
             take(byte)
         } else if byte == 0x03 || byte == 0x18 || byte == 0x1A {
             // What breaks off any sequence must reach the program when its user is at a loss.
-            state = .ground
-            takeText(byte)
+            breakOff(at: byte)
         } else if pending.count <= Self.longestSequence || byte == 0x1B {
             pending.append(byte)
+        } else if pending.last == 0xC2 {
+            pending.removeLast()
+        } else if byte == 0xC2 {
+            // It may be the first half of ST.
+            pending.append(byte)
         }
+    }
+
+    private mutating func breakOff(at byte: UInt8) {
+        state = .ground
+        raw = [byte]
+        takeText(byte)
     }
 
     private mutating func takePaste(_ byte: UInt8) {

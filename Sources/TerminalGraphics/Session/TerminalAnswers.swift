@@ -1,142 +1,160 @@
-internal import CSystem
-internal import Glibc
 package import ImageCodecs
-internal import SystemSupport
 
 /// What a terminal says of itself when it is asked.
 ///
-///     ESC P > | kitty(0.41.1) ESC \     XTVERSION: its name
-///     ESC _ G i=31;OK ESC \             it takes kitty's pictures
-///     ESC [ 6 ; 17 ; 8 t                the pixels of a cell: height, width
-///     ESC [ ? 62 ; 4 c                  DA1, which every terminal knows; 4 is sixel
+///     ESC P > | kitty(0.41.1) ESC \                  XTVERSION: its name and version
+///     ESC _ G i=31;OK ESC \                          it takes kitty's pictures
+///     ESC ] 1337;ReportCellSize=17.0;8.0;2.0 BEL     the points of a cell: height, width; the pixels of a point
+///     ESC [ 6 ; 17 ; 8 t                             the pixels of a cell: height, width
+///     ESC [ 4 ; 408 ; 640 t                          the pixels of the window: height, width
+///     ESC [ ? 62 ; 4 c                               DA1, which every terminal knows; 4 is sixel
 ///
-/// The answers come in the order of the questions, so that DA1 is the last.
+/// The answers come in the order of the questions, so that DA1 is the last. Under tmux there are two rounds: tmux answers
+/// for itself, and then the terminal around it, if tmux lets the questions through.
 package struct TerminalAnswers: Sendable, Equatable {
     /// Its name, as in XTVERSION.
     package private(set) var name: String?
+    /// Its version, as in XTVERSION: `[0, 41, 1]`. Empty where it is not told in numbers.
+    package private(set) var version: [Int] = []
     /// Whether it takes kitty's pictures.
     package private(set) var takesKitty = false
+    /// Whether it knows iTerm2's sequences.
+    package private(set) var takesITerm2 = false
     /// Whether it shows sixels.
     package private(set) var showsSixel = false
     /// The pixels of a cell.
-    package private(set) var cell: ImageSize?
+    package var cell: ImageSize? { reportedCell ?? scaledCell }
+    /// The pixels of the window, if it told nothing of its cells.
+    package var window: ImageSize? { cell == nil ? reportedWindow : nil }
     /// Whether the last answer has come.
     package private(set) var isComplete = false
 
+    private var reportedCell: ImageSize?
+    private var scaledCell: ImageSize?
+    private var reportedWindow: ImageSize?
+    /// Whether tmux is between the program and the terminal.
+    private let isInTmux: Bool
+    /// Whether tmux shows sixels, once it has answered for itself.
+    private var tmuxShowsSixel: Bool?
+
     /// No answer.
-    package init() {}
+    package init(isInTmux: Bool = false) {
+        self.isInTmux = isInTmux
+    }
+
+    /// Whether tmux has answered for itself, and the terminal around it has not: it never does where `allow-passthrough` is
+    /// off, as it is by default.
+    package var awaitsOuterTerminal: Bool { tmuxShowsSixel != nil && !isComplete }
+
+    /// DA1, which every terminal answers.
+    static let barrier = Array("\u{1B}[c".utf8)
 
     /// The questions, for one write.
     package static let questions =
-        TerminalVersion.query + Array("\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[16t\u{1B}[c".utf8)
+        TerminalVersion.query
+        + Array(
+            "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}]1337;ReportCellSize\u{07}\u{1B}[16t\u{1B}[14t"
+                .utf8)
+        + barrier
 
-    /// Takes one answer, whole; any other sequence is none.
+    /// The questions where tmux is in between: to tmux itself what it is, and all to the terminal around it.
+    package static let questionsInTmux = barrier + TmuxPassthrough.envelope(questions)
+
+    /// Whether a sequence is the answer to DA1.
+    static func isBarrier(_ answer: [UInt8]) -> Bool {
+        answer.count > 3 && answer.starts(with: Array("\u{1B}[?".utf8)) && answer.last == UInt8(ascii: "c")
+    }
+
+    /// Takes one answer, whole; any other sequence is none, and what comes after the last one is too late.
     package mutating func take(_ answer: [UInt8]) {
+        if isComplete { return }
         let text = String(decoding: answer, as: UTF8.self)
         func body(between start: String, and end: String) -> Substring? {
             text.hasPrefix(start) && text.hasSuffix(end) && text.count >= start.count + end.count
                 ? text.dropFirst(start.count).dropLast(end.count) : nil
         }
+        func size(_ numbers: Substring?, sides: ClosedRange<Int>, times scale: Double = 1) -> ImageSize? {
+            let sizes = numbers?.split(separator: ";").map { (Double($0) ?? 0) * scale } ?? []
+            guard sizes.count >= 2,
+                sizes[..<2].allSatisfy({ Double(sides.lowerBound)...Double(sides.upperBound) ~= $0 })
+            else { return nil }
+            return ImageSize(width: Int(sizes[1]), height: Int(sizes[0]))
+        }
         if let name = TerminalVersion.name(in: answer) {
             self.name = name
+            version = TerminalVersion.numbers(in: answer)
         } else if body(between: "\u{1B}_Gi=31;", and: "\u{1B}\\") == "OK" {
             takesKitty = true
-        } else if let numbers = body(between: "\u{1B}[6;", and: "t")?.split(separator: ";").map({ Int($0) }),
-            numbers.count == 2, let height = numbers[0], let width = numbers[1],
-            Self.cellSides.contains(height), Self.cellSides.contains(width)
-        {
-            cell = ImageSize(width: width, height: height)
-        } else if let attributes = body(between: "\u{1B}[?", and: "c")?.split(separator: ";") {
-            showsSixel = attributes.dropFirst().contains("4")
+        } else if let report = Self.cellReport(text) {
+            takesITerm2 = true
+            let scale = report.split(separator: ";").dropFirst(2).first.flatMap { Double($0) } ?? 1
+            scaledCell = size(report, sides: Self.cellSides, times: scale)
+        } else if let numbers = body(between: "\u{1B}[6;", and: "t") {
+            reportedCell = size(numbers, sides: Self.cellSides)
+        } else if let numbers = body(between: "\u{1B}[4;", and: "t") {
+            reportedWindow = size(numbers, sides: Self.windowSides)
+        } else if Self.isBarrier(answer), let attributes = body(between: "\u{1B}[?", and: "c") {
+            end(showingSixel: attributes.split(separator: ";").dropFirst().contains("4"))
+        }
+    }
+
+    private mutating func end(showingSixel: Bool) {
+        if isInTmux, tmuxShowsSixel == nil {
+            // All that came before was tmux's, or somebody's idea of it.
+            self = TerminalAnswers(isInTmux: true)
+            tmuxShowsSixel = showingSixel
+        } else {
+            showsSixel = showingSixel
             isComplete = true
         }
     }
 
+    /// The numbers of `ReportCellSize`; terminals end it with BEL or ST.
+    private static func cellReport(_ text: String) -> Substring? {
+        let start = "\u{1B}]1337;ReportCellSize="
+        guard text.hasPrefix(start) else { return nil }
+        return text.dropFirst(start.count).prefix { $0 != "\u{07}" && $0 != "\u{1B}" }
+    }
+
     /// What the sides of a cell may be, in pixels: others are no truth.
     private static let cellSides = 2...200
+    /// The same for a window.
+    private static let windowSides = 20...32_000
+
+    /// The pixels of a cell in a window of so many cells, if the terminal said anything about them.
+    package func cell(in window: CellSize) -> ImageSize? {
+        if let cell { return cell }
+        guard let pixels = self.window, window.columns > 0, window.rows > 0 else { return nil }
+        // Borders may be among the pixels: whole ones a cell, rounded down.
+        let cell = ImageSize(width: pixels.width / window.columns, height: pixels.height / window.rows)
+        return Self.cellSides.contains(cell.width) && Self.cellSides.contains(cell.height) ? cell : nil
+    }
 
     /// How the terminal draws pictures best; nil where it shows no pixels, or has not said so.
     package var graphics: GraphicsMode? {
-        // These say nothing of their own protocol but their name.
-        if let name, ["iTerm2", "WezTerm"].contains(name) { return .iterm2 }
-        return takesKitty ? .kitty : showsSixel ? .sixel : nil
+        if isInTmux { return graphicsInTmux }
+        // iTerm2 and WezTerm show more by their own protocol than by the others they claim. Konsole 22.12 answers OK to
+        // kitty's query and then shows nothing.
+        if let name, ["iTerm2", "WezTerm", "Konsole"].contains(name) { return .iterm2 }
+        if takesKitty { return .kitty }
+        return takesITerm2 ? .iterm2 : showsSixel ? .sixel : nil
     }
 
-    /// Whether the terminal is known to show 24-bit colours.
-    package var showsTrueColour: Bool { name.map(TerminalVersion.showsTrueColour) ?? false }
-}
-
-extension TerminalAnswers {
-    /// Asks the process's terminal, in raw mode, and waits for the last answer, at most so many milliseconds. Keys typed
-    /// meanwhile are put back, to be read by whoever reads next.
-    ///
-    /// Nil where there is no terminal, or it is another process group's. Blocks: not for the cooperative pool.
-    package static func asked(path: String = "/dev/tty", limit: Int) -> TerminalAnswers? {
-        do {
-            let session = try TerminalSession(modes: .plain, path: path)
-            guard tcgetpgrp(session.descriptor) == getpgrp() else { return nil }
-            try session.enter()
-            defer { session.leave() }
-            var sorter = AnswerSorter()
-            try session.write(questions)
-            let deadline = ContinuousClock.now + .milliseconds(limit)
-            while !sorter.answers.isComplete, let bytes = session.read(until: deadline) { sorter.take(bytes) }
-            session.leave()
-            session.putBack(sorter.keys)
-            return sorter.answers
-        } catch {
-            // A terminal that is gone fails at the next write too, with a word.
-            return nil
-        }
-    }
-}
-
-/// Parts what a terminal answers from what its user types meanwhile.
-struct AnswerSorter {
-    private(set) var answers = TerminalAnswers()
-    /// The bytes of keys, the mouse and pastes, as they came.
-    private(set) var keys: [UInt8] = []
-    private var parser = InputParser()
-    /// Bytes that are no event yet.
-    private var pending: [UInt8] = []
-
-    mutating func take(_ bytes: [UInt8]) {
-        for byte in bytes {
-            pending.append(byte)
-            let events = parser.feed(CollectionOfOne(byte))
-            guard let event = events.last else { continue }
-            if case .answer(let answer) = event {
-                keys += pending.dropLast(answer.count)
-                pending = []
-                answers.take(answer)
-            } else if byte == 0x1B {
-                // The Escape key, since the beginning of another sequence has followed.
-                keys += pending.dropLast()
-                pending = [byte]
-            } else {
-                keys += pending
-                pending = []
-            }
-        }
-    }
-}
-
-extension TerminalSession {
-    /// What there is to read, as soon as there is something; nil when the time is over or the terminal gone.
-    fileprivate func read(until deadline: ContinuousClock.Instant) -> [UInt8]? {
-        guard Polling.ready([(descriptor, POLLIN)], until: deadline) == [true] else { return nil }
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            count = unsafe max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
-        }
-        return bytes.isEmpty ? nil : bytes
+    /// Kitty's by placeholders, which only some of those have that answer OK; sixels where tmux and the terminal around it both
+    /// do, since tmux says it for itself.
+    private var graphicsInTmux: GraphicsMode? {
+        if takesKitty, hasPlaceholders { return .kitty }
+        return showsSixel && tmuxShowsSixel == true ? .sixel : nil
     }
 
-    /// Puts keys back that were read. Where the kernel refuses that they are lost, but for Ctrl-C, which then is a signal.
-    fileprivate func putBack(_ keys: [UInt8]) {
-        guard !keys.isEmpty else { return }
-        let result = unsafe keys.withUnsafeBytes {
-            unsafe csystem_terminal_type(descriptor, $0.baseAddress, $0.count)
-        }
-        if result != 0, keys.contains(0x03) { kill(getpid(), SIGINT) }
+    /// Whether the terminal knows kitty's Unicode placeholders: kitty from 0.28 on, and Ghostty.
+    package var hasPlaceholders: Bool {
+        if name == "kitty" { return !version.lexicographicallyPrecedes([0, 28]) }
+        return name == "ghostty"
+    }
+
+    /// Whether the terminal is known to show 24-bit colours. What tmux lets through is another question.
+    package var showsTrueColour: Bool {
+        !isInTmux && name.map(TerminalVersion.showsTrueColour) ?? false
     }
 }

@@ -11,6 +11,8 @@ public struct TerminalInput {
     public static let escapeDelay: Int32 = 25
     /// The same for a session over SSH.
     public static let remoteEscapeDelay: Int32 = 100
+    /// How many such delays of silence end a sequence that broke off: a second, and four over SSH.
+    private static let abandonDelays: Int32 = 40
 
     private let session: TerminalSession
     private let signals: Int32
@@ -34,10 +36,12 @@ public struct TerminalInput {
                 pollfd(fd: session.descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
             ]
-            let limit = parser.isAmbiguous ? escapeDelay : timeout ?? -1
+            let own = escapeDelay * (parser.isAmbiguous ? 1 : Self.abandonDelays)
+            // What began before the time was over may be whole a moment later.
+            let limit = parser.isUnfinished ? own : timeout ?? -1
             let ready = unsafe poll(&entries, 2, limit)
             if ready < 0, errno != EINTR { return [.closed] }
-            if ready == 0 { return parser.resolve() }
+            if ready == 0 { return parser.abandon() }
             if ready < 0 { continue }
             var events = entries[1].revents == 0 ? [] : signalEvents()
             if entries[0].revents != 0 { events += inputEvents() }
@@ -50,7 +54,9 @@ public struct TerminalInput {
         guard let bytes, !bytes.isEmpty else {
             return bytes == nil && (errno == EINTR || errno == EAGAIN) ? [] : [.closed]
         }
-        return parser.feed(bytes)
+        let events = parser.feed(bytes)
+        for case .answer(let answer) in events { session.notice(answer) }
+        return events
     }
 
     /// What the signals since the last look mean, each once.

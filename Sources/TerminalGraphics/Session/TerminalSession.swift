@@ -1,6 +1,5 @@
 internal import CSystem
 internal import Glibc
-package import ImageCodecs
 internal import Synchronization
 internal import SystemSupport
 
@@ -18,6 +17,16 @@ public final class TerminalSession: Sendable {
     private let isEntered = Atomic(false)
     /// What is written before the modes are switched off.
     private let farewell = Lock<[UInt8]>([])
+    /// The questions whose last answer has not come.
+    private let question = Lock<Question?>(nil)
+
+    private struct Question {
+        /// How many answers to DA1 are still to come.
+        var barriers: Int
+        /// When nobody waits for them any more.
+        let end: ContinuousClock.Instant
+        let limit: Duration
+    }
 
     /// Opens the process's terminal, `/dev/tty` by default, and changes nothing yet.
     ///
@@ -51,8 +60,7 @@ public final class TerminalSession: Sendable {
         else { return }
         do {
             try guardWays()
-            var raw = original
-            unsafe cfmakeraw(&raw)
+            var raw = modes.input(from: original)
             try check(unsafe tcsetattr(descriptor, TCSANOW, &raw), "tcsetattr")
             try write(modes.enter)
         } catch {
@@ -61,8 +69,11 @@ public final class TerminalSession: Sendable {
         }
     }
 
-    /// Switches the modes off and input back to what it was. Input that was not read, late answers to
-    /// queries above all, is dropped, so that it does not reach the shell. Does nothing when not entered.
+    /// Switches the modes off and input back to what it was. Does nothing when not entered.
+    ///
+    /// Input that was not read is dropped, so that it does not reach the shell. Where the answers to ``ask(_:barriers:limit:)``
+    /// have not come, they are waited for, at most a third of their limit and until twice the limit after the question: what comes
+    /// later is the shell's. The modes are off meanwhile, and nothing is echoed.
     public func leave() {
         guard
             isEntered.compareExchange(expected: true, desired: false, ordering: .sequentiallyConsistent)
@@ -70,10 +81,41 @@ public final class TerminalSession: Sendable {
         else { return }
         // A terminal that is gone needs no restoring, and nobody could do more about one that fails.
         try? write(lastWords)
-        var modes = original
-        unsafe tcsetattr(descriptor, TCSANOW, &modes)
-        tcflush(descriptor, TCIFLUSH)
+        awaitAnswers()
+        var input = original
+        unsafe tcsetattr(descriptor, TCSANOW, &input)
+        if !modes.keepsKeys { tcflush(descriptor, TCIFLUSH) }
         csystem_terminal_unguard()
+    }
+
+    /// Writes questions that end with DA1, once or several times, and so the answers that ``leave()`` must not leave to the shell.
+    /// The answers come as ``TerminalEvent/answer(_:)``, within the limit where the terminal knows DA1.
+    package func ask(
+        _ questions: [UInt8], barriers: Int = 1, limit: Duration
+    ) throws(TerminalError) {
+        question.withLock { $0 = Question(barriers: barriers, end: .now + limit + limit, limit: limit) }
+        try write(questions)
+    }
+
+    /// To be told of each answer that was read.
+    func notice(_ answer: [UInt8]) {
+        guard TerminalAnswers.isBarrier(answer) else { return }
+        question.withLock { question in
+            question?.barriers -= 1
+            if question?.barriers == 0 { question = nil }
+        }
+    }
+
+    /// Reads until the last answer has come or nobody waits for it any more.
+    private func awaitAnswers() {
+        let due = question.withLock { question in
+            defer { question = nil }
+            return question
+        }
+        guard let due else { return }
+        var sorter = AnswerSorter()
+        let end = min(due.end, .now + due.limit / 3)
+        while sorter.barriers < due.barriers, let bytes = read(until: end) { sorter.take(bytes) }
     }
 
     /// Leaves, stops the process group as Ctrl-Z does in a shell, and enters again when it goes on.
@@ -149,11 +191,26 @@ public struct TerminalModes: Sendable, Hashable {
     /// The alternate screen without a cursor, mouse clicks and wheel with SGR reports, bracketed paste.
     public static let fullScreen = TerminalModes(on: [1049, 1000, 1006, 2004], off: [25])
 
-    /// Reading answers and keys, and nothing else.
-    public static let plain = TerminalModes(on: [], off: [])
+    /// Reading answers and keys without an echo, and nothing else: the terminal's own keys (Ctrl-C) and lines of output are as
+    /// they were, and keys that nobody read stay for whoever reads next.
+    public static let plain = TerminalModes(on: [], off: [], keepsKeys: true)
+
+    let keepsKeys: Bool
+
+    /// The settings of the terminal's input under these modes.
+    func input(from original: termios) -> termios {
+        var settings = original
+        if !keepsKeys {
+            unsafe cfmakeraw(&settings)
+            return settings
+        }
+        unsafe csystem_terminal_quiet(&settings)
+        return settings
+    }
 
     /// DEC private modes, by number, to switch on and off.
-    private init(on: [Int], off: [Int]) {
+    private init(on: [Int], off: [Int], keepsKeys: Bool = false) {
+        self.keepsKeys = keepsKeys
         let onText = on.map { "\u{1B}[?\($0)h" }
         let offText = off.map { "\u{1B}[?\($0)l" }
         enter = Array((onText.prefix(1) + offText + onText.dropFirst()).joined().utf8)
@@ -161,54 +218,5 @@ public struct TerminalModes: Sendable, Hashable {
         let undoneOff = off.map { "\u{1B}[?\($0)h" }
         let undone = (undoneOn.prefix(1) + undoneOff + undoneOn.dropFirst()).reversed()
         leave = on.isEmpty && off.isEmpty ? [] : Array(("\u{1B}[?2026l\u{1B}[m" + undone.joined()).utf8)
-    }
-}
-
-/// What a terminal says it is, when asked with XTVERSION.
-public enum TerminalVersion {
-    /// The question. A terminal that does not know it says nothing.
-    public static let query = Array("\u{1B}[>0q".utf8)
-
-    /// The name in an answer such as `ESC P > | XTerm(379) ESC \`; nil for any other answer.
-    public static func name(in answer: [UInt8]) -> String? {
-        let prefix = Array("\u{1B}P>|".utf8)
-        guard answer.starts(with: prefix) else { return nil }
-        let text = answer.dropFirst(prefix.count).prefix {
-            $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "(") && $0 != 0x20
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// Whether a terminal of this name shows 24-bit colours, whatever TERM says: xterm from 331 on and all that came
-    /// later. tmux is not among them, since it depends on the terminal around it.
-    public static func showsTrueColour(_ name: String) -> Bool {
-        ["XTerm", "kitty", "ghostty", "foot", "WezTerm", "iTerm2", "Konsole", "mlterm", "contour"].contains(
-            name)
-    }
-}
-
-/// How large a terminal is.
-public struct TerminalSize: Sendable, Hashable {
-    /// Its columns and rows.
-    public let cells: CellSize
-    /// The height of a cell over its width, as far as the terminal tells its pixels; else 2.
-    public let cellAspect: Double
-    /// The pixels of a cell, if the terminal tells.
-    package let cell: ImageSize?
-
-    /// The size of the terminal behind a descriptor; `nil` where there is none, or none that tells.
-    public init?(of descriptor: Int32) {
-        var numbers: [UInt16] = [0, 0, 0, 0]
-        let result = unsafe numbers.withUnsafeMutableBufferPointer { buffer in
-            unsafe buffer.baseAddress.map { unsafe csystem_terminal_size(descriptor, $0) } ?? -1
-        }
-        guard result == 0, numbers[0] > 0, numbers[1] > 0 else { return nil }
-        cells = CellSize(columns: Int(numbers[0]), rows: Int(numbers[1]))
-        // xterm counts the window's borders among the pixels: whole pixels a cell, rounded down.
-        let width = numbers[2] / numbers[0]
-        let height = numbers[3] / numbers[1]
-        cell = width > 0 && height > 0 ? ImageSize(width: Int(width), height: Int(height)) : nil
-        let aspect = width > 0 ? Double(height) / Double(width) : 0
-        cellAspect = (1...4).contains(aspect) ? aspect : 2
     }
 }

@@ -20,19 +20,25 @@ struct BrowserGraphics {
 
     private let subject: Browser.Subject
     private let isInTmux: Bool
-    private var answers = TerminalAnswers()
+    private var answers: TerminalAnswers
     private var cell: ImageSize?
 
     init(_ subject: Browser.Subject, isInTmux: Bool = Terminal.isInTmux) {
         self.subject = subject
         self.isInTmux = isInTmux
+        answers = TerminalAnswers(isInTmux: isInTmux)
     }
 
-    /// What to ask the terminal; empty where the user and the environment have said all.
-    var questions: [UInt8] {
-        if subject.depth == .none { return [] }
-        if subject.asksForGraphics, Terminal.canBeAsked { return TerminalAnswers.questions }
-        return subject.depth < .trueColour ? TerminalVersion.query : []
+    /// Asks the terminal, unless the user and the environment have said all.
+    func ask(_ terminal: TerminalSession) throws(TerminalError) {
+        if subject.depth == .none { return }
+        let limit = Terminal.answerLimit
+        if subject.asksForGraphics, Terminal.canBeAsked {
+            let questions = isInTmux ? TerminalAnswers.questionsInTmux : TerminalAnswers.questions
+            try terminal.ask(questions, barriers: isInTmux ? 2 : 1, limit: limit)
+        } else if subject.depth < .trueColour {
+            try terminal.ask(TerminalVersion.question, limit: limit)
+        }
     }
 
     /// Takes an answer of the terminal. What comes after the last one changes nothing.
@@ -57,7 +63,7 @@ struct BrowserGraphics {
         // A picture of a wrong size would lie over other cells.
         case .sixel where answered != nil && cell == nil && answers.cell == nil: return nil
         case .sixel: return .sixel
-        case .blocks, .ascii, .none: return nil
+        case .blocks, .sextants, .ascii, .none: return nil
         }
     }
 

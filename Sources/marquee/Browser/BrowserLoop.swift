@@ -111,7 +111,7 @@ final class BrowserLoop {
     /// Asks the terminal what it can show.
     private func ask() {
         // Losing the error is right: a terminal that is gone fails at the next frame too.
-        try? terminal.write(graphics.questions)
+        try? graphics.ask(terminal)
     }
 
     private func hear(_ answer: [UInt8]) { learn { $0.take(answer) } }

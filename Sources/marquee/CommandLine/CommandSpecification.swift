@@ -71,7 +71,7 @@ struct CommandSpecification: Sendable {
         Option(
             name: "graphics", value: "HOW",
             help:
-                "pictures as kitty, iterm2, sixel, blocks, ascii or none; auto, the default, asks the terminal "
+                "pictures as kitty, iterm2, sixel, blocks, sextants, ascii or none; auto, the default, asks the terminal "
                 + "(the browser draws blocks instead of the first three, and for auto)"),
         Option(name: "quiet", letter: "q", help: "say nothing but errors"),
         Option(name: "verbose", letter: "v", help: "say more on standard error"),

@@ -48,8 +48,8 @@ struct Settings: Sendable {
         let graphics =
             asksForGraphics
             ? .blocks : try Self.choice("graphics", arguments, besides: ["auto"]) ?? GraphicsMode.blocks
-        self.graphics =
-            graphics == .blocks && Terminal.showsOnlyASCII(STDOUT_FILENO) ? .ascii : graphics
+        let isBlocks = graphics == .blocks || graphics == .sextants
+        self.graphics = isBlocks && Terminal.showsOnlyASCII(STDOUT_FILENO) ? .ascii : graphics
 
         downloads.userAgent = "Marquee/\(Marquee.version)"
         downloads.maximumBytes = try arguments.bytes("max-bytes") ?? downloads.maximumBytes

@@ -16,16 +16,15 @@ enum Terminal {
     /// Whether tmux is between the program and the terminal.
     static var isInTmux: Bool { !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty }
 
-    /// Whether the terminal may be asked what it can do: a person's, and the one that the answers are about.
+    /// Whether the terminal may be asked what it can do: it is a person's.
     static var canBeAsked: Bool {
         let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
         return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !term.isEmpty && term != "dumb"
-            && !isInTmux
     }
 
-    /// How long to wait for its answers, in milliseconds.
-    static var answerLimit: Int {
-        (ProcessInfo.processInfo.environment["SSH_CONNECTION"] ?? "").isEmpty ? 1000 : 3000
+    /// How long to wait for its answers.
+    static var answerLimit: Duration {
+        (ProcessInfo.processInfo.environment["SSH_CONNECTION"] ?? "").isEmpty ? .seconds(1) : .seconds(3)
     }
 
     /// Whether a descriptor leads to a terminal that the locale says shows no UTF-8 (`LC_ALL=C`). What goes anywhere else

@@ -1,6 +1,5 @@
 import ImageCodecs
 import LazyImages
-import SystemSupport
 import TerminalGraphics
 
 /// A picture among lines: cells, or cells and a drawing in pixels over them.
@@ -40,22 +39,27 @@ struct InlinePoster {
     /// pictures are wanted: standard output is no terminal, and the user has not asked for colours.
     static func make(_ settings: Settings) async -> InlinePoster? {
         guard Output.isTerminal || settings.colourDepth > .none else { return nil }
-        guard settings.asksForGraphics, settings.colourDepth > .none, Terminal.canBeAsked else {
+        let depth = settings.colourDepth
+        // Blocks want to know whether there are 24-bit colours.
+        let isBlocks = settings.graphics == .blocks || settings.graphics == .sextants
+        let asks = settings.asksForGraphics || (isBlocks && depth < .trueColour)
+        guard asks, depth > .none, Terminal.canBeAsked else {
             return InlinePoster(settings, TerminalAnswers())
         }
         let limit = Terminal.answerLimit
-        // Losing the error is right: where there is no thread nothing is asked.
-        let answers = try? await BlockingThreads(count: 1).run { TerminalAnswers.asked(limit: limit) }
-        return InlinePoster(settings, (answers ?? nil) ?? TerminalAnswers())
+        let answers = await TerminalInquiry.answers(isInTmux: Terminal.isInTmux, limit: limit)
+        return InlinePoster(settings, answers ?? TerminalAnswers())
     }
 
     private init?(_ settings: Settings, _ answers: TerminalAnswers) {
         let shown = settings.colourDepth
         depth = shown > .none && answers.showsTrueColour ? .trueColour : shown
-        guard let way = Self.way(answers.graphics ?? settings.graphics, depth) else { return nil }
+        let mode = (settings.asksForGraphics ? answers.graphics : nil) ?? settings.graphics
+        guard let way = Self.way(mode, depth) else { return nil }
         self.way = way
         let terminal = Terminal.size
-        cell = terminal?.cell ?? answers.cell ?? Self.usualCell
+        let told = terminal.flatMap { answers.cell(in: $0.cells) }
+        cell = answers.cell ?? terminal?.cell ?? told ?? Self.usualCell
         terminalRows = terminal?.cells.rows
     }
 
@@ -65,7 +69,7 @@ struct InlinePoster {
         case .kitty where depth >= .indexed256: return .kittyInTmux
         case .iterm2: return .iterm2
         case .sixel: return .sixel
-        case .kitty, .blocks, .ascii, .none: return mode.canvas(depth: depth).map { .cells($0) }
+        case .kitty, .blocks, .sextants, .ascii, .none: return mode.canvas(depth: depth).map { .cells($0) }
         }
     }
 

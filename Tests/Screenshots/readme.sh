@@ -1,0 +1,24 @@
+#!/bin/bash
+# Makes the README's pictures, .github/*.png, of the sample catalogue: the list, the wall and a film's page in kitty, the list
+# in xterm with block characters. Each is taken when the screen has come to rest, so that they are the same in every run.
+#   Tests/Screenshots/readme.sh [FOLDER]
+# PROGRAM is the program (default: the release build). The keys are those of the pages that are to be seen.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/../.." && pwd)
+folder=${1:-$here/.github}
+mkdir -p "$folder"
+XDG_CACHE_HOME=$(mktemp -d)
+export XDG_CACHE_HOME
+trap 'rm -rf "$XDG_CACHE_HOME"' EXIT
+shot() {
+    local name=$1
+    shift
+    "$here/Tests/Screenshots/browser.sh" "$@"
+    # A palette makes a file a third as large; nothing of the day or the machine stays in it.
+    convert "$folder/$name.png" -dither None -colors 256 -strip -define png:exclude-chunks=date,time "$folder/$name.png"
+    printf '%s, %s bytes\n' "$folder/$name.png" "$(stat -c %s "$folder/$name.png")"
+}
+shot list kitty "$folder/list.png" 120x40 j j
+shot wall kitty "$folder/wall.png" 120x40 ${WALL_KEYS:-v v} Right Down
+shot film kitty "$folder/film.png" 120x40 G Return
+MARQUEE_ARGUMENTS='--graphics blocks' shot blocks xterm "$folder/blocks.png" 120x40 j

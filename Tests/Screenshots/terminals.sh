@@ -1,0 +1,172 @@
+# Real terminals without a screen, for the scripts beside this one; sourced by them.
+#
+#   terminals                       the names of all that can be started
+#   is_installed NAME               whether one is; else `missing` says what is not there
+#   start NAME COLSxROWS FILE       starts a terminal in which sh runs the file
+#   press KEY...                    types X keysyms (j, slash, Return, ctrl+z)
+#   still OUT.png                   the screen, as soon as it has stopped to change
+#   shown OUT.png                   the same, once something is on it
+#   window                          WIDTHxHEIGHT+X+Y of the terminal's window
+#   stop                            ends the terminal
+#
+# Each has a display of its own (Xvfb; foot a Wayland in it), so nothing of a desktop is touched. Debian's packages: xvfb
+# xdotool imagemagick fonts-dejavu-core, and of kitty xterm mlterm konsole foot weston tmux those that are to be looked at.
+
+terminals='kitty xterm xterm-sixel mlterm konsole foot tmux-kitty'
+work=$(mktemp -d)
+processes=()
+font='DejaVu Sans Mono'
+# Nothing of the terminal that the script is started in may be taken for that of the one it starts.
+unset COLORTERM TERM_PROGRAM TERM_PROGRAM_VERSION TMUX MLTERM KONSOLE_VERSION SSH_CONNECTION SSH_TTY NO_COLOR
+export LC_ALL=C.UTF-8 SWIFT_BACKTRACE=enable=no LIBGL_ALWAYS_SOFTWARE=1
+export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$work/cache} XDG_CONFIG_HOME=$work/config XDG_RUNTIME_DIR=$work/run
+mkdir -p "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR"
+chmod 700 "$XDG_RUNTIME_DIR"
+
+stop() {
+    local process
+    for ((index = ${#processes[@]} - 1; index >= 0; index--)); do
+        process=${processes[index]}
+        kill "$process" 2>/dev/null || true
+        wait "$process" 2>/dev/null || true
+    done
+    processes=()
+}
+finish() {
+    stop
+    rm -rf "$work"
+}
+trap finish EXIT
+
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+# until_true TENTHS COMMAND...: false when the command does not succeed in that time.
+until_true() {
+    local limit=$1
+    shift
+    for ((count = 0; count < limit; count++)); do
+        "$@" && return
+        sleep 0.1
+    done
+    return 1
+}
+
+is_installed() {
+    local needed program
+    case $1 in
+    xterm-sixel) needed=xterm ;;
+    foot) needed='foot weston' ;;
+    tmux-kitty) needed='tmux kitty' ;;
+    *) needed=$1 ;;
+    esac
+    for program in Xvfb xdotool compare $needed; do
+        command -v "$program" >/dev/null && continue
+        missing="$program is not installed"
+        return 1
+    done
+}
+
+start_display() {
+    rm -f "$work/display"
+    # The server chooses a free display and says which.
+    Xvfb -displayfd 3 -screen 0 1920x1200x24 -nolisten tcp 3>"$work/display" 2>"$work/xvfb" &
+    processes+=($!)
+    until_true 100 test -s "$work/display" || fail 'Xvfb does not start'
+    DISPLAY=:$(cat "$work/display")
+    export DISPLAY
+    # Without a window manager keys go to the window under the pointer.
+    xdotool mousemove 60 60
+}
+
+start() {
+    local name=$1 columns=${2%x*} rows=${2#*x} file=$3
+    start_display
+    case $name in
+    kitty | tmux-kitty)
+        if [ "$name" = tmux-kitty ]; then
+            printf 'set -g allow-passthrough on\nset -g status off\n' >"$work/tmux.conf"
+            printf 'exec tmux -u -f %s -S %s/tmux new-session "sh %s"\n' "$work/tmux.conf" "$work" "$file" >"$work/tmux.sh"
+            file=$work/tmux.sh
+        fi
+        kitty --config NONE -o font_family="$font" -o font_size=10 -o update_check_interval=0 -o cursor_blink_interval=0 \
+            -o enable_audio_bell=no -o remember_window_size=no -o initial_window_width="${columns}c" \
+            -o initial_window_height="${rows}c" sh "$file" 2>"$work/terminal" &
+        ;;
+    xterm | xterm-sixel)
+        local type=vt420
+        [ "$name" = xterm ] || type=vt340
+        xterm -ti "$type" -geometry "${columns}x$rows+0+0" -fa "$font" -fs 10 -bg black -fg gray90 -e sh "$file" \
+            2>"$work/terminal" &
+        ;;
+    mlterm)
+        mkdir -p "$work/.mlterm"
+        HOME=$work mlterm -g "${columns}x$rows" --bg black --fg white -w 14 --sbmod none -e sh "$file" 2>"$work/terminal" &
+        ;;
+    konsole)
+        # The size is that of the window, in pixels; a cell of this font has 8 x 16 or a little more.
+        QT_QPA_PLATFORM=xcb konsole --separate --nofork --hide-menubar --hide-tabbar -p Font="$font,10" \
+            -p ScrollBarPosition=2 -p BlinkingCursorEnabled=false -p TerminalColumns="$columns" -p TerminalRows="$rows" \
+            --geometry "$((columns * 9))x$((rows * 18))+0+0" -e sh "$file" 2>"$work/terminal" &
+        ;;
+    foot)
+        printf '[shell]\npanel-position=none\n[core]\nidle-time=0\n[output]\nname=X1\n' >"$work/weston.ini"
+        weston --backend=x11-backend.so --socket=marquee --config="$work/weston.ini" --use-pixman --width=1900 --height=1100 \
+            >"$work/weston" 2>&1 &
+        processes+=($!)
+        until_true 100 test -S "$XDG_RUNTIME_DIR/marquee" || fail 'weston does not start'
+        WAYLAND_DISPLAY=marquee foot -c /dev/null -o main.font="$font:size=10" -o csd.preferred=none \
+            -W "${columns}x$rows" sh "$file" 2>"$work/terminal" &
+        ;;
+    *) fail "no terminal $name; there are: $terminals" ;;
+    esac
+    processes+=($!)
+}
+
+press() {
+    for key in "$@"; do xdotool key --delay 20 "$key"; done
+}
+
+# The least compression, since most captures are looked at once.
+capture() { import -silent -quality 10 -window root "$1"; }
+
+# differs A.png B.png: by one pixel or more.
+differs() { [ "$(compare -metric AE "$1" "$2" null: 2>&1 | cut -d' ' -f1)" != 0 ]; }
+
+is_still() {
+    capture "$1"
+    if [ -e "$1.last" ] && ! differs "$1" "$1.last"; then
+        same=$((same + 1))
+    else
+        same=0
+        cp "$1" "$1.last"
+    fi
+    # The same four times, over most of a second: what a terminal does first after its start takes it some tenths.
+    [ "$same" -ge 3 ] || { sleep 0.2 && false; }
+}
+
+still() {
+    same=0
+    rm -f "$1.last"
+    until_true 200 is_still "$1" || fail "the screen does not come to rest; see $1"
+    rm -f "$1.last"
+}
+
+is_shown() {
+    capture "$1"
+    # The empty window is of two or three colours.
+    [ "$(convert "$1" -format %k info:)" -gt 16 ]
+}
+shown() {
+    until_true 300 is_shown "$1" || fail "nothing is drawn: $(cat "$work/terminal")"
+    still "$1"
+}
+
+window() {
+    local id
+    id=$(xdotool search --onlyvisible --class . | tail -n 1)
+    xdotool getwindowgeometry --shell "$id" | awk -F= '{ value[$1] = $2 }
+        END { printf "%dx%d+%d+%d\n", value["WIDTH"], value["HEIGHT"], value["X"], value["Y"] }'
+}

@@ -1,0 +1,154 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import TestTraits
+import Testing
+
+/// Terminals that answer late, cut, doubled, wrongly or with malice. `MARQUEE_FUZZ` is how many of them (default 24).
+@Suite("Hostile terminals", .serialized, .ownThread, .timeLimit(.minutes(60)))
+struct TerminalFuzzTests {
+    private static let count =
+        ProcessInfo.processInfo.environment["MARQUEE_FUZZ"].flatMap { Int($0) } ?? 24
+
+    /// What would be read from the terminal next, as a shell would.
+    private static let shell = """
+        "$MARQUEE" "$@"; echo "ended with $?"; IFS= read -r line; printf %s "$line" | od -An -v -tx1; echo over
+        """
+    private static let canPutBack: Bool = {
+        let setting = FileManager.default.contents(atPath: "/proc/sys/dev/tty/legacy_tiocsti")
+        return setting.map { $0.first == UInt8(ascii: "1") } ?? true
+    }()
+
+    private let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    private func started(_ words: [String], _ environment: [String: String] = [:]) throws -> PseudoTerminal {
+        try PseudoTerminal(
+            "/bin/sh", ["-c", Self.shell, "sh"] + words,
+            environment: fixture.environment.merging(["MARQUEE": BuiltProgram.path("marquee")]) { $1 }
+                .merging(environment) { $1 }, rows: 60)
+    }
+
+    /// The bytes that the shell has read, once the program has ended and a line was typed.
+    private func left(_ terminal: PseudoTerminal) throws -> [UInt8] {
+        terminal.type("!\n")
+        try #require(terminal.waits { $0.row(containing: "over") != nil })
+        let rows = terminal.screen.rows
+        let first = try #require(rows.firstIndex { $0.hasPrefix("ended with") })
+        let dump = rows[(first + 1)...].prefix { $0 != "over" }.filter { $0.hasPrefix(" ") }
+        let bytes = dump.flatMap { $0.split(separator: " ") }.compactMap { UInt8($0, radix: 16) }
+        return try #require(bytes.last == UInt8(ascii: "!") ? bytes.dropLast() : nil, "\(rows)")
+    }
+
+    @Test("show and list --posters end in time, leave nothing and keep the keys", arguments: 0..<count)
+    func lines(seed: Int) throws {
+        let hostile = HostileTerminal(UInt64(seed))
+        let words = seed % 2 == 0 ? ["show", "film-3"] : ["list", "--posters", "--top", "1"]
+        let terminal = try started(words)
+        try #require(terminal.waits { _ in terminal.output.contains(sequence: "\u{1B}[c") })
+        let asked = ContinuousClock.now
+        terminal.type(hostile.sent)
+        if !hostile.late.isEmpty {
+            // It has given up when it draws.
+            try #require(terminal.waits(seconds: 60) { $0.row(containing: "Film") != nil }, "\(hostile)")
+            // On a busy machine this may have taken longer than it waits for answers.
+            if ContinuousClock.now - asked < .milliseconds(1500) { terminal.type(hostile.late) }
+        }
+        try #require(terminal.waits(seconds: 60) { $0.row(containing: "ended with 0") != nil }, "\(hostile)")
+        // Two seconds, and what a busy machine takes for the rest.
+        #expect(ContinuousClock.now - asked < .seconds(20))
+        let printed = terminal.output.count
+        let left = try left(terminal)
+        if Self.canPutBack { #expect(left.contains(inOrder: hostile.keys), "\(hostile): \(left)") }
+        let letters = Set("abcdefghijklmnop".utf8)
+        #expect(left.allSatisfy(letters.contains), "\(hostile): \(left)")
+        #expect(!terminal.output.contains(sequence: HostileTerminal.mark), "\(hostile)")
+        #expect(!Array(terminal.output[..<printed]).contains(sequence: "^["), "\(hostile)")
+        #expect(terminal.screen.unknown.isEmpty)
+    }
+
+    @Test("the browser goes on, quits and leaves nothing", arguments: 0..<count)
+    func browser(seed: Int) throws {
+        let hostile = HostileTerminal(UInt64(1000 + seed))
+        let mode = ["auto", "kitty", "iterm2", "sixel", "blocks", "ascii"][seed % 6]
+        let terminal = try started(["--graphics", mode])
+        try #require(terminal.waits { $0.row(containing: "Film 1") != nil })
+        terminal.type(hostile.sent)
+        terminal.type(hostile.late)
+        // What the terminal began and did not end may swallow a key, and is given up after a second of silence.
+        var isOver = false
+        for _ in 0..<10 where !isOver {
+            terminal.type("\u{3}")
+            isOver = terminal.waits(seconds: 3) { $0.row(containing: "ended with 0") != nil }
+        }
+        try #require(isOver, "\(hostile)")
+        #expect(terminal.screen.modes == [7, 25])
+        #expect(try left(terminal).allSatisfy { $0 == 3 }, "\(hostile)")
+        #expect(!terminal.output.contains(sequence: HostileTerminal.mark), "\(hostile)")
+    }
+
+    @Test(
+        "answers that come when the program has given up do not reach the shell, nor does the second of two")
+    func late() throws {
+        for isDoubled in [false, true] {
+            // Over SSH there are three seconds more, which a busy machine may need.
+            let environment = isDoubled ? [:] : ["SSH_CONNECTION": "1.2.3.4 5 6.7.8.9 22"]
+            let terminal = try started(["show", "film-3"], environment)
+            try #require(terminal.waits { _ in terminal.output.contains(sequence: "\u{1B}[c") })
+            if isDoubled {
+                terminal.type("x\u{1B}[?62c\u{1B}[?62c\u{1B}P>|again\u{1B}\\")
+            } else {
+                try #require(terminal.waits { $0.row(containing: "Film 3") != nil })
+                terminal.type("\u{1B}P>|late\u{1B}\\x\u{1B}[?62c")
+            }
+            try #require(terminal.waits { $0.row(containing: "ended with 0") != nil })
+            #expect(!terminal.output.contains(sequence: "^[") && !terminal.output.contains(sequence: "late"))
+            #expect(try left(terminal) == (Self.canPutBack ? [UInt8(ascii: "x")] : []))
+        }
+    }
+
+    @Test("the browser waits for an answer that is due when it quits, with the modes off")
+    func lateInBrowser() throws {
+        // Over SSH it waits longer, which a busy machine may need here.
+        let terminal = try started([], ["SSH_CONNECTION": "1.2.3.4 5 6.7.8.9 22"])
+        try #require(terminal.waits { $0.row(containing: "Film 1") != nil })
+        terminal.type("q")
+        try #require(terminal.waits { $0.modes == [7, 25] })
+        // The program still reads: nothing of this is echoed.
+        terminal.type("\u{1B}P>|XTerm(379)\u{1B}\\\u{1B}[?64;4c")
+        try #require(terminal.waits { $0.row(containing: "ended with 0") != nil })
+        #expect(!terminal.output.contains(sequence: "^["))
+        #expect(try left(terminal).isEmpty)
+    }
+
+    @Test("a terminal that never stops to send does not hold up")
+    func endless() throws {
+        let terminal = try started(["show", "film-3"])
+        try #require(terminal.waits { _ in terminal.output.contains(sequence: "\u{1B}[c") })
+        terminal.type("\u{1B}P>|")
+        let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 512)
+        var isOver = false
+        let asked = ContinuousClock.now
+        while !isOver, ContinuousClock.now - asked < .seconds(60) {
+            terminal.type(piece)
+            isOver = terminal.waits(seconds: 0.02) { $0.row(containing: "Film 3") != nil }
+        }
+        #expect(isOver)
+    }
+}
+
+extension [UInt8] {
+    /// Whether others are among these in their order.
+    fileprivate func contains(inOrder others: [UInt8]) -> Bool {
+        var rest = others[...]
+        for byte in self where byte == rest.first { rest = rest.dropFirst() }
+        return rest.isEmpty
+    }
+
+    /// Whether a text's bytes stand somewhere in these.
+    fileprivate func contains(sequence: String) -> Bool {
+        let wanted = Array(sequence.utf8)
+        return indices.contains { self[$0...].starts(with: wanted) }
+    }
+}
