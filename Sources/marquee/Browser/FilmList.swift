@@ -94,8 +94,11 @@ struct FilmList {
             rows = sorted
         } else {
             var isShown = [Bool](repeating: false, count: sorted.count)
-            for film in films.index.matches(filter) { isShown[film] = true }
-            rows = sorted.filter { isShown[$0] }
+            var isInTitle = isShown
+            let words = FilterWords(filter)
+            for film in films.index.matches(words) { isShown[film] = true }
+            for film in films.index.titleMatches(words) { isInTitle[film] = true }
+            rows = sorted.filter { isInTitle[$0] } + sorted.filter { isShown[$0] && !isInTitle[$0] }
         }
     }
 }
