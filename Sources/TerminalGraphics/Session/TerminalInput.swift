@@ -33,12 +33,17 @@ public struct TerminalInput {
             var entries = [
                 pollfd(fd: session.descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: session.loan?.reader ?? -1, events: Int16(POLLIN), revents: 0),
             ]
             let limit = parser.isAmbiguous ? escapeDelay : timeout ?? -1
-            let ready = unsafe poll(&entries, 2, limit)
+            let ready = unsafe poll(&entries, nfds_t(entries.count), limit)
             if ready < 0, errno != EINTR { return [.closed] }
             if ready == 0 { return parser.resolve() }
             if ready < 0 { continue }
+            if entries[2].revents != 0 {
+                session.loan?.standAside()
+                continue
+            }
             var events = entries[1].revents == 0 ? [] : signalEvents()
             if entries[0].revents != 0 { events += inputEvents() }
             if !events.isEmpty { return events }

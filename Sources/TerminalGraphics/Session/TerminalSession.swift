@@ -16,6 +16,8 @@ public final class TerminalSession: Sendable {
     /// How the terminal was before.
     private let original: termios
     private let isEntered = Atomic(false)
+    /// How another program gets the terminal for a while; nil where the system had no more descriptors.
+    let loan = TerminalLoan()
 
     /// Opens the process's terminal, `/dev/tty` by default, and changes nothing yet.
     ///
