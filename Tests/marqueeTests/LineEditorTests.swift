@@ -10,7 +10,10 @@ struct LineEditorTests {
     /// The line with a bar at the cursor after these keys.
     private func typed(_ text: String, _ keys: TerminalKey...) -> String {
         var line = LineEditor(text)
-        for key in keys { #expect(line.take(key)) }
+        for key in keys {
+            let isTaken = line.take(key)
+            #expect(isTaken)
+        }
         return line.before + "|" + line.after
     }
 
@@ -36,7 +39,8 @@ struct LineEditorTests {
         #expect(typed("the kid", control("a"), TerminalKey(.right, .control)) == "the| kid")
         var line = LineEditor("a")
         for key in [control("d"), control("f"), TerminalKey(.up), TerminalKey(.enter), TerminalKey(.escape)] {
-            #expect(!line.take(key))
+            let isTaken = line.take(key)
+            #expect(!isTaken)
         }
     }
 
