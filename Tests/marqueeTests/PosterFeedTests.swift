@@ -40,28 +40,29 @@ struct PosterFeedTests {
         case .loading: "loading"
         case .picture: "picture"
         case .failed: "failed"
+        case .missing: "missing"
         }
     }
 
     @Test("what the model says of a request that no row has any more changes nothing")
     mutating func goneRequest() async throws {
-        feed.setRows(ListRows([broken]), visible: 0..<1)
+        feed.setRows(ListRows([broken]), visible: 0..<1, focus: 0)
         try await perform()
         #expect(view(0) == "failed" && feed.failure(ofRow: 0) != nil)
         // The model does not know of the new rows yet.
-        feed.setRows(ListRows([picture, nil]), visible: 0..<2)
+        feed.setRows(ListRows([picture, nil]), visible: 0..<2, focus: 0)
         #expect(view(0) == "placeholder" && feed.failure(ofRow: 0) == nil)
-        #expect(view(1) == "failed" && !feed.hasRequest(forRow: 1))
+        #expect(view(1) == "missing" && !feed.hasRequest(forRow: 1))
         try await perform()
         #expect(view(0) == "picture")
     }
 
     @Test("a request that two lists have keeps its picture while the model takes up the other list")
     mutating func keptRequest() async throws {
-        feed.setRows(ListRows([picture]), visible: 0..<1)
+        feed.setRows(ListRows([picture]), visible: 0..<1, focus: 0)
         try await perform()
         #expect(view(0) == "picture")
-        feed.setRows(ListRows([broken, picture]), visible: 0..<2)
+        feed.setRows(ListRows([broken, picture]), visible: 0..<2, focus: 0)
         // Neither a drawn picture nor the memory tier helps: the state itself is kept.
         feed.use(GraphicsMode.blocks.canvas(depth: .trueColour))
         loader.memory.removeAll()

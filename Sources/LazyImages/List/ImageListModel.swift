@@ -27,7 +27,7 @@ public struct ImageListCounters: Sendable, Hashable {
 /// replaced, a request that both lists have keeps its state.
 ///
 /// While the list is dragged or decelerates no load starts, but images from the memory cache are shown at once. When the
-/// list rests, all visible rows load, those nearest the middle first. `ScrollWindow` decides; this actor performs.
+/// list rests, all visible rows load, those nearest the focus or the middle first. `ScrollWindow` decides; this actor performs.
 ///
 /// `state(of:)`, `counters` and `updates` can be read from any thread without waiting. The model keeps the images of
 /// visible rows and of the page ahead, and no others. When it is released, its loads are cancelled.
@@ -117,7 +117,9 @@ public actor ImageListModel {
     public var isDecelerating: Bool { window.isDecelerating }
 
     /// Makes these rows visible. Rows outside the list are cut off.
-    public func setVisible(_ rows: Range<Int>) { handle(.showed(rows)) }
+    /// - Parameter focus: the row that a person looks at, a selected one for instance. The visible rows load from there
+    ///   outwards. Default: from the middle, which also stands in for a row that is not visible.
+    public func setVisible(_ rows: Range<Int>, focus: Int? = nil) { handle(.showed(rows, focus: focus)) }
 
     /// The list is dragged: nothing new starts. Ends a deceleration.
     public func willBeginDragging() { handle(.scrolling(isDragging: true, isDecelerating: false)) }
@@ -136,14 +138,15 @@ public actor ImageListModel {
     /// - Parameters:
     ///   - rows: the request of each row; nil for a row without an image.
     ///   - visible: the visible rows. Default: the same as before, as far as the list has them.
-    public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil) {
-        setRows(ListRows(rows), visible: visible)
+    ///   - focus: as in `setVisible`.
+    public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil, focus: Int? = nil) {
+        setRows(ListRows(rows), visible: visible, focus: focus)
     }
 
     /// As above, for a list whose requests are made when they are first read.
-    public func setRows(_ rows: ListRows, visible: Range<Int>? = nil) {
+    public func setRows(_ rows: ListRows, visible: Range<Int>? = nil, focus: Int? = nil) {
         requests = rows
-        handle(rows.replacing(visible: visible ?? window.span.visible))
+        handle(rows.replacing(visible: visible ?? window.span.visible, focus: focus))
     }
 
     /// Tries a failed request again: at once if a row with it is visible and the list rests. The load asks the network,

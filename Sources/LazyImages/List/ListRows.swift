@@ -42,7 +42,7 @@ public final class ListRows: Sendable {
 
 extension ListRows {
     /// The event that replaces the list by these rows.
-    func replacing(visible: Range<Int>) -> ScrollWindow<LoadKey>.Event {
-        .replaced(count: count, key: { self[$0].map(LoadKey.init) }, visible: visible)
+    func replacing(visible: Range<Int>, focus: Int? = nil) -> ScrollWindow<LoadKey>.Event {
+        .replaced(count: count, key: { self[$0].map(LoadKey.init) }, visible: visible, focus: focus)
     }
 }

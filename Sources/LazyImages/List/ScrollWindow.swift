@@ -25,15 +25,16 @@ struct ScrollWindow<Key: Hashable & Sendable> {
 
     /// What happened.
     enum Event: Sendable {
-        /// These rows are visible now.
-        case showed(Range<Int>)
+        /// These rows are visible now, and a person looks at the focus.
+        case showed(Range<Int>, focus: Int? = nil)
         /// The two flags of scrolling.
         case scrolling(isDragging: Bool, isDecelerating: Bool)
         /// A load has its image, or has failed.
         case loaded(Key)
         case failed(Key, ImageLoadingError)
         /// The list has other rows; nil is the key of a row without an image.
-        case replaced(count: Int, key: @Sendable (_ row: Int) -> Key?, visible: Range<Int>)
+        case replaced(
+            count: Int, key: @Sendable (_ row: Int) -> Key?, visible: Range<Int>, focus: Int? = nil)
         /// Memory runs short.
         case memoryWarning
         /// A person wants failed images to be tried again.
@@ -148,7 +149,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
 
     private mutating func note(_ event: Event, at now: Duration) {
         switch event {
-        case .showed(let visible): span.show(visible)
+        case .showed(let visible, let focus): span.show(visible, focus: focus)
         case .scrolling(let isDragging, let isDecelerating):
             self.isDragging = isDragging
             self.isDecelerating = isDecelerating
@@ -157,9 +158,9 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         case .failed(let key, let reason):
             guard case .loading(let urgency) = phases.removeValue(forKey: key) else { return }
             failures[key] = Failure(reason: reason, time: now, urgency: urgency)
-        case .replaced(let count, let key, let visible):
+        case .replaced(let count, let key, let visible, let focus):
             self.key = key
-            span.replace(count: count, visible: visible)
+            span.replace(count: count, visible: visible, focus: focus)
             // Failures are kept for rows that come back. Those of earlier lists end here, once they are old.
             failures = failures.filter { now - $0.value.time < pauses.afterFailure }
         case .memoryWarning: warning = now
@@ -172,7 +173,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private mutating func findWants() {
         wants.removeAll(keepingCapacity: true)
         urgencies.removeAll(keepingCapacity: true)
-        for row in span.visibleMiddleFirst { want(row, .visible) }
+        for row in span.visibleNearestFirst { want(row, .visible) }
         if looksAhead { for row in span.aheadNearestFirst { want(row, .ahead) } }
     }
 
@@ -243,6 +244,8 @@ struct RowSpan: Equatable {
     private(set) var count = 0
     /// The rows on the screen.
     private(set) var visible = 0..<0
+    /// The row that a person looks at; nil if none is known.
+    private(set) var focus: Int?
     private(set) var direction = Direction.forward
 
     /// The page ahead in the direction of scrolling: as many rows as are visible, fewer at the end of the list.
@@ -258,11 +261,13 @@ struct RowSpan: Equatable {
         direction == .forward ? Array(ahead) : ahead.reversed()
     }
 
-    /// The visible rows, those nearest the middle first; of two equally near rows, the upper one.
-    var visibleMiddleFirst: [Int] {
+    /// The visible rows, those nearest the focus first, or nearest the middle where the focus is not visible; of two equally
+    /// near rows, the upper one.
+    var visibleNearestFirst: [Int] {
         guard !visible.isEmpty else { return [] }
         // Twice the middle, which may lie between two rows.
-        let middle = visible.lowerBound + visible.upperBound - 1
+        var middle = visible.lowerBound + visible.upperBound - 1
+        if let focus, visible.contains(focus) { middle = 2 * focus }
         var above = middle / 2
         var below = above + 1
         var rows: [Int] = []
@@ -282,17 +287,19 @@ struct RowSpan: Equatable {
     }
 
     /// Makes other rows visible. Rows outside the list are cut off.
-    mutating func show(_ rows: Range<Int>) {
+    mutating func show(_ rows: Range<Int>, focus: Int?) {
         let rows = rows.clamped(to: 0..<count)
         // A range that only grows or shrinks at its end is a resized screen, not scrolling.
         if rows.lowerBound != visible.lowerBound {
             direction = rows.lowerBound > visible.lowerBound ? .forward : .backward
         }
         visible = rows
+        self.focus = focus
     }
 
     /// Replaces the list and its visible rows. The direction stays.
-    mutating func replace(count: Int, visible: Range<Int>) {
+    mutating func replace(count: Int, visible: Range<Int>, focus: Int?) {
+        self.focus = focus
         self.count = count
         self.visible = visible.clamped(to: 0..<count)
     }

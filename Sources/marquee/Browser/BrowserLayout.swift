@@ -1,25 +1,51 @@
 import TerminalGraphics
 
-/// Where everything stands on a screen of one size: a title line, the films as a list or as a wall, a status line. A wide
-/// list has the selected film beside it in full. All lengths in cells; `scroll` is the number of lines of the films above the first one shown.
+/// Where everything stands on a screen of one size: a title line, the films in one of three styles, a status line. A wide list
+/// has the selected film beside it in full. All lengths in cells; `scroll` is the number of lines of the films above the
+/// first one shown.
 struct BrowserLayout: Equatable {
-    enum Style { case list, wall }
+    enum Style: String, CaseIterable {
+        /// A small poster and a few lines of text a film.
+        case list
+        /// One line a film, without a poster.
+        case lines
+        /// Large posters side by side.
+        case wall
+
+        /// The style that `v` goes to.
+        var next: Style {
+            switch self {
+            case .list: .lines
+            case .lines: .wall
+            case .wall: .list
+            }
+        }
+    }
 
     /// The smallest window that shows anything of use.
     static let minimum = CellSize(columns: 40, rows: 10)
+    /// What stays empty at the left and at the right.
+    static let margin = 2
 
-    /// From so many columns on the selected film stands beside the list, which has two fifths of them, and no more than its
-    /// lines of text take.
+    /// From so many rows on, title line and status line have an empty line between them and the films.
+    private static let rowsForAir = 16
+    /// From so many columns on the selected film stands beside the list.
     private static let widthForFilm = 120
-    private static let widestList = 88
+    /// The columns of a list that has a film beside it.
+    private static let (widestList, widestLines) = (64, 84)
+    /// On the wall: the lines of a tile beside its poster's (the frame above, the title in the frame below, the facts), and
+    /// the columns between two posters, at least and at most. The frame stands in these columns.
+    private static let (tileLines, narrowestGap, widestGap) = (3, 3, 6)
 
     let size: CellSize
     let style: Style
+    /// The lines between title and status.
+    let body: CellRectangle
     /// The selected film in full, beside the list; nil where there is no room for it.
     let film: FilmPage?
     /// The film in full on a page of its own.
     let filmAlone: FilmPage
-    /// A poster's cells. Posters are two to three, which the cells' own proportions turn into columns.
+    /// A poster's cells. Posters are two to three, which the cells' own proportions turn into columns. None in lines.
     let poster: CellSize
     /// The cells that one film takes, with the space around it.
     let item: CellSize
@@ -29,39 +55,46 @@ struct BrowserLayout: Equatable {
     init(size: CellSize, style: Style, cellAspect: Double = 2) {
         self.size = size
         self.style = style
-        let body = max(1, size.rows - 2)
-        let bodyArea = CellRectangle(
-            at: CellPosition(column: 0, row: 1), size: CellSize(columns: size.columns, rows: size.rows - 2))
-        filmAlone = FilmPage(in: bodyArea, cellAspect: cellAspect)
-        switch style {
-        case .list:
-            let isWide = size.columns >= Self.widthForFilm
-            let columns = isWide ? min(max(size.columns * 2 / 5, 60), Self.widestList) : size.columns
-            let beside = CellRectangle(
-                at: CellPosition(column: columns, row: 1),
-                size: CellSize(columns: size.columns - columns, rows: size.rows - 2))
-            film = isWide ? FilmPage(in: beside, cellAspect: cellAspect) : nil
-            let rows = min(max(body / 4 + 1, 4), 10)
-            poster = CellSize(columns: columns, rows: rows).fitting(
-                imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
-            item = CellSize(columns: columns, rows: poster.rows + 1)
-            perLine = 1
-        case .wall:
+        let edge = size.rows >= Self.rowsForAir ? 2 : 1
+        body = CellRectangle(
+            at: CellPosition(column: 0, row: edge),
+            size: CellSize(columns: size.columns, rows: size.rows - 2 * edge))
+        filmAlone = FilmPage(in: body, cellAspect: cellAspect, isAlone: true)
+        let rows = max(1, body.size.rows)
+        let isWide = size.columns >= Self.widthForFilm
+        if style == .wall {
             film = nil
-            let rows = min(max(body / 2 - 2, 6), 15)
-            poster = CellSize(columns: size.columns - 2, rows: rows)
+            let height = min(max(rows / 2 - Self.tileLines, 5), 15)
+            let width = size.columns - 2 * Self.margin
+            poster = CellSize(columns: width, rows: height)
                 .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
-            let columns = max(1, size.columns / (poster.columns + 2))
-            item = CellSize(columns: size.columns / columns, rows: poster.rows + 2)
-            perLine = columns
+            perLine = max(1, (width + Self.narrowestGap) / (poster.columns + Self.narrowestGap))
+            let widest = poster.columns + Self.widestGap
+            let pitch = perLine > 1 ? min(widest, (width - poster.columns) / (perLine - 1)) : widest
+            item = CellSize(columns: max(1, pitch), rows: poster.rows + Self.tileLines)
+            return
         }
-    }
-
-    /// The lines between title and status.
-    var body: CellRectangle {
-        CellRectangle(
-            at: CellPosition(column: 0, row: 1),
-            size: CellSize(columns: size.columns, rows: max(0, size.rows - 2)))
+        let share = style == .list ? size.columns * 2 / 5 : size.columns / 2
+        let widest = style == .list ? Self.widestList : Self.widestLines
+        let columns = isWide ? min(share, widest) : size.columns
+        film =
+            isWide
+            ? FilmPage(
+                in: CellRectangle(
+                    at: CellPosition(column: columns, row: edge),
+                    size: CellSize(columns: size.columns - columns, rows: body.size.rows)),
+                cellAspect: cellAspect, isAlone: false) : nil
+        perLine = 1
+        guard style == .list else {
+            poster = CellSize(columns: 0, rows: 0)
+            item = CellSize(columns: columns, rows: 1)
+            return
+        }
+        // Beside a film in full the list is for finding it: no overview, and more films.
+        let height = isWide ? min(max(rows / 12, 3), 5) : min(max(rows / 7, 3), 8)
+        poster = CellSize(columns: columns, rows: height)
+            .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
+        item = CellSize(columns: columns, rows: poster.rows + 1)
     }
 
     /// The farthest the films can be scrolled.
@@ -76,10 +109,13 @@ struct BrowserLayout: Equatable {
         return min(first, count)..<min(last, count)
     }
 
-    /// Where a row's film stands; partly or wholly outside the body where it is scrolled away.
+    /// Where a row's film stands; partly or wholly outside the body where it is scrolled away. On the wall it begins with the
+    /// poster's left edge.
     func rectangle(ofRow row: Int, scroll: Int) -> CellRectangle {
         let line = row / perLine * item.rows - scroll + body.origin.row
-        return CellRectangle(at: CellPosition(column: row % perLine * item.columns, row: line), size: item)
+        let left = style == .wall ? Self.margin : 0
+        return CellRectangle(
+            at: CellPosition(column: left + row % perLine * item.columns, row: line), size: item)
     }
 
     /// The scroll nearest to `scroll` at which the row is wholly on the screen.
@@ -93,7 +129,9 @@ struct BrowserLayout: Equatable {
     func row(at position: CellPosition, scroll: Int, count: Int) -> Int? {
         guard body.contains(position) else { return nil }
         let line = (position.row - body.origin.row + scroll) / item.rows
-        let column = position.column / item.columns
+        let left = style == .wall ? Self.margin - 1 : 0
+        guard position.column >= left else { return nil }
+        let column = (position.column - left) / item.columns
         let row = line * perLine + column
         return column < perLine && row < count ? row : nil
     }

@@ -25,6 +25,7 @@ final class BrowserLoop {
     /// The frames that were drawn while the catalogue was read: they turn the sign in the status line.
     private var turns = 0
     private let began = MonotonicClock.now
+    private var accents = PosterAccents()
     private var isDone = false
     /// Why there is nothing to show.
     private var failureToOpen: (any Error)?
@@ -148,8 +149,9 @@ final class BrowserLoop {
     private func tellRows() {
         // The film's pane first: a transfer that the list is about to give up for it goes on.
         let full = state.filmPage?.poster.size ?? state.layout.poster
-        feeds.film.setRows(rows(in: full), visible: state.visibleInFull)
-        feeds.list.setRows(rows(in: state.layout.poster), visible: state.visible)
+        feeds.film.setRows(rows(in: full), visible: state.visibleInFull, focus: state.list.selected)
+        feeds.list.setRows(
+            rows(in: state.layout.poster), visible: state.visible, focus: state.list.selected)
     }
 
     private func rows(in cells: CellSize) -> ListRows {
@@ -164,8 +166,8 @@ final class BrowserLoop {
     }
 
     private func tellVisible() {
-        feeds.film.setVisible(state.visibleInFull)
-        feeds.list.setVisible(state.visible)
+        feeds.film.setVisible(state.visibleInFull, focus: state.list.selected)
+        feeds.list.setVisible(state.visible, focus: state.list.selected)
     }
 
     /// Why the selected film has no poster: its address is invalid, or its load failed; nil if neither is so.
@@ -186,7 +188,7 @@ final class BrowserLoop {
         state.failure = failure
         if state.catalogue.isReading { turns += 1 }
         let screen = BrowserScreen(
-            state: state, status: status, source: subject.name, progress: subject.progress,
+            state: state, status: status, accent: accent, source: subject.name, progress: subject.progress,
             poster: { [self] in view(.list, ofRow: $0, size: $1) },
             posterInFull: { [self] in view(.film, ofRow: $0, size: $1) })
         let bytes = encoder.frame(screen.draw())
@@ -196,6 +198,15 @@ final class BrowserLoop {
         } catch {
             isDone = true
         }
+    }
+
+    /// The colour of the selected film's poster; the terminal's own until that is there.
+    private var accent: CellColour {
+        for pane in [PosterFeed.Pane.list, .film] {
+            guard let image = feeds[pane].image(ofRow: state.list.selected) else { continue }
+            return accents.accent(of: image.bitmap, key: image.key) ?? .standard
+        }
+        return .standard
     }
 
     private func view(_ pane: PosterFeed.Pane, ofRow row: Int, size: CellSize) -> PosterView {
@@ -210,6 +221,8 @@ final class BrowserLoop {
         for counters in feeds.counters {
             status.loading += counters.running + counters.prefetching
             status.deferred += counters.deferred
+            // A film that stands in both panes has one poster.
+            status.failed = max(status.failed, counters.failed)
         }
         status.memoryHits = loader.memory.counters.hits
         status.diskHits = loader.disk?.counters.hits ?? 0

@@ -8,12 +8,16 @@ enum PosterView {
     case loading(Double?)
     case picture(CellGrid)
     case failed
+    /// The film has none.
+    case missing
 }
 
 /// Draws the browser's state as cells: a title line, the films or one film or the help, a status line.
 struct BrowserScreen {
     let state: BrowserState
     let status: BrowserStatus
+    /// A colour of the selected film's poster.
+    var accent = CellColour.standard
     /// How messages call the catalogue.
     let source: String
     /// How far its reading is, in so many cells; nil where it is not being read.
@@ -24,12 +28,14 @@ struct BrowserScreen {
 
     static let dim = CellStyle(attributes: .dim)
     static let bold = CellStyle(attributes: .bold)
-    static let bar = CellStyle(attributes: .reversed)
     /// What a refresh has found.
     static let marked = CellStyle(foreground: .palette(2), attributes: .bold)
 
-    private var size: CellSize { state.layout.size }
-    private var list: FilmList { state.list }
+    var size: CellSize { state.layout.size }
+    var body: CellRectangle { state.layout.body }
+    var list: FilmList { state.list }
+    /// The selected film's title.
+    var selected: CellStyle { CellStyle(foreground: accent, attributes: .bold) }
 
     func draw() -> CellGrid {
         var grid = CellGrid(size: size)
@@ -40,67 +46,73 @@ struct BrowserScreen {
         switch state.page {
         case _ where state.isHelpShown:
             let top = state.textPosition?.shown.lowerBound ?? 0
-            HelpPage.draw(on: &grid, in: state.layout.body, from: top)
+            HelpPage.draw(on: &grid, in: body, from: top)
         case .films:
             drawFilms(&grid)
             drawFilmInFull(&grid)
         case .film: drawFilmInFull(&grid)
         }
         drawTitleLine(&grid)
-        drawStatusLine(&grid)
+        let line = StatusLine(
+            film: list.selectedMovie, status: status, showsFigures: state.showsFigures, hints: state.hints,
+            accent: accent)
+        line.draw(on: &grid, row: size.rows - 1, hasLineAbove: body.rows.upperBound < size.rows - 1)
         return grid
     }
 
     // MARK: The edges
 
+    /// In as many words as have room.
     private func drawTooSmall(_ grid: inout CellGrid) {
         let minimum = BrowserLayout.minimum
-        let text = "Marquee wants a window of \(minimum.columns) x \(minimum.rows) or more"
-        let lines = TerminalText.wrapped(text, toWidth: min(size.columns, 22))
-        for (row, line) in lines.enumerated() { grid.put(line, at: CellPosition(column: 0, row: row)) }
-    }
-
-    private func drawTitleLine(_ grid: inout CellGrid) {
-        grid.fill(CellRectangle(size: CellSize(columns: size.columns, rows: 1)), style: Self.bar)
-        let count = list.rows.count
-        let name = TerminalText.visible(list.catalogue.name ?? "Films")
-        let position = state.catalogue == .opening ? "" : "  \(count == 0 ? 0 : list.selected + 1)/\(count)"
-        var text = " \(name)\(position)  \(list.order.name)"
-        if state.isFiltering || !list.filter.isEmpty {
-            text += "  /\(TerminalText.visible(list.filter))" + (state.isFiltering ? "▏" : "")
+        let smallest = "\(minimum.columns)x\(minimum.rows)"
+        let texts = [
+            "Marquee wants a window of \(minimum.columns) x \(minimum.rows) or more", "wants \(smallest)",
+            smallest,
+        ]
+        let wrapped = texts.map { TerminalText.wrapped($0, toWidth: min(size.columns, 22)) }
+        for (row, line) in (wrapped.first { $0.count <= size.rows } ?? wrapped.last ?? []).enumerated() {
+            grid.put(line, at: CellPosition(column: 0, row: row))
         }
-        let isWide = TerminalText.width(standing + textHint) < size.columns
-        let hint = isWide ? standing + textHint : textHint
-        let room = size.columns - TerminalText.width(hint)
-        grid.put(
-            TerminalText.truncated(text, toWidth: room), at: CellPosition(column: 0, row: 0), style: Self.bar)
-        grid.put(hint, at: CellPosition(column: room, row: 0), style: Self.bar)
     }
 
-    /// ` out of date, 3 hours old `, where the films are not those of now.
-    private var standing: String {
-        let text = state.catalogue.title(now: status.now)
-        return text.isEmpty ? "" : " \(text) "
+    ///     Silent Season · best first · /moon▏          out of date, 3 hours old   2/36
+    private func drawTitleLine(_ grid: inout CellGrid) {
+        let margin = BrowserLayout.margin
+        let room = size.columns - 2 * margin
+        let hints = [standing, position, textHint].filter { !$0.isEmpty }
+        var hint = hints.joined(separator: "   ")
+        if TerminalText.width(hint) > room { hint = hints.last ?? "" }
+        let width = TerminalText.width(hint)
+        grid.put(hint, at: CellPosition(column: margin + max(0, room - width), row: 0), style: Self.dim)
+        let left = room - width - (width > 0 ? 2 : 0)
+        var parts = [
+            StyledText(TerminalText.visible(list.catalogue.name ?? "Films"), Self.dim),
+            StyledText(" · \(list.order.name)", Self.dim),
+        ]
+        if state.isFiltering || !list.filter.isEmpty {
+            let filter = "/\(TerminalText.visible(list.filter))" + (state.isFiltering ? "▏" : "")
+            parts += [StyledText(" · "), StyledText(filter)]
+            // In a narrow window what is typed matters most.
+            if parts.width > left { parts = [StyledText(filter)] }
+        }
+        parts.put(on: &grid, at: CellPosition(column: margin, row: 0), width: left)
     }
 
-    /// ` lines 1-8 of 20 ↓ `, where a text is longer than the window.
+    /// `2/36`
+    private var position: String {
+        let count = list.rows.count
+        return state.catalogue == .opening ? "" : "\(count == 0 ? 0 : list.selected + 1)/\(count)"
+    }
+
+    /// `out of date, 3 hours old`, where the films are not those of now.
+    private var standing: String { state.catalogue.title(now: status.now) }
+
+    /// `lines 1-8 of 20 ↓`, where a text is longer than the window.
     private var textHint: String {
         guard let (shown, count) = state.textPosition else { return "" }
         let arrows = (shown.lowerBound > 0 ? "↑" : "") + (shown.upperBound < count ? "↓" : "")
-        return " lines \(shown.lowerBound + 1)-\(shown.upperBound) of \(count) \(arrows) "
-    }
-
-    private func drawStatusLine(_ grid: inout CellGrid) {
-        let row = size.rows - 1
-        grid.fill(
-            CellRectangle(
-                at: CellPosition(column: 0, row: row), size: CellSize(columns: size.columns, rows: 1)),
-            style: Self.bar)
-        let text = " \(status.activity) " + status.text(width: size.columns - 4)
-        // The last cell stays empty: some terminals scroll when it is written.
-        grid.put(
-            TerminalText.truncated(text, toWidth: size.columns - 1), at: CellPosition(column: 0, row: row),
-            style: Self.bar)
+        return "lines \(shown.lowerBound + 1)-\(shown.upperBound) of \(count) \(arrows)"
     }
 
     // MARK: The films
@@ -110,10 +122,11 @@ struct BrowserScreen {
             drawNoFilms(&grid)
             return
         }
-        for row in state.visible {
+        for row in state.shown {
             let area = state.layout.rectangle(ofRow: row, scroll: state.motion.offset)
             switch state.layout.style {
             case .list: drawListItem(row, in: area, on: &grid)
+            case .lines: drawLine(row, in: area, on: &grid)
             case .wall: drawTile(row, in: area, on: &grid)
             }
         }
@@ -123,7 +136,8 @@ struct BrowserScreen {
     private func drawNoFilms(_ grid: inout CellGrid) {
         func put(_ text: String, _ line: Int, _ style: CellStyle = Self.dim) {
             let text = TerminalText.truncated(TerminalText.visible(text), toWidth: size.columns - 4)
-            grid.put(text, at: CellPosition(column: 2, row: 2 + line), style: style, clip: state.layout.body)
+            grid.put(
+                text, at: CellPosition(column: 2, row: body.origin.row + line), style: style, clip: body)
         }
         switch state.catalogue {
         case _ where !list.catalogue.movies.isEmpty:
@@ -139,71 +153,16 @@ struct BrowserScreen {
         }
     }
 
-    private func drawListItem(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
-        let clip = state.layout.body
-        let movie = list.movie(inRow: row)
-        let isSelected = row == list.selected
-        let top = area.origin.row
-        if isSelected {
-            for line in 0..<state.layout.poster.rows {
-                grid.put("▌", at: CellPosition(column: 0, row: top + line), clip: clip)
-            }
-        }
-        let frame = CellRectangle(at: CellPosition(column: 1, row: top), size: state.layout.poster)
-        drawPoster(poster(row, frame.size), in: frame, on: &grid)
-
-        let column = state.layout.poster.columns + 3
-        let width = area.size.columns - column - 1
-        guard width > 0 else { return }
-        let mark = mark(ofRow: row)
-        grid.put(mark, at: CellPosition(column: column, row: top), style: Self.marked, clip: clip)
-        let title = TerminalText.truncated(
-            TerminalText.visible(movie.title), toWidth: max(0, width - mark.count))
-        grid.put(
-            title, at: CellPosition(column: column + mark.count, row: top),
-            style: isSelected ? Self.bar : Self.bold, clip: clip)
-        let facts = TerminalText.truncated(MovieText.facts(movie), toWidth: width)
-        grid.put(facts, at: CellPosition(column: column, row: top + 1), clip: clip)
-        let lines = MovieText.overview(movie, width: min(width, 90), lines: state.layout.poster.rows - 2)
-        for (index, line) in lines.enumerated() {
-            grid.put(
-                line, at: CellPosition(column: column, row: top + 2 + index), style: Self.dim, clip: clip)
-        }
-    }
-
-    /// What stands before the title of a film that a refresh has found: `+ ` or `~ `.
-    private func mark(ofRow row: Int) -> String {
-        switch list.change(inRow: row) {
-        case .new: "+ "
-        case .changed: "~ "
-        case nil: ""
-        }
-    }
-
-    private func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
-        let movie = list.movie(inRow: row)
-        let size = state.layout.poster
-        let left = area.origin.column + max(0, (area.size.columns - size.columns) / 2)
-        let frame = CellRectangle(at: CellPosition(column: left, row: area.origin.row), size: size)
-        drawPoster(poster(row, size), in: frame, on: &grid)
-        let title = TerminalText.truncated(
-            mark(ofRow: row) + TerminalText.visible(movie.title), toWidth: size.columns)
-        let text = TerminalText.padded(title, toWidth: size.columns, alignment: .centre)
-        grid.put(
-            text, at: CellPosition(column: left, row: area.origin.row + size.rows),
-            style: row == list.selected ? Self.bar : Self.dim, clip: state.layout.body)
-    }
-
     // MARK: One film
 
     private func drawFilmInFull(_ grid: inout CellGrid) {
         guard let page = state.filmPage, let movie = list.selectedMovie else { return }
-        drawPoster(posterInFull(list.selected, page.poster.size), in: page.poster, on: &grid)
-        let lines = page.lines(of: movie, state.selectedChange, state.failure)
+        drawPoster(posterInFull(list.selected, page.poster.size), of: movie, in: page.poster, on: &grid)
+        let lines = page.lines(of: movie, state.surroundings, accent: accent)
         let top = state.textPosition?.shown.lowerBound ?? 0
         for (index, line) in lines.dropFirst(top).prefix(page.text.size.rows).enumerated() {
             let position = CellPosition(column: page.text.origin.column, row: page.text.origin.row + index)
-            grid.put(line.text, at: position, style: line.style, clip: page.text)
+            line.put(on: &grid, at: position, width: page.text.size.columns, clip: page.text)
         }
         // Its own page scrolls; beside the list the last line says that there is more there.
         guard state.page == .films, lines.count > page.text.size.rows, let last = page.text.rows.last else {
@@ -218,43 +177,19 @@ struct BrowserScreen {
 
     // MARK: Posters
 
-    private func drawPoster(_ view: PosterView, in area: CellRectangle, on grid: inout CellGrid) {
-        let clip = state.layout.body
-        let (position, size) = (area.origin, area.size)
+    /// Draws a poster, or a card in its place.
+    func drawPoster(_ view: PosterView, of movie: Movie, in area: CellRectangle, on grid: inout CellGrid) {
+        let state: TitleCard.State
         switch view {
-        case .picture(let picture): grid.place(picture, at: position, clip: clip)
-        case .placeholder: drawFrame(at: position, size: size, sign: "·", on: &grid)
-        case .failed: drawFrame(at: position, size: size, sign: "no poster", on: &grid)
-        case .loading(let part):
-            drawFrame(at: position, size: size, sign: "·", on: &grid)
-            guard let part, size.rows > 1, size.columns > 2 else { return }
-            let filled = Int(Double(size.columns - 2) * max(0, min(1, part)))
-            let start = CellPosition(column: position.column + 1, row: position.row + size.rows - 2)
-            grid.put(String(repeating: "━", count: filled), at: start, style: Self.dim, clip: clip)
+        case .picture(let picture):
+            grid.place(picture, at: area.origin, clip: body)
+            return
+        case .placeholder: state = .waiting
+        case .loading(let part): state = .loading(part)
+        case .failed: state = .failed
+        case .missing: state = .missing
         }
-    }
-
-    /// A frame where a poster will be, or would be.
-    private func drawFrame(at position: CellPosition, size: CellSize, sign: String, on grid: inout CellGrid) {
-        let clip = state.layout.body
-        guard size.columns > 1, size.rows > 1 else { return }
-        func put(_ text: String, _ row: Int, _ column: Int = 0) {
-            let start = CellPosition(column: position.column + column, row: position.row + row)
-            grid.put(text, at: start, style: Self.dim, clip: clip)
-        }
-        let line = String(repeating: "─", count: size.columns - 2)
-        put("╭\(line)╮", 0)
-        for row in 1..<size.rows - 1 {
-            put("│", row)
-            put("│", row, size.columns - 1)
-        }
-        put("╰\(line)╯", size.rows - 1)
-        let words = sign.split(separator: " ")
-        for (index, word) in words.enumerated() {
-            let text = TerminalText.truncated(String(word), toWidth: size.columns - 2)
-            put(
-                text, max(1, (size.rows - words.count) / 2) + index,
-                (size.columns - TerminalText.width(text)) / 2)
-        }
+        let card = TitleCard(title: movie.title, year: movie.year, state: state)
+        grid.place(card.cells(size: area.size), at: area.origin, clip: body)
     }
 }

@@ -27,6 +27,8 @@ struct BrowserState {
     var page = Page.films
     /// Whether the help hides the page.
     var isHelpShown = false
+    /// Whether the status line shows figures in the film's place.
+    private(set) var showsFigures = false
     /// Whether letters go to the filter.
     private(set) var isFiltering = false
     var catalogue = CatalogueState.opening
@@ -46,10 +48,13 @@ struct BrowserState {
         layout.size.columns < BrowserLayout.minimum.columns || layout.size.rows < BrowserLayout.minimum.rows
     }
 
-    /// The rows whose posters are wanted in the list, or on the wall.
-    var visible: Range<Int> {
+    /// The rows that are on the screen.
+    var shown: Range<Int> {
         page == .films ? layout.visible(scroll: motion.offset, count: list.rows.count) : 0..<0
     }
+
+    /// The rows whose posters are wanted in the list, or on the wall.
+    var visible: Range<Int> { layout.style == .lines ? 0..<0 : shown }
 
     /// Where a film stands in full, alone or beside the list; nil where none does.
     var filmPage: FilmPage? { page == .film ? layout.filmAlone : layout.film }
@@ -65,23 +70,33 @@ struct BrowserState {
     private var textLines: Int? {
         if isHelpShown { return HelpPage.lines(width: layout.size.columns).count }
         guard page == .film, let movie = list.selectedMovie else { return nil }
-        return layout.filmAlone.lines(of: movie, selectedChange, failure).count
+        return layout.filmAlone.lines(of: movie, surroundings).count
     }
 
-    /// What a refresh found of the selected film.
-    var selectedChange: FilmSet.Change? {
-        list.selectedMovie == nil ? nil : list.change(inRow: list.selected)
+    /// What the selected film's page tells of the films around it.
+    var surroundings: FilmSurroundings {
+        var surroundings = FilmSurroundings(failure: failure)
+        guard list.selectedMovie != nil else { return surroundings }
+        surroundings.change = list.change(inRow: list.selected)
+        surroundings.sameDirector = list.sameDirector(first: FilmPage.mostOfDirector)
+        // The list beside it shows its neighbours.
+        guard page == .film else { return surroundings }
+        let rows = list.rows.indices
+        surroundings.previous = rows.contains(list.selected - 1) ? list.movie(inRow: list.selected - 1) : nil
+        surroundings.next = rows.contains(list.selected + 1) ? list.movie(inRow: list.selected + 1) : nil
+        return surroundings
     }
 
-    /// What the status line says in place of the figures; nil where all is well.
+    /// What is to be said; nil where all is well.
     var message: String? {
-        // A film that stands in full says itself why it has no poster.
-        notice ?? (filmPage == nil ? failure?.line : nil) ?? catalogue.explanation
+        // A film that stands in full says itself why it has no poster, and lines have none.
+        let failure = filmPage == nil && layout.style != .lines ? failure?.line : nil
+        return notice ?? failure ?? catalogue.explanation
     }
 
     /// The lines of the present page's text that are on the screen, and how many there are; nil where all of them are.
     var textPosition: (shown: Range<Int>, count: Int)? {
-        let rows = layout.body.size.rows
+        let rows = isHelpShown ? layout.body.size.rows : layout.filmAlone.text.size.rows
         guard let count = textLines, count > rows, rows > 0 else { return nil }
         let top = min(isHelpShown ? helpTop : filmTop, count - rows)
         return (top..<top + rows, count)
@@ -119,6 +134,7 @@ struct BrowserState {
     mutating func advance(now: Double) -> [Effect] { motion.advance(now: now).map(Effect.motion) }
 
     mutating func handle(_ event: TerminalEvent, now: Double) -> [Effect] {
+        if isTooSmall { return handleUnseen(event) }
         switch event {
         case .key(let key):
             notice = nil
@@ -135,6 +151,17 @@ struct BrowserState {
         case .continued: return [.redraw]
         case .closed: return [.quit]
         case .resized, .answer: return []
+        }
+    }
+
+    /// An event while the window is too small to show what it would do.
+    private func handleUnseen(_ event: TerminalEvent) -> [Effect] {
+        switch event {
+        case .key(TerminalKey(.character("q"))), .key(TerminalKey(.character("c"), .control)), .closed:
+            [.quit]
+        case .key(TerminalKey(.character("z"), .control)), .stopRequested: [.suspend]
+        case .continued: [.redraw]
+        default: []
         }
     }
 
@@ -210,6 +237,7 @@ struct BrowserState {
         case .up, .character("N"), .character("k"), .character("b"), .pageUp: return turn(-1, now: now)
         case .character("r"): return [.retry]
         case .character("R"): return refresh()
+        case .character("i"): showsFigures.toggle()
         case .character("?"): showHelp()
         default: break
         }
@@ -220,14 +248,14 @@ struct BrowserState {
         switch letter {
         case "/": isFiltering = true
         case "?": showHelp()
+        case "i": showsFigures.toggle()
         case "r": return [.retry]
         case "R": return refresh()
         case "s":
             list.setOrder(list.order.next)
             return [.rowsChanged] + showSelection()
         case "v":
-            let style: BrowserLayout.Style = layout.style == .list ? .wall : .list
-            layout = BrowserLayout(size: layout.size, style: style, cellAspect: cellAspect)
+            layout = BrowserLayout(size: layout.size, style: layout.style.next, cellAspect: cellAspect)
             return [.rowsChanged] + showSelection()
         default: break
         }

@@ -40,6 +40,15 @@ struct FilmList {
     /// What a refresh found of the film in a row; nil for one that is as it was.
     func change(inRow row: Int) -> FilmSet.Change? { films.changes[rows[row]] }
 
+    /// The first of the other films by the selected film's director, the oldest first, and how many there are.
+    func sameDirector(first limit: Int) -> (films: [Movie], count: Int) {
+        guard let director = selectedMovie?.director, let numbers = films.byDirector[director] else {
+            return ([], 0)
+        }
+        let others = numbers.prefix(limit + 1).filter { $0 != rows[selected] }.prefix(limit)
+        return (others.map { catalogue.movies[$0] }, numbers.count - 1)
+    }
+
     var selectedMovie: Movie? { rows.indices.contains(selected) ? movie(inRow: selected) : nil }
 
     /// Selects a row, the nearest there is.

@@ -12,6 +12,8 @@ struct FilmSet: Sendable {
     let base: BaseURL
     /// Made before the first key of a filter, which would wait for it.
     let index: FilmIndex
+    /// The numbers of each director's films, the oldest first.
+    let byDirector: [String: [Int]]
     /// What the refresh found, by the film's number.
     private(set) var changes: [Int: Change] = [:]
     /// How many films the refresh found gone.
@@ -28,6 +30,11 @@ struct FilmSet: Sendable {
         catalogue = open.catalogue
         base = open.base
         index = FilmIndex(catalogue.movies)
+        let movies = catalogue.movies
+        byDirector = movies.indices.sorted { (movies[$0].year ?? .max, $0) < (movies[$1].year ?? .max, $1) }
+            .reduce(into: [:]) { films, number in
+                if let director = movies[number].director { films[director, default: []].append(number) }
+            }
         guard let shown else { return }
         var old = Dictionary(shown.movies.map { ($0.id, $0) }) { first, _ in first }
         for (number, movie) in catalogue.movies.enumerated() {

@@ -7,9 +7,31 @@ enum MovieText {
     static func facts(_ movie: Movie) -> String {
         let parts = [
             movie.year.map(String.init), movie.director,
-            movie.standing.map { $0.formatted(decimals: 1) + " ★" },
+            score(movie),
         ]
         return TerminalText.visible(parts.compactMap(\.self).joined(separator: " · "))
+    }
+
+    /// `8.9 ★`; nil without votes and score.
+    static func score(_ movie: Movie) -> String? {
+        movie.standing.map { $0.formatted(decimals: 1) + " ★" }
+    }
+
+    /// `8.9 ★`, as wide as `10.0 ★`, so that scores stand in a column.
+    static func scoreColumn(_ movie: Movie) -> String {
+        TerminalText.padded(score(movie) ?? "", toWidth: scoreWidth, alignment: .trailing)
+    }
+
+    static let scoreWidth = 6
+
+    /// The facts there are beside titles, overview and score, each with its name.
+    static func namedFacts(_ movie: Movie) -> [(name: String, value: String)] {
+        let facts: [(String, String?)] = [
+            ("Director", movie.director), ("Year", movie.year.map(String.init)), ("Country", movie.country),
+            ("Length", movie.minutes.map { $0 == 1 ? "1 minute" : "\($0) minutes" }),
+            ("Genre", movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", ")),
+        ]
+        return facts.compactMap { name, value in value.map { (name, TerminalText.visible($0)) } }
     }
 
     /// Everything but titles and overview, a line each.

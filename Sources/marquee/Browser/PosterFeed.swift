@@ -54,6 +54,7 @@ struct PosterFeed {
     private var canvasNumber = 0
     private var rows = ListRows([])
     private var visible = 0..<0
+    private var focus = 0
     private var drawn: [CacheKey: Drawing] = [:]
     private var isDrawingElsewhere = false
 
@@ -69,15 +70,16 @@ struct PosterFeed {
 
     // MARK: Commands to the model
 
-    mutating func setRows(_ rows: ListRows, visible: Range<Int>) {
-        (self.rows, self.visible) = (rows, visible)
-        commands.yield { await $0.setRows(rows, visible: visible) }
+    /// - Parameter focus: the selected row, whose poster loads first.
+    mutating func setRows(_ rows: ListRows, visible: Range<Int>, focus: Int) {
+        (self.rows, self.visible, self.focus) = (rows, visible, focus)
+        commands.yield { await $0.setRows(rows, visible: visible, focus: focus) }
     }
 
-    mutating func setVisible(_ visible: Range<Int>) {
-        guard visible != self.visible else { return }
-        self.visible = visible
-        commands.yield { await $0.setVisible(visible) }
+    mutating func setVisible(_ visible: Range<Int>, focus: Int) {
+        guard visible != self.visible || focus != self.focus else { return }
+        (self.visible, self.focus) = (visible, focus)
+        commands.yield { await $0.setVisible(visible, focus: focus) }
     }
 
     func retry() { commands.yield { await $0.retryFailed() } }
@@ -110,7 +112,7 @@ struct PosterFeed {
     /// row.
     /// - Parameter isMoving: whether the films move. No large picture is drawn meanwhile.
     mutating func view(ofRow row: Int, size: CellSize, loader: ImageLoader, isMoving: Bool) -> PosterView {
-        guard let request = rows[row] else { return .failed }
+        guard let request = rows[row] else { return .missing }
         let old = drawing(of: request.key, size)
         let image: (bitmap: Bitmap, subject: Subject)
         switch model.state(of: request) {
@@ -129,6 +131,12 @@ struct PosterFeed {
             draw(image.bitmap, image.subject, row, request.key, size, isMoving: isMoving)
         }
         return drawing(of: request.key, size).map { .picture($0.cells) } ?? .placeholder
+    }
+
+    /// A row's image, if the model has it.
+    func image(ofRow row: Int) -> (key: CacheKey, bitmap: Bitmap)? {
+        guard let request = rows[row], case .loaded(let image) = model.state(of: request) else { return nil }
+        return (request.key, image.bitmap)
     }
 
     /// Whether the row has a poster that can be loaded.

@@ -43,7 +43,7 @@ struct ScrollScenario: Sendable, CustomTestStringConvertible {
                 now += duration
                 return ""
             case .event(let event):
-                if case .replaced(let count, let key, _) = event { list = (0..<count).map(key) }
+                if case .replaced(let count, let key, _, _) = event { list = (0..<count).map(key) }
                 let isThere: (Int) -> Bool = { row in list[row].map(memory.contains) ?? false }
                 return window.handle(event, at: now, inMemory: isThere)
                     .map { Self.text($0, list) }.joined(separator: ", ")
@@ -74,7 +74,9 @@ extension ScrollWindow.Event {
 }
 
 extension ScrollScenario.Step {
-    static func show(_ rows: Range<Int>, _ follows: String) -> Self { event(.showed(rows), follows) }
+    static func show(_ rows: Range<Int>, focus: Int? = nil, _ follows: String) -> Self {
+        event(.showed(rows, focus: focus), follows)
+    }
     static func drag(_ follows: String) -> Self {
         event(.scrolling(isDragging: true, isDecelerating: false), follows)
     }

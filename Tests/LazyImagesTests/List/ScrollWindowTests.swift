@@ -76,6 +76,12 @@ struct ScrollWindowTests {
                 )
             ]),
         ScrollScenario(
+            "visible rows load from the focus outwards, the upper of two first", rows: "abcde",
+            [.show(0..<5, focus: 3, "load d, load c, load e, load b, load a")]),
+        ScrollScenario(
+            "a focus that is not visible is none", rows: "abcde",
+            [.show(0..<3, focus: 4, "load b, load a, load c, prefetch d, prefetch e")]),
+        ScrollScenario(
             "of an even number of rows the upper one of the middle comes first", rows: "abcd",
             [.show(0..<4, "load b, load c, load a, load d")]),
         ScrollScenario(

@@ -1,0 +1,128 @@
+import MovieCatalogue
+import TerminalGraphics
+
+/// The films one below the other: with their posters and the beginning of what they are about, or a line each.
+extension BrowserScreen {
+    /// The columns between two things in a row.
+    private static let gap = 2
+    /// The columns of a year.
+    private static let yearWidth = 4
+    /// From so many columns on, a title has the director, the year and the score in its line, and the rest is overview.
+    private static let widthForFacts = 50
+    /// The longest line of an overview.
+    private static let measure = 90
+    /// The least columns of a title, and the columns of a director, in a line.
+    private static let (narrowestTitle, narrowestDirector, widestDirector) = (24, 12, 28)
+
+    // MARK: A list
+
+    /// The poster and, beside it:
+    ///
+    ///     Metropolis  Fritz Lang                                    1927   8.9 ★
+    ///     In a city of two levels, the son of its master follows a teacher down …
+    func drawListItem(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+        let movie = list.movie(inRow: row)
+        let (top, poster) = (area.origin.row, state.layout.poster)
+        drawBar(row, in: area, lines: poster.rows, on: &grid)
+        let left = BrowserLayout.margin
+        drawPoster(
+            self.poster(row, poster), of: movie,
+            in: CellRectangle(at: CellPosition(column: left, row: top), size: poster), on: &grid)
+        let column = left + poster.columns + (poster.columns > 0 ? Self.gap : 0)
+        let width = area.size.columns - column - BrowserLayout.margin
+        guard width > 0 else { return }
+        func put(_ parts: [StyledText], _ line: Int) {
+            parts.put(
+                on: &grid, at: CellPosition(column: column, row: top + line), width: width, clip: body)
+        }
+        let overview: (first: Int, lines: Int)
+        if width >= Self.widthForFacts {
+            let facts = yearAndScore(movie)
+            let room = width - TerminalText.width(facts) - Self.gap
+            put([StyledText(TerminalText.padded("", toWidth: room + Self.gap) + facts, Self.dim)], 0)
+            var title = titleParts(row)
+            if let director = movie.director {
+                title.append(StyledText("  " + TerminalText.visible(director), Self.dim))
+            }
+            title.put(on: &grid, at: CellPosition(column: column, row: top), width: room, clip: body)
+            overview = (1, poster.rows - 1)
+        } else {
+            put(titleParts(row), 0)
+            let score = MovieText.scoreColumn(movie)
+            put([StyledText(TerminalText.padded("", toWidth: width - score.count) + score, Self.dim)], 1)
+            let facts = [movie.year.map(String.init), movie.director].compactMap(\.self)
+            let text = TerminalText.visible(facts.joined(separator: " · "))
+            grid.put(
+                TerminalText.truncated(text, toWidth: max(0, width - score.count)),
+                at: CellPosition(column: column, row: top + 1), style: Self.dim, clip: body)
+            overview = (2, state.layout.film == nil ? poster.rows - 2 : 0)
+        }
+        let lines = MovieText.overview(movie, width: min(width, Self.measure), lines: overview.lines)
+        for (index, line) in lines.enumerated() { put([StyledText(line, Self.dim)], overview.first + index) }
+    }
+
+    // MARK: Lines
+
+    /// One film in one line, in columns:
+    ///
+    ///     Metropolis                                  1927  Fritz Lang       8.9 ★
+    func drawLine(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+        let movie = list.movie(inRow: row)
+        drawBar(row, in: area, lines: 1, on: &grid)
+        let left = BrowserLayout.margin
+        let width = area.size.columns - 2 * left
+        let facts = Self.gap + Self.yearWidth + Self.gap + MovieText.scoreWidth
+        var director = min(max(width / 4, Self.narrowestDirector), Self.widestDirector)
+        if width - facts - director - Self.gap < Self.narrowestTitle { director = 0 }
+        let title = max(0, width - facts - (director > 0 ? director + Self.gap : 0))
+        let line = area.origin.row
+        titleParts(row).put(
+            on: &grid, at: CellPosition(column: left, row: line), width: title, clip: body)
+        let space = String(repeating: " ", count: Self.gap)
+        var text = space + yearColumn(movie) + space
+        if director > 0 {
+            text += TerminalText.padded(TerminalText.visible(movie.director ?? ""), toWidth: director) + space
+        }
+        grid.put(
+            text + MovieText.scoreColumn(movie), at: CellPosition(column: left + title, row: line),
+            style: Self.dim, clip: body)
+    }
+
+    // MARK: What both have
+
+    /// The title, with `+ ` or `~ ` before one that a refresh has found.
+    func titleParts(_ row: Int) -> [StyledText] {
+        let title = TerminalText.visible(list.movie(inRow: row).title)
+        let mark = mark(ofRow: row)
+        let style = row == list.selected ? selected : state.layout.style == .list ? Self.bold : CellStyle()
+        return (mark.isEmpty ? [] : [StyledText(mark, Self.marked)]) + [StyledText(title, style)]
+    }
+
+    private func mark(ofRow row: Int) -> String {
+        switch list.change(inRow: row) {
+        case .new: "+ "
+        case .changed: "~ "
+        case nil: ""
+        }
+    }
+
+    /// The bar at the left of the selected film.
+    private func drawBar(_ row: Int, in area: CellRectangle, lines: Int, on grid: inout CellGrid) {
+        guard row == list.selected else { return }
+        for line in 0..<lines {
+            grid.put(
+                "▌", at: CellPosition(column: 0, row: area.origin.row + line),
+                style: CellStyle(foreground: accent), clip: body)
+        }
+    }
+
+    /// `1927   8.9 ★`
+    private func yearAndScore(_ movie: Movie) -> String {
+        yearColumn(movie) + String(repeating: " ", count: Self.gap) + MovieText.scoreColumn(movie)
+    }
+
+    private func yearColumn(_ movie: Movie) -> String {
+        TerminalText.padded(
+            movie.year.map(String.init) ?? "", toWidth: Self.yearWidth, alignment: .trailing)
+    }
+}

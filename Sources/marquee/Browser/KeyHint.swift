@@ -1,0 +1,33 @@
+import TerminalGraphics
+
+/// A key and what it does here, as the status line shows it.
+struct KeyHint: Equatable {
+    let key: String
+    let meaning: String
+
+    init(_ key: String, _ meaning: String) {
+        self.key = key
+        self.meaning = meaning
+    }
+
+    var width: Int { TerminalText.width(key) + 1 + TerminalText.width(meaning) }
+}
+
+extension BrowserState {
+    /// The keys that matter most here. The first is the last to be left out.
+    var hints: [KeyHint] {
+        if isHelpShown { return [KeyHint("Esc", "back"), KeyHint("q", "quit")] }
+        if isFiltering { return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films")] }
+        let help = KeyHint("?", "help")
+        if page == .film {
+            return [
+                help, KeyHint("Esc", "back"), KeyHint("n", "next"), KeyHint("N", "previous"),
+                KeyHint("i", "figures"),
+            ]
+        }
+        return [
+            help, KeyHint("/", "find"), KeyHint("v", layout.style.next.rawValue), KeyHint("s", "sort"),
+            KeyHint("Enter", "open"),
+        ]
+    }
+}

@@ -1,0 +1,67 @@
+import ImageCodecs
+import LazyImages
+import TerminalGraphics
+
+/// The most colourful hue of each poster, at a luminance that is legible on dark and on light grounds. Each image is looked at
+/// once.
+struct PosterAccents {
+    /// The contrast to black is 5.4, and to white 3.9 (WCAG 2.2).
+    private static let luminance = 0.22
+    /// How many posters are remembered.
+    private static let kept = 1024
+    /// About how many pixels of an image are looked at.
+    private static let samples = 1024
+    /// The hues that are told apart.
+    private static let hues = 24
+    /// The mean chroma of a grey picture, 0 to 255.
+    private static let greyest = 6.0
+
+    private var known: [CacheKey: CellColour?] = [:]
+
+    /// An image's accent; nil for a grey one.
+    mutating func accent(of bitmap: Bitmap, key: CacheKey) -> CellColour? {
+        if let accent = known[key] { return accent }
+        if known.count >= Self.kept { known.removeAll(keepingCapacity: true) }
+        let accent = Self.accent(of: bitmap)
+        known[key] = .some(accent)
+        return accent
+    }
+
+    /// The mean colour of the hue with the most chroma.
+    static func accent(of bitmap: Bitmap) -> CellColour? {
+        let count = bitmap.width * bitmap.height
+        let step = max(1, count / samples) | 1
+        var (chroma, sums) = (
+            [Double](repeating: 0, count: hues), [SIMD3<Double>](repeating: .zero, count: hues)
+        )
+        var looked = 0.0
+        for pixel in stride(from: 0, to: count, by: step) {
+            let colour = SIMD3(
+                Double(bitmap.pixels[pixel * 4]), Double(bitmap.pixels[pixel * 4 + 1]),
+                Double(bitmap.pixels[pixel * 4 + 2]))
+            looked += 1
+            let weight = colour.max() - colour.min()
+            guard weight > 0 else { continue }
+            let bin = hue(of: colour, chroma: weight)
+            chroma[bin] += weight
+            sums[bin] += colour * weight
+        }
+        guard let best = chroma.indices.max(by: { chroma[$0] < chroma[$1] }),
+            chroma.reduce(0, +) > greyest * looked
+        else { return nil }
+        return LinearColour(sums[best] / chroma[best]).with(luminance: luminance).cell
+    }
+
+    /// The number of a colour's hue.
+    private static func hue(of colour: SIMD3<Double>, chroma: Double) -> Int {
+        let sector =
+            if colour.x == colour.max() {
+                (colour.y - colour.z) / chroma
+            } else if colour.y == colour.max() {
+                2 + (colour.z - colour.x) / chroma
+            } else {
+                4 + (colour.x - colour.y) / chroma
+            }
+        return (Int((sector / 6 * Double(hues)).rounded()) + hues) % hues
+    }
+}

@@ -1,0 +1,100 @@
+import MovieCatalogue
+import TerminalGraphics
+
+/// The lowest line: the selected film, or figures in its place, and at the right the keys that help. A message stands in the
+/// line above it, which is empty otherwise; in a low window it takes the film's place.
+struct StatusLine {
+    /// What turns while bytes arrive.
+    private static let signs = Array("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+    private static let gap = 2
+
+    let film: Movie?
+    let status: BrowserStatus
+    let showsFigures: Bool
+    /// The most important first; drawn in the opposite order.
+    let hints: [KeyHint]
+    let accent: CellColour
+
+    /// - Parameters:
+    ///   - row: where it stands.
+    ///   - hasLineAbove: whether the row above is for messages.
+    func draw(on grid: inout CellGrid, row: Int, hasLineAbove: Bool) {
+        if let arrivals = status.arrivals {
+            let sign = String(Self.signs[arrivals % Self.signs.count])
+            grid.put(sign, at: CellPosition(column: 0, row: row), style: BrowserScreen.dim)
+        }
+        let margin = BrowserLayout.margin
+        // The last cell stays empty: some terminals scroll when it is written.
+        let room = grid.size.columns - 2 * margin
+        guard room > 0 else { return }
+        let message = TerminalText.visible(status.message ?? "")
+        if hasLineAbove { drawMessage(message, on: &grid, row: row - 1, room: room) }
+        let said = !hasLineAbove && (!message.isEmpty || status.failed > 0)
+        let text: [[StyledText]] =
+            if said {
+                [[StyledText(message.isEmpty ? status.failures : message, BrowserScreen.dim)]]
+            } else if showsFigures {
+                status.figures.indices.reversed().map {
+                    [StyledText(status.figures[...$0].joined(separator: "  "), BrowserScreen.dim)]
+                }
+            } else {
+                film.map(filmTexts) ?? []
+            }
+        let hints = fittingHints(beside: text.last?.width ?? 0, room: room)
+        let hintWidth = Self.width(hints)
+        let left = max(0, room - hintWidth - (hintWidth > 0 ? Self.gap : 0))
+        let fitting = text.first { $0.width <= left } ?? text.last ?? []
+        fitting.put(on: &grid, at: CellPosition(column: margin, row: row), width: left)
+        var column = margin + room - hintWidth
+        for hint in hints.reversed() {
+            let at = CellPosition(column: column, row: row)
+            grid.put(hint.key, at: at)
+            grid.put(
+                hint.meaning,
+                at: CellPosition(column: column + TerminalText.width(hint.key) + 1, row: row),
+                style: BrowserScreen.dim)
+            column += hint.width + Self.gap
+        }
+    }
+
+    /// The message at the left, and at the right how many posters failed, where both have room.
+    private func drawMessage(_ message: String, on grid: inout CellGrid, row: Int, room: Int) {
+        let margin = BrowserLayout.margin
+        let text = TerminalText.truncated(message, toWidth: room)
+        grid.put(text, at: CellPosition(column: margin, row: row), style: BrowserScreen.dim)
+        let failures = status.failures
+        let width = TerminalText.width(failures)
+        let left = TerminalText.width(text)
+        guard left == 0 || left + 2 * Self.gap + width <= room else { return }
+        let column = left == 0 ? margin : margin + room - width
+        grid.put(
+            TerminalText.truncated(failures, toWidth: room), at: CellPosition(column: column, row: row),
+            style: BrowserScreen.dim)
+    }
+
+    /// The film in ever fewer words.
+    private func filmTexts(_ movie: Movie) -> [[StyledText]] {
+        let title = StyledText(
+            TerminalText.visible(movie.title), CellStyle(foreground: accent, attributes: .bold))
+        let year = movie.year.map(String.init)
+        let score = MovieText.score(movie)
+        let facts = [
+            [year, movie.director.map { TerminalText.visible($0) }, score], [year, score], [year], [score],
+            [],
+        ]
+        return facts.map { parts in
+            [title] + parts.compactMap(\.self).map { StyledText(" · " + $0, BrowserScreen.dim) }
+        }
+    }
+
+    /// As many hints as have room beside a text, at least one.
+    private func fittingHints(beside text: Int, room: Int) -> [KeyHint] {
+        var count = hints.count
+        while count > 1, Self.width(Array(hints.prefix(count))) + Self.gap + text > room { count -= 1 }
+        return Array(hints.prefix(count))
+    }
+
+    private static func width(_ hints: [KeyHint]) -> Int {
+        hints.isEmpty ? 0 : hints.reduce(-gap) { $0 + $1.width + gap }
+    }
+}

@@ -1,0 +1,158 @@
+import TerminalGraphics
+
+/// What stands in a poster's place: a card of its exact size with the film's title, in a colour made from the title.
+struct TitleCard {
+    enum State: Equatable {
+        /// Its turn has not come.
+        case waiting
+        /// It loads, and this part has arrived, 0 to 1; nil if the length is unknown.
+        case loading(Double?)
+        case failed
+        /// The film has no poster.
+        case missing
+    }
+
+    /// The luminances of a card, of the part that progress has filled, of its frame, and of a card whose poster failed. White
+    /// text on the brightest ground has a contrast of 5.7.
+    private static let (ground, filled, line, failedGround) = (0.035, 0.11, 0.17, 0.012)
+    private static let saturation = 0.72
+    private static let text = CellColour.rgb(240, 236, 226)
+    private static let faint = CellColour.rgb(196, 191, 180)
+    /// The hues that cards have.
+    private static let hues: UInt64 = 36
+    /// A narrower card has only the first letter on it.
+    private static let narrowestText = 6
+
+    let title: String
+    let year: Int?
+    let state: State
+
+    /// Draws the card.
+    func cells(size: CellSize) -> CellGrid {
+        var grid = CellGrid(size: size, style: CellStyle(background: ground))
+        fill(&grid)
+        frame(&grid)
+        write(on: &grid)
+        return grid
+    }
+
+    // MARK: Colours
+
+    /// The same for the same title, everywhere and always.
+    private func tint(_ luminance: Double) -> CellColour {
+        // FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
+        let hash = title.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let hue = Double(hash % Self.hues) * 360 / Double(Self.hues)
+        let isFailed = state == .failed
+        return LinearColour(hue: hue, saturation: isFailed ? 0.15 : Self.saturation)
+            .with(luminance: luminance).cell
+    }
+
+    private var ground: CellColour {
+        switch state {
+        case .waiting, .loading: tint(Self.ground)
+        case .failed: tint(Self.failedGround)
+        case .missing: .standard
+        }
+    }
+
+    // MARK: Parts
+
+    /// Fills the card from below, in steps of an eighth of a row.
+    private func fill(_ grid: inout CellGrid) {
+        for row in 0..<grid.size.rows {
+            let eighths = filledEighths(ofRow: row, in: grid.size)
+            guard eighths > 0, let block = Unicode.Scalar(0x2580 + UInt32(eighths)) else { continue }
+            // Solid blocks and not only a background: they are seen without colours too.
+            let style = CellStyle(
+                foreground: tint(Self.filled), background: eighths == 8 ? tint(Self.filled) : ground)
+            grid.put(
+                String(repeating: Character(block), count: grid.size.columns),
+                at: CellPosition(column: 0, row: row), style: style)
+        }
+    }
+
+    private func filledEighths(ofRow row: Int, in size: CellSize) -> Int {
+        guard case .loading(let part?) = state else { return 0 }
+        let all = Int(max(0, min(1, part)) * Double(size.rows * 8))
+        return max(0, min(8, all - (size.rows - 1 - row) * 8))
+    }
+
+    /// What is behind text in a row.
+    private func background(ofRow row: Int, in size: CellSize) -> CellColour {
+        filledEighths(ofRow: row, in: size) >= 4 ? tint(Self.filled) : ground
+    }
+
+    private func frame(_ grid: inout CellGrid) {
+        let (columns, rows) = (grid.size.columns, grid.size.rows)
+        guard columns > 2, rows > 2 else { return }
+        let line = String(repeating: "─", count: columns - 2)
+        for row in 0..<rows {
+            let style =
+                state == .missing
+                ? CellStyle(attributes: .dim)
+                : CellStyle(foreground: tint(Self.line), background: background(ofRow: row, in: grid.size))
+            if row == 0 || row == rows - 1 {
+                let (left, right) = row == 0 ? ("╭", "╮") : ("╰", "╯")
+                grid.put(left + line + right, at: CellPosition(column: 0, row: row), style: style)
+            } else {
+                grid.put("│", at: CellPosition(column: 0, row: row), style: style)
+                grid.put("│", at: CellPosition(column: columns - 1, row: row), style: style)
+            }
+        }
+    }
+
+    private func write(on grid: inout CellGrid) {
+        let size = grid.size
+        let room = size.columns - (size.columns >= 14 ? 4 : 2)
+        func put(_ text: String, _ row: Int, isBold: Bool = false) {
+            guard (0..<size.rows).contains(row) else { return }
+            var style = CellStyle(foreground: isBold ? Self.text : Self.faint)
+            style.background = background(ofRow: row, in: size)
+            if state == .missing { style.foreground = .standard }
+            if isBold { style.attributes = state == .failed ? [] : .bold }
+            if !isBold, state == .missing { style.attributes = .dim }
+            let text = TerminalText.truncated(text, toWidth: max(0, size.columns - 2))
+            let column = (size.columns - TerminalText.width(text)) / 2
+            grid.put(text, at: CellPosition(column: column, row: row), style: style)
+        }
+        guard room >= Self.narrowestText, size.rows >= 5 else {
+            put(sign, size.rows / 2, isBold: state != .missing)
+            return
+        }
+        let note = note(width: size.columns - 2)
+        let inside = size.rows - 2 - (note.isEmpty ? 0 : 1)
+        let yearLines = year == nil || inside < 3 ? 0 : inside > 4 ? 2 : 1
+        var lines = TerminalText.wrapped(TerminalText.visible(title), toWidth: room)
+        if lines.count > inside - yearLines {
+            lines = Array(lines.prefix(inside - yearLines))
+            if let last = lines.popLast() { lines.append(TerminalText.truncated(last + " …", toWidth: room)) }
+        }
+        let top = 1 + (inside - lines.count - yearLines) / 2
+        for (index, line) in lines.enumerated() { put(line, top + index, isBold: true) }
+        if let year, yearLines > 0 { put(String(year), top + lines.count + yearLines - 1) }
+        put(note, size.rows - 2)
+    }
+
+    /// What a card says that has room for one sign only.
+    private var sign: String {
+        switch state {
+        case .waiting, .loading:
+            TerminalText.visible(title).first { $0.isLetter || $0.isNumber }.map { $0.uppercased() } ?? "·"
+        case .failed: "!"
+        case .missing: "–"
+        }
+    }
+
+    /// What stands at a card's foot.
+    private func note(width: Int) -> String {
+        let texts: [String] =
+            switch state {
+            case .waiting, .loading(.some): []
+            case .loading(nil): ["loading…", "…"]
+            case .failed: ["poster failed · r", "failed · r", "failed"]
+            case .missing: ["no poster", "none"]
+            }
+        return texts.first { TerminalText.width($0) <= width } ?? texts.last ?? ""
+    }
+}
