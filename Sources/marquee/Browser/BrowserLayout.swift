@@ -39,7 +39,9 @@ struct BrowserLayout: Equatable {
 
     let size: CellSize
     let style: Style
-    /// The lines between title and status.
+    /// The lines between title and status, for a film or the help.
+    let page: CellRectangle
+    /// Those in which the films stand.
     let body: CellRectangle
     /// The selected film in full, beside the list; nil where there is no room for it.
     let film: FilmPage?
@@ -56,10 +58,16 @@ struct BrowserLayout: Equatable {
         self.size = size
         self.style = style
         let edge = size.rows >= Self.rowsForAir ? 2 : 1
-        body = CellRectangle(
+        let page = CellRectangle(
             at: CellPosition(column: 0, row: edge),
             size: CellSize(columns: size.columns, rows: size.rows - 2 * edge))
-        filmAlone = FilmPage(in: body, cellAspect: cellAspect, isAlone: true)
+        self.page = page
+        filmAlone = FilmPage(in: page, cellAspect: cellAspect, isAlone: true)
+        // The line above the wall's first posters is empty anyway.
+        let top = style == .wall ? 1 : edge
+        body = CellRectangle(
+            at: CellPosition(column: 0, row: top),
+            size: CellSize(columns: size.columns, rows: size.rows - top - edge))
         let rows = max(1, body.size.rows)
         let isWide = size.columns >= Self.widthForFilm
         if style == .wall {
@@ -97,9 +105,15 @@ struct BrowserLayout: Equatable {
         item = CellSize(columns: columns, rows: poster.rows + 1)
     }
 
-    /// The farthest the films can be scrolled.
+    /// The farthest the films can be scrolled: the last of them are on the screen, and the first film that is seen is seen
+    /// from its top.
     func maximumScroll(count: Int) -> Int {
-        max(0, (count + perLine - 1) / perLine * item.rows - body.size.rows)
+        alignedUp((count + perLine - 1) / perLine * item.rows - body.size.rows)
+    }
+
+    /// The next scroll at which a film stands at the top.
+    private func alignedUp(_ scroll: Int) -> Int {
+        max(0, (scroll + item.rows - 1) / item.rows * item.rows)
     }
 
     /// The rows of which anything is on the screen.
@@ -121,7 +135,7 @@ struct BrowserLayout: Equatable {
     /// The scroll nearest to `scroll` at which the row is wholly on the screen.
     func scroll(showing row: Int, from scroll: Int, count: Int) -> Int {
         let top = row / perLine * item.rows
-        let lowest = max(0, top + item.rows - body.size.rows)
+        let lowest = alignedUp(top + item.rows - body.size.rows)
         return min(max(scroll, min(lowest, top)), top, maximumScroll(count: count))
     }
 

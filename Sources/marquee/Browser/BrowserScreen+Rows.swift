@@ -36,7 +36,8 @@ extension BrowserScreen {
                 on: &grid, at: CellPosition(column: column, row: top + line), width: width, clip: body)
         }
         let overview: (first: Int, lines: Int)
-        if width >= Self.widthForFacts {
+        let isBesideFilm = state.layout.film != nil
+        if width >= Self.widthForFacts, !isBesideFilm {
             let facts = yearAndScore(movie)
             let room = width - TerminalText.width(facts) - Self.gap
             put([StyledText(TerminalText.padded("", toWidth: room + Self.gap) + facts, Self.dim)], 0)
@@ -55,7 +56,8 @@ extension BrowserScreen {
             grid.put(
                 TerminalText.truncated(text, toWidth: max(0, width - score.count)),
                 at: CellPosition(column: column, row: top + 1), style: Self.dim, clip: body)
-            overview = (2, state.layout.film == nil ? poster.rows - 2 : 0)
+            // The film in full says it already.
+            overview = (2, isBesideFilm ? 0 : poster.rows - 2)
         }
         let lines = MovieText.overview(movie, width: min(width, Self.measure), lines: overview.lines)
         for (index, line) in lines.enumerated() { put([StyledText(line, Self.dim)], overview.first + index) }

@@ -33,6 +33,7 @@ struct BrowserScreen {
 
     var size: CellSize { state.layout.size }
     var body: CellRectangle { state.layout.body }
+    private var page: CellRectangle { state.layout.page }
     var list: FilmList { state.list }
     /// The selected film's title.
     var selected: CellStyle { CellStyle(foreground: accent, attributes: .bold) }
@@ -46,7 +47,7 @@ struct BrowserScreen {
         switch state.page {
         case _ where state.isHelpShown:
             let top = state.textPosition?.shown.lowerBound ?? 0
-            HelpPage.draw(on: &grid, in: body, from: top)
+            HelpPage.draw(on: &grid, in: page, from: top)
         case .films:
             drawFilms(&grid)
             drawFilmInFull(&grid)
@@ -56,7 +57,7 @@ struct BrowserScreen {
         let line = StatusLine(
             film: list.selectedMovie, status: status, showsFigures: state.showsFigures, hints: state.hints,
             accent: accent)
-        line.draw(on: &grid, row: size.rows - 1, hasLineAbove: body.rows.upperBound < size.rows - 1)
+        line.draw(on: &grid, row: size.rows - 1, hasLineAbove: page.rows.upperBound < size.rows - 1)
         return grid
     }
 

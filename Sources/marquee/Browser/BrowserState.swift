@@ -96,7 +96,7 @@ struct BrowserState {
 
     /// The lines of the present page's text that are on the screen, and how many there are; nil where all of them are.
     var textPosition: (shown: Range<Int>, count: Int)? {
-        let rows = isHelpShown ? layout.body.size.rows : layout.filmAlone.text.size.rows
+        let rows = isHelpShown ? layout.page.size.rows : layout.filmAlone.text.size.rows
         guard let count = textLines, count > rows, rows > 0 else { return nil }
         let top = min(isHelpShown ? helpTop : filmTop, count - rows)
         return (top..<top + rows, count)

@@ -14,7 +14,7 @@ enum HelpPage {
         ("v", "list, lines, or wall of posters"),
         ("i", "figures: what is loading, and what came from the caches"),
         ("r", "ask again for posters that failed"),
-        ("R", "read the catalogue again: + is a new film, ~ a changed one"),
+        ("R", "read the catalogue again: + is new, ~ is changed"),
         ("mouse", "wheel scrolls, click selects, a second click opens"),
         ("Ctrl-Z", "stop; fg comes back"),
         ("q  Ctrl-C", "quit"),

@@ -40,7 +40,10 @@ struct StatusLine {
             } else {
                 film.map(filmTexts) ?? []
             }
-        let hints = fittingHints(beside: text.last?.width ?? 0, room: room)
+        // Beside words that are asked for, or matter more, the keys are few.
+        let hints =
+            said || showsFigures
+            ? Array(self.hints.prefix(1)) : fittingHints(beside: text.last?.width ?? 0, room: room)
         let hintWidth = Self.width(hints)
         let left = max(0, room - hintWidth - (hintWidth > 0 ? Self.gap : 0))
         let fitting = text.first { $0.width <= left } ?? text.last ?? []

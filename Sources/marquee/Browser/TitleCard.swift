@@ -123,7 +123,10 @@ struct TitleCard {
         let note = note(width: size.columns - 2)
         let inside = size.rows - 2 - (note.isEmpty ? 0 : 1)
         let yearLines = year == nil || inside < 3 ? 0 : inside > 4 ? 2 : 1
-        var lines = TerminalText.wrapped(TerminalText.visible(title), toWidth: room)
+        // A word too long for a line is cut: parts of it on two lines are hard to read.
+        let words = TerminalText.visible(title).split(separator: " ")
+            .map { TerminalText.truncated(String($0), toWidth: room) }
+        var lines = TerminalText.wrapped(words.joined(separator: " "), toWidth: room)
         if lines.count > inside - yearLines {
             lines = Array(lines.prefix(inside - yearLines))
             if let last = lines.popLast() { lines.append(TerminalText.truncated(last + " …", toWidth: room)) }
