@@ -67,12 +67,15 @@ struct LineEditorTests {
     func window() {
         func window(_ line: LineEditor, _ width: Int) -> LineEditor.Window { line.window(width: width) }
         var line = LineEditor("abcdefgh")
-        #expect(window(line, 20) == .init(text: "abcdefgh ", cursor: 8, underCursor: " "))
-        #expect(window(line, 4) == .init(text: "fgh ", cursor: 3, underCursor: " "))
+        #expect(window(line, 20) == .init(before: "abcdefgh", underCursor: " ", after: ""))
+        #expect(window(line, 4) == .init(before: "fgh", underCursor: " ", after: ""))
         _ = line.take(TerminalKey(.home))
-        #expect(window(line, 4) == .init(text: "abcd", cursor: 0, underCursor: "a"))
-        #expect(window(LineEditor("日本語"), 5) == .init(text: "本語 ", cursor: 4, underCursor: " "))
-        #expect(window(LineEditor("a\u{202E}b"), 40).text == "a‹U+202E›b ")
-        for width in 0...3 { #expect(TerminalText.width(window(line, width).text) <= max(1, width)) }
+        #expect(window(line, 4) == .init(before: "", underCursor: "a", after: "bcd"))
+        #expect(window(LineEditor("日本語"), 5) == .init(before: "本語", underCursor: " ", after: ""))
+        #expect(window(LineEditor("a\u{202E}b"), 40).before == "a‹U+202E›b")
+        for width in 0...3 {
+            let shown = window(line, width)
+            #expect(TerminalText.width(shown.before + shown.underCursor + shown.after) <= max(1, width))
+        }
     }
 }

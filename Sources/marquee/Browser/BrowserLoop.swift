@@ -18,7 +18,8 @@ final class BrowserLoop {
     private var feeds: Browser.Feeds
     /// Has the catalogue read again, which is shown as it was.
     private let refresh: (Catalogue) -> Void
-    private var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+    private var state: BrowserState
+    private let playing: Playing
     private var depth: ColourDepth
     private var encoder: FrameEncoder
     private var arrivals = 0
@@ -40,6 +41,9 @@ final class BrowserLoop {
         self.mailbox = mailbox
         self.feeds = feeds
         self.refresh = refresh
+        state = BrowserState(
+            size: CellSize(columns: 80, rows: 24), hasPosters: subject.graphics != .none)
+        playing = Playing(terminal: terminal, interruption: subject.interruption, mailbox: mailbox)
         depth = subject.depth
         encoder = Self.encoder(depth)
     }
@@ -59,8 +63,9 @@ final class BrowserLoop {
             for message in messages { handle(message) }
             perform(state.advance(now: MonotonicClock.now))
             tellVisible()
-            if !isDone { draw() }
+            if !isDone, !playing.isUnderWay { draw() }
         }
+        playing.stop()
         return failureToOpen
     }
 
@@ -87,6 +92,8 @@ final class BrowserLoop {
             failureToOpen = error
             isDone = true
         case .catalogue(let news): perform(state.take(news))
+        case .played(let ending): endPlaying(ending)
+        case .said(let text): state.notice = text
         case .terminal(let events):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
@@ -105,6 +112,9 @@ final class BrowserLoop {
             case .rowsChanged: tellRows()
             case .retry: for pane in PosterFeed.Pane.allCases { feeds[pane].retry() }
             case .refresh: refresh(state.list.catalogue)
+            case .play: play()
+            case .copyAddress: copyAddress()
+            case .savePoster: savePoster()
             case .motion(let change): for pane in PosterFeed.Pane.allCases { feeds[pane].tell(change) }
             }
         }
@@ -132,8 +142,71 @@ final class BrowserLoop {
         } catch {
             isDone = true
         }
+        startOver()
+    }
+
+    /// What is on the screen, and how large that is, is unknown.
+    private func startOver() {
         readSize()
         encoder.invalidate()
+    }
+
+    // MARK: What is done with a film
+
+    private func play() {
+        guard !playing.isUnderWay, let media = state.list.selectedMovie?.media else { return }
+        do {
+            let base = state.list.films.base
+            guard let fault = try playing.begin(media, relativeTo: base, with: subject.player) else { return }
+            state.notice = fault
+            startOver()
+        } catch {
+            isDone = true
+        }
+    }
+
+    private func endPlaying(_ ending: PlayerEnding) {
+        do {
+            state.notice = try playing.end(ending)
+            startOver()
+        } catch {
+            isDone = true
+        }
+    }
+
+    /// The request for the selected film's poster; says why there is none.
+    private func posterRequest() -> ImageRequest? {
+        guard let address = state.list.selectedMovie?.poster else {
+            if state.list.selectedMovie != nil { state.notice = "The catalogue names no poster of this film" }
+            return nil
+        }
+        switch subject.poster(address, state.list.films.base) {
+        case .success(let request): return request
+        case .failure(let error):
+            state.notice = error.advised
+            return nil
+        }
+    }
+
+    private func copyAddress() {
+        guard let url = posterRequest()?.url else { return }
+        let address = url.scheme?.lowercased() == "data" ? url.absoluteString : url.displayText
+        guard let bytes = TerminalClipboard.copying(address, isInTmux: Terminal.isInTmux) else {
+            state.notice = "The address is too long to be copied; o saves the poster"
+            return
+        }
+        do {
+            try terminal.write(bytes)
+            state.notice = "Address copied: \(url.displayText)"
+        } catch {
+            isDone = true
+        }
+    }
+
+    private func savePoster() {
+        guard let movie = state.list.selectedMovie, let request = posterRequest() else { return }
+        state.notice = "Saving the poster…"
+        Task { [subject, mailbox] in mailbox.send(.said(await subject.save(movie, request))) }
     }
 
     private func readSize() {
@@ -156,8 +229,11 @@ final class BrowserLoop {
 
     private func rows(in cells: CellSize) -> ListRows {
         ListRows(count: state.list.rows.count) {
-            [rows = state.list.rows, films = state.list.films, poster = subject.poster] row in
-            guard let address = films.catalogue.movies[rows[row]].poster,
+            [
+                rows = state.list.rows, films = state.list.films, poster = subject.poster,
+                hasPosters = state.layout.hasPosters
+            ] row in
+            guard hasPosters, let address = films.catalogue.movies[rows[row]].poster,
                 case .success(var request) = poster(address, films.base)
             else { return nil }
             request.targetSize = cells.pictureSize

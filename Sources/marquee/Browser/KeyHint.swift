@@ -16,12 +16,13 @@ struct KeyHint: Equatable {
 extension BrowserState {
     /// The keys that matter most here. The first is the last to be left out.
     var hints: [KeyHint] {
-        if isHelpShown { return [KeyHint("Esc", "back"), KeyHint("q", "quit")] }
+        if isHelpShown { return [KeyHint("Esc", "back"), KeyHint("q", "back")] }
         if isFiltering { return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films")] }
         let help = KeyHint("?", "help")
         if page == .film {
-            return [
-                help, KeyHint("Esc", "back"), KeyHint("n", "next"), KeyHint("N", "previous"),
+            let play = list.selectedMovie?.media == nil ? [] : [KeyHint("Enter", "play")]
+            return [help] + play + [
+                KeyHint("Esc", "back"), KeyHint("n", "next"), KeyHint("N", "previous"),
                 KeyHint("i", "figures"),
             ]
         }

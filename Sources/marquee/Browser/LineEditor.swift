@@ -85,11 +85,10 @@ struct LineEditor: Equatable {
 
     /// A part of the line in so many cells, with the cursor in it.
     struct Window: Equatable {
-        /// Harmless for a terminal.
-        var text: String
-        /// The cursor's column, from 0, and the character under it: a space at the line's end.
-        var cursor: Int
+        /// Harmless for a terminal. Under the cursor stands a space at the line's end.
+        var before: String
         var underCursor: String
+        var after: String
     }
 
     /// What is shown in so many cells: the end of the line, or so much more to the left that the cursor is seen.
@@ -104,12 +103,12 @@ struct LineEditor: Equatable {
             start -= 1
         }
         let shown = left[start...].joined()
-        var text = shown + under
+        var rest = ""
         for piece in right.dropFirst() {
             guard TerminalText.width(piece) <= room else { break }
             room -= TerminalText.width(piece)
-            text += piece
+            rest += piece
         }
-        return Window(text: text, cursor: TerminalText.width(shown), underCursor: under)
+        return Window(before: shown, underCursor: under, after: rest)
     }
 }
