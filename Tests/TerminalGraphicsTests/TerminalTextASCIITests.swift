@@ -7,7 +7,8 @@ struct TerminalTextASCIITests {
         "letters lose their marks, signs become others, and the rest a question mark for each cell",
         arguments: [
             ("plain ASCII", "plain ASCII"), ("Häxan · Łódź", "Haxan - Lodz"), ("É\u{301}a\u{308}", "Ea"),
-            ("●  8.6 ★ …", "*  8.6 * ."), ("╭──╮│▌", "+--+||"), ("“L’Étoile” – «x»", "\"L'Etoile\" - \"x\""),
+            ("●  8.6 ★ …", "*  8.6 * ."), ("╭──╮│▌", "+--+||"), ("┏━┛┃█▃▆", "+=+|#_="),
+            ("“L’Étoile” – «x»", "\"L'Etoile\" - \"x\""),
             ("東京", "????"), ("🎬", "??"), ("Мать", "????"), ("\u{1B}[1mé\u{1B}[m", "\u{1B}[1me\u{1B}[m"),
         ])
     func substitutes(text: String, ascii: String) {

@@ -30,8 +30,9 @@ struct BrowserCatalogueTests {
         terminal.waits { $0.text(ofRow: 0).contains(text) }
     }
 
+    /// Messages stand above the status line.
     private func status(_ terminal: PseudoTerminal, has text: String) -> Bool {
-        terminal.waits { $0.text(ofRow: $0.size.rows - 1).contains(text) }
+        terminal.waits { $0.text(ofRow: $0.size.rows - 2).contains(text) }
     }
 
     @Test("the first frame is there before the server has answered, and keys work")
@@ -55,7 +56,7 @@ struct BrowserCatalogueTests {
         #expect(terminal.waits { $0.row(containing: "Loading http") != nil })
         gate.open()
         #expect(
-            terminal.waits { $0.row(containing: "Film a.") == 1 && !$0.text(ofRow: 0).contains("loading") })
+            terminal.waits { $0.row(containing: "Film a.") == 2 && !$0.text(ofRow: 0).contains("loading") })
         #expect(feed.origin.requests.count == 1)
         quit(terminal)
     }
@@ -90,7 +91,7 @@ struct BrowserCatalogueTests {
         feed.die()
         let terminal = try started(feed.catalogue)
         #expect(title(terminal, has: "out of date, "))
-        #expect(terminal.screen.row(containing: "Film a.") == 1)
+        #expect(terminal.screen.row(containing: "Film a.") == 2)
         #expect(status(terminal, has: "Out of date: the connection was lost"))
         terminal.type("jj")
         #expect(title(terminal, has: "3/3"))
@@ -106,7 +107,7 @@ struct BrowserCatalogueTests {
         terminal.type("g")
         #expect(
             terminal.waits {
-                $0.row(containing: "+ Film new.") == 1 && $0.row(containing: "~ Film b.") != nil
+                $0.row(containing: "+ Film new.") == 2 && $0.row(containing: "~ Film b.") != nil
             })
         #expect(terminal.screen.row(containing: "Film a.") == nil)
         terminal.type("\r")
@@ -167,7 +168,7 @@ struct BrowserCatalogueTests {
         }
         let terminal = try started(origin.url("/films.json").absoluteString)
         #expect(title(terminal, has: "loading… 2 films so far"))
-        #expect(terminal.waits { $0.row(containing: "Film a.") == 1 && $0.text(ofRow: 0).contains("1/2") })
+        #expect(terminal.waits { $0.row(containing: "Film a.") == 2 && $0.text(ofRow: 0).contains("1/2") })
         terminal.type("j")
         #expect(title(terminal, has: "2/2"))
         second.open()
@@ -191,12 +192,12 @@ struct BrowserCatalogueTests {
         try Data("[\(Feed.film("a")),".utf8).write(to: URL(filePath: path))
         terminal.type("R")
         #expect(status(terminal, has: "Out of date: line 1"))
-        #expect(terminal.screen.row(containing: "Film a.") == 1)
+        #expect(terminal.screen.row(containing: "Film a.") == 2)
         let xml = "<catalogue name='N'><movie id='x'><title>Film x.</title></movie></catalogue>"
         try Data(xml.utf8).write(to: URL(filePath: path))
         terminal.type("R")
         #expect(
-            terminal.waits { $0.row(containing: "+ Film x.") == 1 && $0.row(containing: "Film a.") == nil })
+            terminal.waits { $0.row(containing: "+ Film x.") == 2 && $0.row(containing: "Film a.") == nil })
         try Data("[]".utf8).write(to: URL(filePath: path))
         terminal.type("R")
         #expect(terminal.waits { $0.row(containing: "The catalogue has no films.") != nil })

@@ -67,7 +67,7 @@ struct BrowserHostileTextTests {
         for number in strings.indices {
             try #require(
                 terminal.waits {
-                    $0.row(containing: "T\(number)a") == 1 && $0.row(containing: "No poster") != nil
+                    $0.row(containing: "T\(number)a") == 2 && $0.row(containing: "No poster") != nil
                 },
                 "\(terminal.screen.rows)")
             terminal.type("n")
@@ -89,7 +89,7 @@ struct BrowserHostileTextTests {
         for number in films.indices {
             try #require(
                 terminal.waits {
-                    $0.row(containing: "Film \(number).") == 1 && $0.row(containing: "No poster") != nil
+                    $0.row(containing: "Film \(number).") == 2 && $0.row(containing: "No poster") != nil
                 },
                 "\(terminal.screen.rows)")
             terminal.type("n")
@@ -108,14 +108,14 @@ struct BrowserHostileTextTests {
             // Back to all films, whatever the string did to the field.
             terminal.type("\u{1B}")
             try #require(
-                terminal.waits { !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 2 })
+                terminal.waits { !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 3 })
         }
         for string in strings where !string.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
             terminal.type("/\(string)")
             try #require(terminal.waits { $0.text(ofRow: 0).contains("/a") })
             terminal.type("\u{1B}")
             try #require(
-                terminal.waits { !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 2 })
+                terminal.waits { !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 3 })
         }
         check(terminal)
     }

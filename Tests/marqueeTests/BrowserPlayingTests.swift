@@ -28,7 +28,7 @@ struct BrowserPlayingTests {
             exit "${line:-7}"
             """
         try Data(player.utf8).write(to: URL(filePath: folder.file("player")))
-        chmod(folder.file("player"), 0o755)
+        unsafe chmod(folder.file("player"), 0o755)
     }
 
     /// The browser in a shell's place, on the first film's page.
@@ -89,7 +89,8 @@ struct BrowserPlayingTests {
         #expect(missing.waits { $0.row(containing: "nonesuch: there is no such program") != nil })
         missing.type("n\r")
         #expect(
-            missing.waits { $0.row(containing: "gone.mkv: No such file") != nil }, "\(missing.screen.rows)")
+            missing.waits(seconds: 20) { $0.row(containing: "gone.mkv: No such file") != nil },
+            "\(missing.screen.rows)")
         missing.type("n\r")
         #expect(missing.waits { $0.row(containing: "smb") != nil })
         missing.type("qq")

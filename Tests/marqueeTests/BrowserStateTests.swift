@@ -53,10 +53,10 @@ struct BrowserStateTests {
     }
 
     @Test(
-        "the selection is on the screen wherever keys take it", arguments: [BrowserLayout.Style.list, .wall])
+        "the selection is on the screen wherever keys take it", arguments: BrowserLayout.Style.allCases)
     func selectionVisible(style: BrowserLayout.Style) {
         var state = state()
-        if style == .wall { _ = state.handle(key("v"), now: 0) }
+        while state.layout.style != style { _ = state.handle(key("v"), now: 0) }
         var now = 1.0
         for letter in "jjjjjjjjGkkkkkgnnnnnN  bb" {
             now += 1
@@ -157,8 +157,55 @@ struct BrowserStateTests {
         #expect(state.filmPage?.text.columns.upperBound ?? 121 <= 120 && state.visibleInFull == 0..<1)
         _ = state.handle(key("j"), now: 1)
         #expect(state.visibleInFull == 1..<2 && !state.visible.isEmpty)
-        _ = state.handle(key("v"), now: 2)
-        #expect(state.filmPage == nil && state.visibleInFull.isEmpty)
+        for _ in 0..<2 { _ = state.handle(key("v"), now: 2) }
+        #expect(state.layout.style == .wall && state.filmPage == nil && state.visibleInFull.isEmpty)
+    }
+
+    @Test("v goes from list to lines to wall, and lines want no posters")
+    func styles() {
+        var state = state()
+        var styles: [BrowserLayout.Style] = []
+        for _ in 0..<4 {
+            styles.append(state.layout.style)
+            #expect(state.visible == (state.layout.style == .lines ? 0..<0 : state.shown))
+            #expect(!state.shown.isEmpty)
+            #expect(state.handle(key("v"), now: 0).first == .rowsChanged)
+        }
+        #expect(styles == [.list, .lines, .wall, .list])
+    }
+
+    @Test("in a window that is too small keys do nothing, but to quit and to stop")
+    func tooSmall() {
+        var state = state(columns: 39, rows: 24)
+        _ = state.handle(key("j"), now: 0)
+        for letter in "jGv sir/?x " { #expect(state.handle(key(letter), now: 0) == []) }
+        _ = state.handle(.key(TerminalKey(.enter)), now: 0)
+        _ = state.handle(.click(at: CellPosition(column: 3, row: 9)), now: 0)
+        _ = state.handle(.wheel(.down, at: CellPosition(column: 3, row: 9)), now: 0)
+        #expect(state.list.selected == 0 && state.page == .films && state.layout.style == .list)
+        #expect(!state.isHelpShown && !state.showsFigures && !state.isFiltering)
+        #expect(state.list.order == .catalogue)
+        #expect(state.handle(key("q"), now: 0) == [.quit])
+        #expect(state.handle(.key(TerminalKey(.character("c"), .control)), now: 0) == [.quit])
+        #expect(state.handle(.key(TerminalKey(.character("z"), .control)), now: 0) == [.suspend])
+        #expect(state.handle(.continued, now: 0) == [.redraw])
+        _ = state.resize(to: CellSize(columns: 40, rows: 10), cellAspect: 2)
+        _ = state.handle(key("j"), now: 0)
+        #expect(state.list.selected == 1)
+    }
+
+    @Test("wherever the selection goes, the first film on the screen is there from its top")
+    func aligned() {
+        for rows in 16..<50 {
+            for style in BrowserLayout.Style.allCases {
+                var state = state(films: 57, rows: rows)
+                while state.layout.style != style { _ = state.handle(key("v"), now: 0) }
+                for letter in "jjjjjjjjGkkkkkkkkkkkkgnnn " {
+                    _ = state.handle(key(letter), now: 0)
+                    #expect(state.motion.destination % state.layout.item.rows == 0)
+                }
+            }
+        }
     }
 
     @Test("an empty catalogue moves nowhere and opens nothing")

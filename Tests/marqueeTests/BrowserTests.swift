@@ -20,23 +20,31 @@ struct BrowserTests {
             BuiltProgram.path("marquee"), arguments,
             environment: environment.merging(["XDG_CACHE_HOME": folder.path]) { $1 },
             columns: columns, rows: rows)
-        try #require(terminal.waits { $0.text(ofRow: 1).contains("A Trip to the Moon") })
+        try #require(terminal.waits { $0.text(ofRow: 2).contains("A Trip to the Moon") })
         return terminal
     }
 
-    /// Whether a poster is drawn in the cells of the first row's: colours and no frame.
+    /// Whether a poster is drawn in the cells of the first row's: colours, and not the frame of a card.
     private func hasPoster(_ screen: VirtualScreen) -> Bool {
-        screen.cell(column: 1, row: 1).text != "╭"
+        screen.cell(column: 2, row: 2).text != "╭"
             && screen.cell(column: 4, row: 3).style.background != .standard
     }
 
-    @Test("shows titles, facts and posters, and the status line at the end")
+    @Test("shows titles, facts and posters, and the selected film in the status line")
     func firstScreen() throws {
         let terminal = try started()
         #expect(terminal.screen.text(ofRow: 0).contains("1/36"))
         // A frame may come in parts, from the top.
-        #expect(terminal.waits { $0.text(ofRow: 23).contains("visible") })
-        #expect(terminal.screen.text(ofRow: 2).contains("1902 · Georges Méliès · 8.6 ★"))
+        #expect(
+            terminal.waits {
+                let line = $0.text(ofRow: 23)
+                return line.hasPrefix("  A Trip to the Moon · 1902 ") && line.hasSuffix("? help")
+            })
+        #expect(terminal.screen.text(ofRow: 2).contains("A Trip to the Moon  Georges Méliès"))
+        #expect(terminal.screen.text(ofRow: 2).hasSuffix("1902   8.6 ★"))
+        #expect(terminal.screen.text(ofRow: 22).isEmpty && terminal.screen.text(ofRow: 1).isEmpty)
+        terminal.type("i")
+        #expect(terminal.waits { $0.text(ofRow: 23).contains("  5 visible  ") })
         #expect(terminal.screen.unknown.isEmpty)
         terminal.type("q")
         #expect(terminal.waitForEnd() == .exited(0))
@@ -53,7 +61,7 @@ struct BrowserTests {
         try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
         let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
         #expect(terminal.waits(until: hasPoster))
-        #expect(terminal.waits { $0.row(containing: "poster") != nil })
+        #expect(terminal.waits { $0.text(ofRow: 22).hasPrefix("  1 poster failed · r tries again") })
         terminal.type("j\r")
         #expect(terminal.waits { $0.row(containing: "No poster:") != nil })
         terminal.type("n")
@@ -85,7 +93,7 @@ struct BrowserTests {
             arguments: ["--catalogue", folder.file("films.json"), "--timeout", "600"])
         // In full it is asked for when no more bytes come: the list's preview is of the same transfer.
         #expect(terminal.waits(until: hasPoster))
-        terminal.type(keys)
+        terminal.type("i" + keys)
         func isShown(_ screen: VirtualScreen) -> Bool {
             hasPoster(screen) && (screen.row(containing: "7 minutes") != nil) == !keys.isEmpty
         }
@@ -110,14 +118,14 @@ struct BrowserTests {
             })
         terminal.type("/metro")
         #expect(
-            terminal.waits { $0.text(ofRow: 0).contains("1/1") && $0.text(ofRow: 1).contains("Metropolis") })
+            terminal.waits { $0.text(ofRow: 0).contains("1/1") && $0.text(ofRow: 2).contains("Metropolis") })
         terminal.type("\r\r")
         #expect(
             terminal.waits { $0.row(containing: "Germany") != nil && $0.row(containing: "minutes") != nil })
         terminal.type("\u{1B}")
         #expect(
             terminal.waits {
-                $0.text(ofRow: 1).contains("Metropolis") && $0.row(containing: "Germany") == nil
+                $0.text(ofRow: 2).contains("Metropolis") && $0.row(containing: "Germany") == nil
             })
         terminal.type("\u{1B}")
         #expect(terminal.waits { $0.text(ofRow: 0).contains("/36") })
@@ -135,7 +143,7 @@ struct BrowserTests {
         terminal.resize(columns: 30, rows: 8)
         #expect(terminal.waits { $0.row(containing: "Marquee wants") != nil })
         terminal.resize(columns: 100, rows: 30)
-        #expect(terminal.waits { $0.text(ofRow: 1).contains("A Trip to the Moon") && $0.size.columns == 100 })
+        #expect(terminal.waits { $0.text(ofRow: 2).contains("A Trip to the Moon") && $0.size.columns == 100 })
         terminal.type("q")
         #expect(terminal.waitForEnd() == .exited(0))
     }
@@ -160,7 +168,7 @@ struct BrowserTests {
         let terminal = try PseudoTerminal(
             "/bin/sh", ["-c", shell + "exec \"$MARQUEE\""],
             environment: ["XDG_CACHE_HOME": folder.path, "MARQUEE": BuiltProgram.path("marquee")])
-        try #require(terminal.waits { $0.text(ofRow: 1).contains("A Trip to the Moon") })
+        try #require(terminal.waits { $0.text(ofRow: 2).contains("A Trip to the Moon") })
         terminal.type(keys)
         terminal.hangUp()
         let end = terminal.waitForEnd()
@@ -201,10 +209,10 @@ struct BrowserTests {
             })
         terminal.type("j")
         #expect(terminal.waits { $0.row(containing: "12 minutes") != nil && $0.row(containing: "╭") == nil })
-        #expect(terminal.screen.text(ofRow: 1).contains("A Trip to the Moon"))
+        #expect(terminal.screen.text(ofRow: 2).contains("A Trip to the Moon"))
         // A press and a release of the left button.
         terminal.type("\u{1B}[<0;120;20M\u{1B}[<0;120;20m")
-        #expect(terminal.waits { $0.row(containing: "A Trip to the Moon") == nil })
+        #expect(terminal.waits { $0.row(containing: "Les Vampires") == nil })
         terminal.type("q")
         #expect(terminal.waitForEnd() == .exited(0))
     }
@@ -247,7 +255,7 @@ struct BrowserTests {
         let films = #"[{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D"}]"#
         try Data(films.utf8).write(to: URL(filePath: folder.file("films")))
         let terminal = try started(arguments: [folder.file("films")])
-        #expect(terminal.screen.text(ofRow: 0).contains(" 1/1 "))
+        #expect(terminal.screen.text(ofRow: 0).hasSuffix(" 1/1"))
         terminal.type("q")
         #expect(terminal.waitForEnd() == .exited(0))
     }
@@ -268,7 +276,7 @@ struct BrowserTests {
             """
         try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
         let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
-        #expect(terminal.waits { $0.row(containing: "poster") != nil })
+        #expect(terminal.waits { $0.row(containing: "No poster: ") == 22 })
         missing.open()
         terminal.type("r")
         #expect(terminal.waits(until: hasPoster))

@@ -56,7 +56,7 @@ struct FilmListTests {
     @Test("order and filter hold, and an empty catalogue has no selection")
     func orderAndFilter() {
         var list = list("abcd", selecting: "b")
-        list.setOrder(.score)
+        list.setOrder(.score, keepsFilm: true)
         list.setFilter("film")
         #expect(replace(&list, by: open("abcz", score: ["z": 9, "b": 3, "c": 5])))
         #expect(shown(list) == "zcba" && list.selectedMovie?.id == "b" && list.filter == "film")
@@ -69,6 +69,26 @@ struct FilmListTests {
         #expect(list.rows.isEmpty && list.selected == 0)
         #expect(replace(&list, by: open("q")))
         #expect(list.selectedMovie?.id == "q")
+    }
+
+    @Test("the other films by a director come oldest first, with their number where they are many")
+    func sameDirector() {
+        let years = [1927, 1922, nil, 1924, 1919]
+        let movies = years.enumerated().map {
+            Movie(id: "\($0)", title: "F\($0)", year: $1, director: $0 == 4 ? "Other" : "Lang")
+        }
+        var list = FilmList()
+        _ = list.replace(
+            by: FilmSet(
+                OpenCatalogue(
+                    catalogue: Catalogue(name: nil, movies: movies), base: BaseURL(URL(filePath: "/")))))
+        list.select(3)
+        #expect(list.sameDirector(first: 6).films.map(\.id) == ["1", "0", "2"])
+        #expect(list.sameDirector(first: 2).films.map(\.id) == ["1", "0"])
+        #expect(list.sameDirector(first: 2).count == 3)
+        list.select(4)
+        #expect(list.sameDirector(first: 6).films.isEmpty && list.sameDirector(first: 6).count == 0)
+        #expect(FilmList().sameDirector(first: 6).films.isEmpty)
     }
 
     @Test("the page of a film that is gone closes; that of one that is there stays")

@@ -280,7 +280,7 @@ final class BrowserLoop {
     private var accent: CellColour {
         for pane in [PosterFeed.Pane.list, .film] {
             guard let image = feeds[pane].image(ofRow: state.list.selected) else { continue }
-            return accents.accent(of: image.bitmap, key: image.key) ?? .standard
+            return accents.accent(of: image.bitmap, key: image.key, depth: depth) ?? .standard
         }
         return .standard
     }

@@ -162,11 +162,13 @@ struct BrowserState {
         }
     }
 
-    /// Goes to the next of list, lines and wall; without posters there is no wall.
-    mutating func showNextStyle() {
+    /// The next of list, lines and wall; without posters there is no wall.
+    var nextStyle: BrowserLayout.Style {
         let next = layout.style.next
-        setLayout(layout.size, !layout.hasPosters && next == .wall ? next.next : next)
+        return !layout.hasPosters && next == .wall ? next.next : next
     }
+
+    mutating func showNextStyle() { setLayout(layout.size, nextStyle) }
 
     private mutating func setLayout(_ size: CellSize, _ style: BrowserLayout.Style) {
         layout = BrowserLayout(

@@ -16,7 +16,7 @@ struct KeyHint: Equatable {
 extension BrowserState {
     /// The keys that matter most here. The first is the last to be left out.
     var hints: [KeyHint] {
-        if isHelpShown { return [KeyHint("Esc", "back"), KeyHint("q", "back")] }
+        if isHelpShown { return [KeyHint("Esc", "back")] }
         if isFiltering { return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films")] }
         let help = KeyHint("?", "help")
         if page == .film {
@@ -27,7 +27,7 @@ extension BrowserState {
             ]
         }
         return [
-            help, KeyHint("/", "find"), KeyHint("v", layout.style.next.rawValue), KeyHint("s", "sort"),
+            help, KeyHint("/", "find"), KeyHint("v", nextStyle.rawValue), KeyHint("s", "sort"),
             KeyHint("Enter", "open"),
         ]
     }

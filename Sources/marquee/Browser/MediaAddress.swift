@@ -27,7 +27,7 @@ enum MediaAddress {
                 throw Failure("\(text): this is no path of a file on this machine")
             }
             guard unsafe access(path, R_OK) == 0 else {
-                throw Failure("\(path): \(SystemError.text(errno))")
+                throw Failure("\(text): \(SystemError.text(errno)), as \(path)")
             }
             return path
         default: throw Failure("\(text): only files, http and https are played")

@@ -2,8 +2,8 @@ import ImageCodecs
 import LazyImages
 import TerminalGraphics
 
-/// The most colourful hue of each poster, at a luminance that is legible on dark and on light grounds. Each image is looked at
-/// once.
+/// The most colourful hue of each poster, at a luminance that is legible on dark and on light grounds. In 16 colours it is one
+/// of the six that are no greys, which the person has chosen to be legible. Each image is looked at once.
 struct PosterAccents {
     /// The contrast to black is 5.4, and to white 3.9 (WCAG 2.2).
     private static let luminance = 0.22
@@ -16,19 +16,25 @@ struct PosterAccents {
     /// The mean chroma of a grey picture, 0 to 255.
     private static let greyest = 6.0
 
-    private var known: [CacheKey: CellColour?] = [:]
+    /// Red, yellow, green, cyan, blue, magenta in the palette of 16: the hues of the wheel, 60 degrees apart.
+    private static let basic: [UInt8] = [1, 3, 2, 6, 4, 5]
+
+    private var known: [CacheKey: SIMD3<Double>?] = [:]
 
     /// An image's accent; nil for a grey one.
-    mutating func accent(of bitmap: Bitmap, key: CacheKey) -> CellColour? {
-        if let accent = known[key] { return accent }
-        if known.count >= Self.kept { known.removeAll(keepingCapacity: true) }
-        let accent = Self.accent(of: bitmap)
-        known[key] = .some(accent)
-        return accent
+    mutating func accent(of bitmap: Bitmap, key: CacheKey, depth: ColourDepth) -> CellColour? {
+        if known[key] == nil {
+            if known.count >= Self.kept { known.removeAll(keepingCapacity: true) }
+            known[key] = .some(Self.mostColourful(of: bitmap))
+        }
+        guard let colour = known[key] ?? nil else { return nil }
+        guard depth == .ansi16 else { return LinearColour(colour).with(luminance: Self.luminance).cell }
+        let sector = Self.hue(of: colour, of: Self.basic.count)
+        return .palette(Self.basic[sector])
     }
 
-    /// The mean colour of the hue with the most chroma.
-    static func accent(of bitmap: Bitmap) -> CellColour? {
+    /// The mean colour, 0 to 255 a channel, of the hue with the most chroma; nil where there is too little.
+    private static func mostColourful(of bitmap: Bitmap) -> SIMD3<Double>? {
         let count = bitmap.width * bitmap.height
         let step = max(1, count / samples) | 1
         var (chroma, sums) = (
@@ -42,18 +48,20 @@ struct PosterAccents {
             looked += 1
             let weight = colour.max() - colour.min()
             guard weight > 0 else { continue }
-            let bin = hue(of: colour, chroma: weight)
+            let bin = hue(of: colour, of: hues)
             chroma[bin] += weight
             sums[bin] += colour * weight
         }
         guard let best = chroma.indices.max(by: { chroma[$0] < chroma[$1] }),
             chroma.reduce(0, +) > greyest * looked
         else { return nil }
-        return LinearColour(sums[best] / chroma[best]).with(luminance: luminance).cell
+        return sums[best] / chroma[best]
     }
 
-    /// The number of a colour's hue.
-    private static func hue(of colour: SIMD3<Double>, chroma: Double) -> Int {
+    /// The number of a colour's hue, of so many; 0 for a grey.
+    private static func hue(of colour: SIMD3<Double>, of count: Int) -> Int {
+        let chroma = colour.max() - colour.min()
+        guard chroma > 0 else { return 0 }
         let sector =
             if colour.x == colour.max() {
                 (colour.y - colour.z) / chroma
@@ -62,6 +70,6 @@ struct PosterAccents {
             } else {
                 4 + (colour.x - colour.y) / chroma
             }
-        return (Int((sector / 6 * Double(hues)).rounded()) + hues) % hues
+        return (Int((sector / 6 * Double(count)).rounded()) + count) % count
     }
 }

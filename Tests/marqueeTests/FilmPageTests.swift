@@ -1,0 +1,86 @@
+import LazyImages
+import MovieCatalogue
+import TerminalGraphics
+import Testing
+
+@testable import marquee
+
+@Suite("A film's page", .timeLimit(.minutes(30)))
+struct FilmPageTests {
+    private func page(columns: Int, rows: Int) -> FilmPage {
+        FilmPage(
+            in: CellRectangle(
+                at: CellPosition(column: 0, row: 2), size: CellSize(columns: columns, rows: rows - 4)),
+            cellAspect: 2, isAlone: true)
+    }
+
+    private func text(_ lines: [FilmPage.Line]) -> [String] {
+        lines.map { $0.map(\.text).joined() }
+    }
+
+    @Test("poster and words are one block in the middle, and lines are short enough to read")
+    func block() {
+        for (columns, rows) in [(80, 24), (120, 40), (200, 60), (300, 60)] {
+            let page = page(columns: columns, rows: rows)
+            let right = columns - page.text.columns.upperBound
+            #expect(abs(page.poster.columns.lowerBound - right) <= 1)
+            #expect(page.poster.columns.upperBound + 3 == page.text.columns.lowerBound)
+            #expect((34...72).contains(page.text.size.columns))
+            #expect(page.poster.size.rows == rows - 4)
+        }
+        // A tall window: the poster stands in the middle of it.
+        let tall = page(columns: 60, rows: 60)
+        #expect(abs((tall.poster.rows.lowerBound - 2) - (58 - tall.poster.rows.upperBound)) <= 1)
+    }
+
+    @Test("facts that the catalogue has not are not named, and long ones stand below each other")
+    func facts() {
+        let page = page(columns: 80, rows: 24)
+        let bare = Movie(id: "1", title: "Film")
+        #expect(text(page.lines(of: bare, FilmSurroundings())) == ["Film", ""])
+        let film = Movie(
+            id: "1", title: "Film", genres: Array(repeating: "Science fiction", count: 5), rating: 8.25,
+            votes: 1)
+        let lines = text(page.lines(of: film, FilmSurroundings()))
+        #expect(lines[2].hasPrefix("Genre     Science fiction, "))
+        #expect(lines[3].hasPrefix("          Science") || lines[3].hasPrefix("          fiction"))
+        #expect(lines.last == "Rating    ━━━━━━━━━━━━━━━━╸───  8.3 ★, 1 vote")
+        #expect(lines.allSatisfy { TerminalText.width($0) <= page.text.size.columns })
+    }
+
+    @Test("the films around it stand at the poster's foot")
+    func foot() {
+        let page = page(columns: 120, rows: 40)
+        var around = FilmSurroundings(failure: PosterFailure(nil))
+        around.sameDirector = ([Movie(id: "2", title: "Other", year: 1920, director: "D")], 1)
+        around.previous = Movie(id: "3", title: "Before")
+        around.next = Movie(id: "4", title: "After", year: 1930)
+        let film = Movie(id: "1", title: "Film", director: "D", overview: "What it is about.")
+        let lines = text(page.lines(of: film, around))
+        #expect(lines.count == page.poster.size.rows)
+        #expect(
+            lines.suffix(5) == [
+                "More by D", "1920  Other", "", "Previous  Before", "Next      After  1930",
+            ])
+        #expect(lines.contains("No poster: the catalogue names none"))
+        #expect(lines[4] == "What it is about.")
+    }
+
+    @Test("what comes from outside is made visible, and fits")
+    func hostile() {
+        let evil = "A\u{1B}[2J\u{202E}世界 \(String(repeating: "x", count: 200))"
+        for columns in [40, 80, 120] {
+            let page = page(columns: columns, rows: 24)
+            let film = Movie(
+                id: "1", title: evil, originalTitle: evil, year: 1920, director: evil, country: evil,
+                genres: [evil], overview: evil, score: 1e300)
+            var around = FilmSurroundings()
+            around.sameDirector = ([film], 1)
+            (around.previous, around.next) = (film, film)
+            for line in text(page.lines(of: film, around)) {
+                #expect(!line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E })
+                #expect(TerminalText.width(line) <= page.text.size.columns)
+            }
+        }
+    }
+}

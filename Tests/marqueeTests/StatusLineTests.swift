@@ -1,0 +1,108 @@
+import MovieCatalogue
+import TerminalGraphics
+import Testing
+
+@testable import marquee
+
+@Suite("The status line", .timeLimit(.minutes(30)))
+struct StatusLineTests {
+    private let film = Movie(
+        id: "1", title: "The Passion of Joan of Arc", year: 1928, director: "Carl Theodor Dreyer", score: 9.2)
+    private let hints = [
+        KeyHint("?", "help"), KeyHint("/", "find"), KeyHint("v", "wall"), KeyHint("s", "sort"),
+        KeyHint("Enter", "open"),
+    ]
+
+    /// The lines it draws at a width: the one above it, and its own.
+    private func lines(
+        _ status: BrowserStatus = BrowserStatus(), columns: Int, showsFigures: Bool = false,
+        hasLineAbove: Bool = true, film: Movie? = nil
+    ) -> (above: String, line: String) {
+        var grid = CellGrid(size: CellSize(columns: columns, rows: 2))
+        let line = StatusLine(
+            film: film ?? self.film, status: status, showsFigures: showsFigures, hints: hints,
+            accent: .standard)
+        line.draw(on: &grid, row: 1, hasLineAbove: hasLineAbove)
+        return (grid.text(ofRow: 0), grid.text(ofRow: 1))
+    }
+
+    /// Two texts at the margins of a line.
+    private func spread(_ left: String, _ right: String, _ columns: Int) -> String {
+        let room = columns - 4 - TerminalText.width(right)
+        return "  " + TerminalText.padded(left, toWidth: room) + right
+    }
+
+    @Test("the film has as many of its facts as fit beside the keys, and the keys as fit beside its title")
+    func room() {
+        #expect(
+            lines(columns: 120).line
+                == spread(
+                    "The Passion of Joan of Arc · 1928 · Carl Theodor Dreyer · 9.2 ★",
+                    "Enter open  s sort  v wall  / find  ? help", 120))
+        #expect(
+            lines(columns: 84).line
+                == spread(
+                    "The Passion of Joan of Arc · 1928", "Enter open  s sort  v wall  / find  ? help", 84))
+        #expect(
+            lines(columns: 60).line == spread("The Passion of Joan of Arc", "v wall  / find  ? help", 60))
+        #expect(lines(columns: 30).line == "  The Passion of Jo…  ? help")
+    }
+
+    @Test("a message stands above it, beside the number of posters that failed")
+    func message() {
+        var status = BrowserStatus()
+        #expect(lines(status, columns: 80).above.isEmpty)
+        status.failed = 1
+        #expect(lines(status, columns: 80).above == "  1 poster failed · r tries again")
+        status.failed = 3
+        #expect(lines(status, columns: 80).above == "  3 posters failed · r tries again")
+        status.message = "Refreshed: nothing has changed"
+        #expect(
+            lines(status, columns: 80).above
+                == spread("Refreshed: nothing has changed", "3 posters failed · r tries again", 80))
+        #expect(lines(status, columns: 60).above == "  Refreshed: nothing has changed")
+        status.message = "\u{1B}[2J"
+        #expect(lines(status, columns: 30).above == "  ␛[2J")
+    }
+
+    @Test("without a line above it, a message takes the film's place")
+    func messageInPlace() {
+        var status = BrowserStatus()
+        status.message = "Refreshed: nothing has changed"
+        let drawn = lines(status, columns: 80, hasLineAbove: false)
+        #expect(drawn.above.isEmpty && drawn.line.hasPrefix("  Refreshed: nothing has changed "))
+        #expect(drawn.line.hasSuffix("? help"))
+        status.message = nil
+        status.failed = 2
+        #expect(lines(status, columns: 80, hasLineAbove: false).line.hasPrefix("  2 posters failed"))
+    }
+
+    @Test("figures take the film's place, the least of them left out where there is no room")
+    func figures() {
+        var status = BrowserStatus()
+        (status.visible, status.loading, status.arrivals) = (5, 2, 3)
+        #expect(
+            lines(status, columns: 80, showsFigures: true).line
+                == "⠸"
+                + spread("5 visible  2 loading  0 deferred  0 from memory  0 from disk", "? help", 80)
+                .dropFirst())
+        #expect(
+            lines(status, columns: 50, showsFigures: true).line
+                == "⠸" + spread("5 visible  2 loading  0 deferred", "? help", 50).dropFirst())
+    }
+
+    @Test("every width has a line, whose last cell stays empty")
+    func anyWidth() {
+        for columns in 0...200 {
+            var status = BrowserStatus()
+            status.message = "Out of date: no connection; R asks again"
+            for above in [true, false] {
+                for figures in [true, false] {
+                    let line = lines(status, columns: columns, showsFigures: figures, hasLineAbove: above)
+                        .line
+                    #expect(TerminalText.width(line) < max(1, columns))
+                }
+            }
+        }
+    }
+}
