@@ -85,7 +85,7 @@ struct BrowserFilterTests {
                 .first { $0.style.attributes.contains(.reversed) }?.text.first
         }
         terminal.type("/häxan")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("/häxan") && cursor($0) == " " })
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("/häxan▏") && cursor($0) == nil })
         terminal.type("\u{1B}[D\u{1B}[D")
         #expect(terminal.waits { cursor($0) == "a" })
         terminal.type("\u{1}")

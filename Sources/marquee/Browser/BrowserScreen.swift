@@ -105,10 +105,10 @@ struct BrowserScreen {
         guard let window = state.editor?.window(width: width) else {
             return [StyledText(TerminalText.visible(list.filter))]
         }
-        return [
-            StyledText(window.before), StyledText(window.underCursor, CellStyle(attributes: .reversed)),
-            StyledText(window.after),
-        ]
+        let cursor =
+            state.editor?.after.isEmpty == true
+            ? StyledText("▏") : StyledText(window.underCursor, CellStyle(attributes: .reversed))
+        return [StyledText(window.before), cursor, StyledText(window.after)]
     }
 
     /// `2/36`

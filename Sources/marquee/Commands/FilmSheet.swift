@@ -85,7 +85,8 @@ struct FilmSheet {
         put("")
         let facts = FilmFacts.all(of: movie) + [("poster", summary)]
         for (label, value) in facts {
-            guard let value else { continue }
+            guard var value else { continue }
+            if label == "score" { value = "★ " + value }
             let parts = TerminalText.wrapped(
                 TerminalText.visible(value), toWidth: max(1, width - Self.labelWidth))
             for (index, part) in parts.enumerated() {
