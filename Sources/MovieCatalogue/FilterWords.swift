@@ -39,18 +39,26 @@ public struct FilterWords: Sendable, Hashable {
         words.isEmpty ? [] : FoldedText.ranges(of: words(in: field), in: text)
     }
 
-    /// The fields that the words stand in which neither title has, each once; none where the titles have them all.
-    public func fieldsBesideTitles(of movie: Movie) -> [Field] {
+    /// The words that neither title has.
+    public func missing(fromTitlesOf movie: Movie) -> FilterWords {
+        let titles = [Field.title, .originalTitle].compactMap { $0.text(of: movie) }
+        return FilterWords(
+            words: words.filter { word in
+                titles.allSatisfy { FoldedText.ranges(of: [word], in: $0).isEmpty }
+            })
+    }
+
+    private init(words: [[UInt8]]) { self.words = words }
+
+    /// The fields that these words stand in, the most telling of each, and each field once.
+    public func fields(of movie: Movie) -> [Field] {
         var fields: [Field] = []
         for word in words {
             let field = Field.allCases.first { field in
                 words(in: field).contains(word)
                     && field.text(of: movie).map { !FoldedText.ranges(of: [word], in: $0).isEmpty } == true
             }
-            guard let field, field != .title, field != .originalTitle, !fields.contains(field) else {
-                continue
-            }
-            fields.append(field)
+            if let field, !fields.contains(field) { fields.append(field) }
         }
         return fields
     }

@@ -52,7 +52,7 @@ struct FilterWordsTests {
             ("drama", [.genres]), ("robot", [.overview]), ("zzz", []),
         ] as [(String, [FilterWords.Field])])
     func fields(filter: String, fields: [FilterWords.Field]) {
-        #expect(FilterWords(filter).fieldsBesideTitles(of: film) == fields)
+        #expect(FilterWords(filter).missing(fromTitlesOf: film).fields(of: film) == fields)
     }
 
     @Test("what the index finds is found in one of the fields, and nothing else is")

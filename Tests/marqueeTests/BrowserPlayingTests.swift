@@ -183,7 +183,7 @@ struct BrowserPlayingTests {
                 })
             #expect(
                 terminal.screen.row(containing: "╭") == nil
-                    && terminal.screen.row(containing: "no poster") == nil)
+                    && terminal.screen.row(containing: "No poster") == nil)
             terminal.type("qq")
             #expect(terminal.waitForEnd() == .exited(0))
         }

@@ -249,7 +249,7 @@ final class BrowserLoop {
     /// Why the selected film has no poster: its address is invalid, or its load failed; nil if neither is so.
     private var failure: PosterFailure? {
         let row = state.list.selected
-        guard let movie = state.list.selectedMovie else { return nil }
+        guard state.layout.hasPosters, let movie = state.list.selectedMovie else { return nil }
         let pane: PosterFeed.Pane = state.filmPage == nil ? .list : .film
         if feeds[pane].hasRequest(forRow: row) { return feeds[pane].failure(ofRow: row) }
         guard let address = movie.poster,

@@ -43,8 +43,8 @@ extension BrowserScreen {
     ///     director: Fritz Lang
     ///     overview: … the son of its master follows a teacher down …
     func hitNote(_ movie: Movie, width: Int, besides shown: Set<FilterWords.Field> = []) -> [StyledText]? {
-        let words = list.words
-        let fields = words.fieldsBesideTitles(of: movie).filter { !shown.contains($0) }
+        let words = list.words.missing(fromTitlesOf: movie)
+        let fields = words.fields(of: movie).filter { !shown.contains($0) }
         guard !fields.isEmpty else { return nil }
         var parts: [StyledText] = []
         for field in fields {
@@ -57,7 +57,7 @@ extension BrowserScreen {
             let room = max(0, width - parts.width)
             let excerpt = MovieText.excerpt(
                 text, around: words.ranges(in: text, of: field).first, width: room)
-            parts += StyledText(excerpt, Self.dim).marked(words, field)
+            parts += StyledText(excerpt, Self.dim).marked(list.words, field)
         }
         return parts
     }

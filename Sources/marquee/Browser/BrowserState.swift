@@ -90,6 +90,7 @@ struct BrowserState {
         surroundings.sameDirector = list.sameDirector(first: FilmPage.mostOfDirector)
         // The list beside it shows its neighbours.
         guard page == .film else { return surroundings }
+        surroundings.isPlayedByEnter = true
         let rows = list.rows.indices
         surroundings.previous = rows.contains(list.selected - 1) ? list.movie(inRow: list.selected - 1) : nil
         surroundings.next = rows.contains(list.selected + 1) ? list.movie(inRow: list.selected + 1) : nil

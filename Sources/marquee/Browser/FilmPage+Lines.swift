@@ -18,7 +18,7 @@ extension FilmPage {
         let upper = title(movie, surroundings, accent) + facts(movie, surroundings.words, accent)
         let overview = movie.overview.map { [[]] + wrapped($0).marked(surroundings.words, .overview) }
         var lines = upper + (overview ?? [])
-        if movie.media != nil {
+        if movie.media != nil, surroundings.isPlayedByEnter {
             lines += [
                 [], [StyledText("Enter", BrowserScreen.bold), StyledText(" plays it", BrowserScreen.dim)],
             ]
