@@ -93,6 +93,7 @@ struct GraphicsProgramTests {
             BuiltProgram.path("marquee"), ["--graphics", "kitty"],
             environment: fixture.environment.merging(["COLORTERM": "truecolor"]) { $1 })
         try #require(terminal.waits { $0.row(containing: "Film 1") != nil })
+        terminal.type("i")
         try #require(terminal.waits { $0.row(containing: " 0 loading ") != nil })
         terminal.type("q")
         #expect(terminal.waitForEnd() == .exited(0))

@@ -14,8 +14,8 @@ struct TitleCard {
 
     /// The luminances of a card, of the part that progress has filled, of its frame, and of a card whose poster failed. White
     /// text on the brightest ground has a contrast of 5.7.
-    private static let (ground, filled, line, failedGround) = (0.035, 0.11, 0.17, 0.012)
-    private static let saturation = 0.72
+    private static let luminances = (ground: 0.035, filled: 0.11, line: 0.17, failedGround: 0.012)
+    private static let (saturation, failedSaturation) = (0.72, 0.15)
     private static let text = CellColour.rgb(240, 236, 226)
     private static let faint = CellColour.rgb(196, 191, 180)
     /// The hues that cards have.
@@ -26,6 +26,32 @@ struct TitleCard {
     let title: String
     let year: Int?
     let state: State
+    /// The card's colour, that of the part which progress has filled, and the frame's.
+    private let ground, filled, line: CellColour
+
+    init(title: String, year: Int?, state: State) {
+        self.title = title
+        self.year = year
+        self.state = state
+        let pure = Self.pure(title, isFailed: state == .failed)
+        let luminances = Self.luminances
+        ground =
+            switch state {
+            case .waiting, .loading: pure.with(luminance: luminances.ground).cell
+            case .failed: pure.with(luminance: luminances.failedGround).cell
+            case .missing: .standard
+            }
+        filled = pure.with(luminance: luminances.filled).cell
+        line = pure.with(luminance: luminances.line).cell
+    }
+
+    /// The title's colour: the same for the same title, everywhere and always.
+    private static func pure(_ title: String, isFailed: Bool) -> LinearColour {
+        // FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
+        let hash = title.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let hue = Double(hash % hues) * 360 / Double(hues)
+        return LinearColour(hue: hue, saturation: isFailed ? failedSaturation : saturation)
+    }
 
     /// Draws the card.
     func cells(size: CellSize) -> CellGrid {
@@ -34,26 +60,6 @@ struct TitleCard {
         frame(&grid)
         write(on: &grid)
         return grid
-    }
-
-    // MARK: Colours
-
-    /// The same for the same title, everywhere and always.
-    private func tint(_ luminance: Double) -> CellColour {
-        // FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
-        let hash = title.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        let hue = Double(hash % Self.hues) * 360 / Double(Self.hues)
-        let isFailed = state == .failed
-        return LinearColour(hue: hue, saturation: isFailed ? 0.15 : Self.saturation)
-            .with(luminance: luminance).cell
-    }
-
-    private var ground: CellColour {
-        switch state {
-        case .waiting, .loading: tint(Self.ground)
-        case .failed: tint(Self.failedGround)
-        case .missing: .standard
-        }
     }
 
     // MARK: Parts
@@ -65,7 +71,7 @@ struct TitleCard {
             guard eighths > 0, let block = Unicode.Scalar(0x2580 + UInt32(eighths)) else { continue }
             // Solid blocks and not only a background: they are seen without colours too.
             let style = CellStyle(
-                foreground: tint(Self.filled), background: eighths == 8 ? tint(Self.filled) : ground)
+                foreground: filled, background: eighths == 8 ? filled : ground)
             grid.put(
                 String(repeating: Character(block), count: grid.size.columns),
                 at: CellPosition(column: 0, row: row), style: style)
@@ -80,21 +86,21 @@ struct TitleCard {
 
     /// What is behind text in a row.
     private func background(ofRow row: Int, in size: CellSize) -> CellColour {
-        filledEighths(ofRow: row, in: size) >= 4 ? tint(Self.filled) : ground
+        filledEighths(ofRow: row, in: size) >= 4 ? filled : ground
     }
 
     private func frame(_ grid: inout CellGrid) {
         let (columns, rows) = (grid.size.columns, grid.size.rows)
         guard columns > 2, rows > 2 else { return }
-        let line = String(repeating: "─", count: columns - 2)
+        let edge = String(repeating: "─", count: columns - 2)
         for row in 0..<rows {
             let style =
                 state == .missing
                 ? CellStyle(attributes: .dim)
-                : CellStyle(foreground: tint(Self.line), background: background(ofRow: row, in: grid.size))
+                : CellStyle(foreground: line, background: background(ofRow: row, in: grid.size))
             if row == 0 || row == rows - 1 {
                 let (left, right) = row == 0 ? ("╭", "╮") : ("╰", "╯")
-                grid.put(left + line + right, at: CellPosition(column: 0, row: row), style: style)
+                grid.put(left + edge + right, at: CellPosition(column: 0, row: row), style: style)
             } else {
                 grid.put("│", at: CellPosition(column: 0, row: row), style: style)
                 grid.put("│", at: CellPosition(column: columns - 1, row: row), style: style)
