@@ -13,6 +13,7 @@ enum BrowseCommand: Command {
         examples: [
             ("marquee", "the sample catalogue"),
             ("marquee --catalogue films.xml", "your own"),
+            ("marquee films.json --player mpv", "Enter on a film's page plays its member media"),
         ])
 
     /// Whether there is a terminal to browse on.
