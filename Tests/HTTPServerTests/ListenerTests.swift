@@ -25,7 +25,7 @@ extension OverSockets {
             let first = try Listener(.local(path: path))
             #expect(throws: HTTPServerError.pathInUse(path)) { try Listener(.local(path: path)) }
             // What a kill leaves behind: the name, and nobody who listens.
-            close(try #require(first.waitable))
+            shutdown(try #require(first.waitable), Int32(SHUT_RDWR))
             let second = try Listener(.local(path: path))
             #expect(isListening(try #require(second.waitable)))
             second.stop()

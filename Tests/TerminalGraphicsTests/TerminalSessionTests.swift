@@ -1,4 +1,5 @@
 import Glibc
+import SystemSupport
 import TerminalGraphics
 import TestSupport
 import TestTraits
@@ -156,6 +157,22 @@ struct TerminalSessionTests {
             try TerminalSession(path: "/nowhere")
         }
         #expect(TerminalSize(of: -1) == nil)
+    }
+
+    @Test("what is no terminal is closed once: its number may be another file's a moment later")
+    func closedOnce() async {
+        await #expect(processExitsWith: .success) {
+            async let isUndisturbed = BlockingThreads(count: 1).run {
+                for _ in 0..<20_000 {
+                    let file = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+                    guard close(file) == 0 else { return false }
+                }
+                return true
+            }
+            // Each fails, as it should.
+            for _ in 0..<20_000 { _ = try? TerminalSession(path: "/dev/null") }
+            exit(try await isUndisturbed ? 0 : 1)
+        }
     }
 
     @Test("a terminal tells its size")

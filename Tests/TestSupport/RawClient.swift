@@ -61,9 +61,8 @@ package final class RawClient {
             }
         }
         guard failure == 0 else {
-            let error = errno
-            close(descriptor)
-            throw Failure.connect(errno: error)
+            // The descriptor is closed as the object goes: a second time would be another's by then.
+            throw Failure.connect(errno: errno)
         }
     }
 

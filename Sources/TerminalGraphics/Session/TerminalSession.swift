@@ -28,7 +28,7 @@ public final class TerminalSession: Sendable {
         var current = termios()
         guard descriptor >= 0, unsafe tcgetattr(descriptor, &current) == 0 else {
             original = current
-            if descriptor >= 0 { close(descriptor) }
+            // What was opened is closed as the object goes.
             throw .notATerminal(path: path)
         }
         original = current
@@ -36,7 +36,7 @@ public final class TerminalSession: Sendable {
 
     deinit {
         leave()
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// The terminal's size now; `nil` when it does not tell.
