@@ -27,11 +27,6 @@ package enum FoldedText {
             isSeparated = false
             bytes.append(byte)
         }
-        // Most texts are ASCII, and bytes are read faster than scalars.
-        if text.utf8.allSatisfy({ $0 < 0x80 }) {
-            for byte in text.utf8 { append(lowercased(byte)) }
-            return
-        }
         for scalar in text.unicodeScalars {
             if scalar.isASCII {
                 append(lowercased(UInt8(scalar.value)))
