@@ -30,9 +30,16 @@ final class TerminalLoan: Sendable {
 
     /// Waits until nobody reads the terminal. False if its reader does not answer.
     func take() -> Bool {
+        // An answer that came too late the last time.
+        while isAnswered(within: .zero) { guard Self.receive(lender) else { return false } }
         guard Self.send(lender) else { return false }
-        let deadline = ContinuousClock.now + Self.patience
-        return Polling.ready([(lender, POLLIN)], until: deadline) == [true] && Self.receive(lender)
+        if isAnswered(within: Self.patience) { return Self.receive(lender) }
+        giveBack()
+        return false
+    }
+
+    private func isAnswered(within time: Duration) -> Bool {
+        Polling.ready([(lender, POLLIN)], until: ContinuousClock.now + time) == [true]
     }
 
     /// Lets the reader read again.

@@ -174,39 +174,25 @@ final class BrowserLoop {
         }
     }
 
-    /// The request for the selected film's poster; says why there is none.
-    private func posterRequest() -> ImageRequest? {
-        guard let address = state.list.selectedMovie?.poster else {
-            if state.list.selectedMovie != nil { state.notice = "The catalogue names no poster of this film" }
-            return nil
-        }
-        switch subject.poster(address, state.list.films.base) {
-        case .success(let request): return request
-        case .failure(let error):
-            state.notice = error.advised
-            return nil
-        }
-    }
-
     private func copyAddress() {
-        guard let url = posterRequest()?.url else { return }
-        let address = url.scheme?.lowercased() == "data" ? url.absoluteString : url.displayText
-        guard let bytes = TerminalClipboard.copying(address, isInTmux: Terminal.isInTmux) else {
-            state.notice = "The address is too long to be copied; o saves the poster"
-            return
-        }
         do {
-            try terminal.write(bytes)
-            state.notice = "Address copied: \(url.displayText)"
+            let copying = try SelectedPoster(state.list, subject).copying()
+            try terminal.write(copying.bytes)
+            state.notice = copying.notice
+        } catch let failure as Failure {
+            state.notice = failure.description
         } catch {
             isDone = true
         }
     }
 
     private func savePoster() {
-        guard let movie = state.list.selectedMovie, let request = posterRequest() else { return }
-        state.notice = "Saving the poster…"
-        Task { [subject, mailbox] in mailbox.send(.said(await subject.save(movie, request))) }
+        do {
+            try SelectedPoster(state.list, subject).save(subject) { [mailbox] in mailbox.send(.said($0)) }
+            state.notice = "Saving the poster…"
+        } catch {
+            state.notice = error.description
+        }
     }
 
     private func readSize() {

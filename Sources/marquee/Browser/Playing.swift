@@ -31,9 +31,14 @@ final class Playing {
         } catch {
             return error.description
         }
-        try terminal.lend()
         name = player.name
         interruption.share()
+        do {
+            try terminal.lend()
+        } catch {
+            interruption.unshare()
+            return "\(name) cannot have the terminal: \(error)"
+        }
         do {
             let text = "marquee: \(name) plays \(address); the films come back when it ends"
             try terminal.write(Array((TerminalText.visible(text) + "\n").utf8))

@@ -60,7 +60,8 @@ enum ShowCommand: Command {
         } else if record.error == nil {
             print(picture, session)
             fact("file", record.url, session.output)
-            fact("picture", Output.isTerminal ? record.shortSummary : record.summary, session.output)
+            let isShort = Output.isTerminal && !session.output.isVerbose
+            fact("picture", isShort ? record.shortSummary : record.summary, session.output)
         }
         return end(record, session, failing: .nothingDone)
     }
