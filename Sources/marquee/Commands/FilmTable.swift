@@ -50,7 +50,7 @@ struct FilmTable {
         }
         if !rows.isEmpty { line(header) }
         for row in rows { line { put(row, on: &$0) } }
-        output.line(TerminalText.truncated(Self.summary(rows), toWidth: width))
+        for text in TerminalText.wrapped(Self.summary(rows), toWidth: width) { output.line(text) }
     }
 
     private func header(on grid: inout CellGrid) {
