@@ -27,7 +27,7 @@ public struct ImageListCounters: Sendable, Hashable {
 /// replaced, a request that both lists have keeps its state.
 ///
 /// While the list is dragged or decelerates no load starts, but images from the memory cache are shown at once. When the
-/// list rests, all visible rows load, those nearest the focus or the middle first. `ScrollWindow` decides; this actor performs.
+/// list rests, all visible rows load, those nearest the focus first. `ScrollWindow` decides; this actor performs.
 ///
 /// `state(of:)`, `counters` and `updates` can be read from any thread without waiting. The model keeps the images of
 /// visible rows and of the page ahead, and no others. When it is released, its loads are cancelled.
@@ -117,8 +117,8 @@ public actor ImageListModel {
     public var isDecelerating: Bool { window.isDecelerating }
 
     /// Makes these rows visible. Rows outside the list are cut off.
-    /// - Parameter focus: the row that a person looks at, a selected one for instance. The visible rows load from there
-    ///   outwards. Default: from the middle, which also stands in for a row that is not visible.
+    /// - Parameter focus: the row that a person looks at: visible rows load from there outwards. Default, and where it is not
+    ///   visible: from the middle.
     public func setVisible(_ rows: Range<Int>, focus: Int? = nil) { handle(.showed(rows, focus: focus)) }
 
     /// The list is dragged: nothing new starts. Ends a deceleration.
@@ -137,8 +137,7 @@ public actor ImageListModel {
     /// Replaces the rows. A request that both lists have keeps its load and its image.
     /// - Parameters:
     ///   - rows: the request of each row; nil for a row without an image.
-    ///   - visible: the visible rows. Default: the same as before, as far as the list has them.
-    ///   - focus: as in `setVisible`.
+    ///   - visible: the visible rows. Default: the same as before, as far as the list has them. `focus`: see `setVisible`.
     public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil, focus: Int? = nil) {
         setRows(ListRows(rows), visible: visible, focus: focus)
     }

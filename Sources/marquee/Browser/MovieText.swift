@@ -34,18 +34,6 @@ enum MovieText {
         return facts.compactMap { name, value in value.map { (name, TerminalText.visible($0)) } }
     }
 
-    /// Everything but titles and overview, a line each.
-    static func allFacts(_ movie: Movie) -> [String] {
-        let origin = [movie.year.map(String.init), movie.country].compactMap(\.self)
-        var lines = origin.isEmpty ? [] : [origin.joined(separator: ", ")]
-        if let director = movie.director { lines.append(director) }
-        if let minutes = movie.minutes { lines.append("\(minutes) minutes") }
-        if !movie.genres.isEmpty { lines.append(movie.genres.joined(separator: ", ")) }
-        if let votes = votes(movie) { lines.append(votes + " ★") }
-        if let score = movie.score { lines.append("\(score.formatted(decimals: 1)) of 10 ★") }
-        return lines
-    }
-
     /// `8.3 of 10 by 2 votes`; nil without votes.
     static func votes(_ movie: Movie) -> String? {
         guard let rating = movie.rating, movie.votes > 0 else { return nil }
