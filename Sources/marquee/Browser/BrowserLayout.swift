@@ -107,7 +107,7 @@ struct BrowserLayout: Equatable {
             hasPosters
             ? CellSize(columns: columns, rows: height)
                 .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
-            : CellSize(columns: 0, rows: min(height, 3))
+            : CellSize(columns: 0, rows: isWide ? 2 : min(height, 3))
         item = CellSize(columns: columns, rows: poster.rows + 1)
     }
 

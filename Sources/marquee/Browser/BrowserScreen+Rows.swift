@@ -36,6 +36,8 @@ extension BrowserScreen {
                 on: &grid, at: CellPosition(column: column, row: top + line), width: width, clip: body)
         }
         let overview: (first: Int, lines: Int)
+        let measure = min(width, Self.measure)
+        let note = hitNote(movie, width: poster.rows > 2 ? measure : measure - MovieText.scoreWidth)
         let isBesideFilm = state.layout.film != nil
         if width >= Self.widthForFacts, !isBesideFilm {
             let facts = yearAndScore(movie)
@@ -57,14 +59,13 @@ extension BrowserScreen {
             let facts =
                 StyledText(movie.year.map(String.init) ?? "", Self.dim).marked(list.words, .year)
                 + [StyledText(space, Self.dim)] + StyledText(director, Self.dim).marked(list.words, .director)
-            facts.put(
+            // Where there is no line of its own for it, what was found stands in the place of the facts.
+            (poster.rows > 2 ? facts : note ?? facts).put(
                 on: &grid, at: CellPosition(column: column, row: top + 1),
                 width: max(0, width - score.count), clip: body)
             // The film in full says it already.
             overview = (2, isBesideFilm ? 0 : poster.rows - 2)
         }
-        let measure = min(width, Self.measure)
-        let note = hitNote(movie, width: measure)
         if let note, overview.first < poster.rows { put(note, overview.first) }
         let taken = note == nil ? 0 : 1
         let lines = MovieText.overview(movie, width: measure, lines: overview.lines - taken)
