@@ -37,9 +37,10 @@ struct Bench {
                                        cjpeg -optimize
         marquee-bench soak [--seconds S] [--concurrency N]
                                        loads without a pause: loads/s, memory, descriptors
-        marquee-bench draw FILE... [--size COLSxROWS]
-                                       milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa
-        marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB]
+        marquee-bench draw FILE... [--size COLSxROWS] [--graphics MODE]
+                                       milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa; for
+                                       kitty, iterm2 and sixel milliseconds and bytes
+        marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB] [--graphics MODE]
                                        the arrow key held in the browser through N films (10000): time and bytes a
                                        frame, loads, memory, and how soon pictures come
         marquee-bench catalogue [--films N]
@@ -121,7 +122,7 @@ struct Options {
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
         "memory-size", "films", "connections", "clients", "kills", "quality", "rate",
     ]
-    static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
+    static let texts: Set<String> = ["cacert", "fit", "graphics", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
     var words: [String] = []
     var flags: Set<String> = []

@@ -11,6 +11,9 @@ func drawBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     }
     let paths = Array(options.words.dropFirst())
     let cells = CellSize(columns: size[0], rows: size[1])
+    if let name = options.values["graphics"], name != "blocks" {
+        return try await pixelDrawBenchmark(options, paths, in: cells, by: name)
+    }
     var times: (ours: [Double], reference: [Double]) = ([], [])
     var drawings: (ours: [Drawing], reference: [Drawing]) = ([], [])
     for path in paths {

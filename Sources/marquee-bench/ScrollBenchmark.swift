@@ -1,5 +1,6 @@
 import CatalogueService
 import Foundation
+import TerminalGraphics
 import TestSupport
 
 /// Holds the arrow key down in the real browser, through a list of films that each have a poster of their own, in a
@@ -16,7 +17,10 @@ import TestSupport
 /// - pictures after a burst: from 120 ms after the last key to a screen without a placeholder, all posters on disk;
 /// - memory: the most that was seen of the browser's own (RssAnon, looked at after every burst), at most the limit of its
 ///   memory tier, which `--memory-size MIB` sets (default 64), and 30 MB; and the high-water mark (VmHWM), which holds the
-///   system's shared libraries too.
+///   system's shared libraries too;
+/// - pictures in pixels, with `--graphics kitty|iterm2|sixel` (default: blocks): how many were sent while a key was held
+///   in any film, and how many again, among films that were on the screen before; the bytes from a burst's
+///   last frame to all its pictures.
 func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let size = (options.values["size"] ?? "80x24").split(separator: "x").compactMap { Int($0) }
     let rows = options.number("rows", default: 10_000)
@@ -25,6 +29,9 @@ func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
             description: "scroll wants --rows N, from 200, and --size COLSxROWS, from 40x10")
     }
     let memory = options.number("memory-size", default: 64)
+    guard let graphics = GraphicsMode(rawValue: options.values["graphics"] ?? "blocks") else {
+        throw BenchmarkFailure(description: "scroll wants --graphics kitty, iterm2, sixel or blocks")
+    }
     let scratch = try ScratchFolder()
     let folder = try FilmFolder(films: rows, in: scratch)
     let service = try CatalogueService(.folder(path: folder.path))
@@ -34,17 +41,19 @@ func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     var runs: [HeldScroll] = []
     for _ in 0..<2 {
         var run = try HeldScroll(
-            service, films: rows, cache: cache, memory: memory, columns: size[0], lines: size[1])
+            service, films: rows, cache: cache, memory: memory, graphics: graphics, columns: size[0],
+            lines: size[1])
         try run.scroll(presses: rows - 30)
         runs.append(run)
     }
-    return results(empty: runs[0], warm: runs[1], columns: size[0], lines: size[1], memory: memory)
+    return results(
+        empty: runs[0], warm: runs[1], graphics: graphics, columns: size[0], lines: size[1], memory: memory)
 }
 
 private func results(
-    empty: HeldScroll, warm: HeldScroll, columns: Int, lines: Int, memory: Int
+    empty: HeldScroll, warm: HeldScroll, graphics: GraphicsMode, columns: Int, lines: Int, memory: Int
 ) -> [BenchmarkResult] {
-    let name = "scroll \(columns)x\(lines): "
+    let name = "scroll \(columns)x\(lines), \(graphics): "
     func result(_ what: String, _ unit: String, _ value: Double, atMost bound: Double? = nil)
         -> BenchmarkResult
     {
@@ -57,7 +66,15 @@ private func results(
     let cost = empty.cost + warm.cost
     let costInMemory = empty.costInMemory + warm.costInMemory
     let pictures = warm.pictureTimes
-    return [
+    let sent = [
+        result("pictures sent while held", "pictures", Double(empty.sentWhileHeld + warm.sentWhileHeld)),
+        result(
+            "pictures sent again among films in memory", "pictures",
+            Double(empty.sentAgain + warm.sentAgain)),
+        result("pictures sent on the whole", "pictures", Double(empty.sent + warm.sent)),
+        result("bytes from a burst's end to its pictures, median", "bytes", median(warm.restBytes)),
+    ]
+    return (graphics == .blocks ? [] : sent) + [
         result("processor time a frame", "ms", cost.milliseconds, atMost: bound),
         result("the same with all pictures in memory", "ms", costInMemory.milliseconds, atMost: bound),
         result("bytes a frame", "bytes", cost.bytesAFrame),
@@ -75,199 +92,4 @@ private func results(
         result(
             "memory with shared libraries", "MB", max(empty.highWaterMark, warm.highWaterMark) / 1e6),
     ]
-}
-
-/// One run of the browser, and what was seen of it.
-private struct HeldScroll {
-    private static let down = "\u{1B}[B"
-    private static let up = "\u{1B}[A"
-    private static let pressesAtOnce = 100
-    private static let singlePresses = 20
-    /// The private mode that holds while a frame is written.
-    private static let synchronizedOutput = 2026
-    /// What the browser takes for the end of a burst, in seconds.
-    private static let burstPause = 0.120
-
-    /// What frames cost.
-    struct Cost {
-        var frames = 0
-        var bytes = 0
-        var processorTime = 0.0
-
-        static func + (one: Cost, other: Cost) -> Cost {
-            Cost(
-                frames: one.frames + other.frames, bytes: one.bytes + other.bytes,
-                processorTime: one.processorTime + other.processorTime)
-        }
-        var milliseconds: Double { processorTime / Double(frames) * 1000 }
-        var bytesAFrame: Double { Double(bytes) / Double(frames) }
-    }
-
-    private(set) var cost = Cost()
-    private(set) var costInMemory = Cost()
-    private(set) var loadsWhileHeld = 0
-    private(set) var longestGap = 0.0
-    private(set) var startTimes: [Double] = []
-    private(set) var pictureTimes: [Double] = []
-    /// In bytes.
-    private(set) var memory = 0.0
-    private(set) var highWaterMark = 0.0
-
-    private let service: CatalogueService
-    private let terminal: PseudoTerminal
-    private let films: Int
-    private var selected = 1
-    private var lastPress = ContinuousClock.now
-
-    init(
-        _ service: CatalogueService, films: Int, cache: String, memory: Int, columns: Int, lines: Int
-    ) throws {
-        self.service = service
-        self.films = films
-        terminal = try PseudoTerminal(
-            try Program.path("marquee"),
-            [
-                "--catalogue", "http://127.0.0.1:\(service.port)/movies.json", "--cache-dir", cache,
-                "--memory-size", "\(memory)M",
-            ],
-            environment: ["COLORTERM": "truecolor"], columns: columns, rows: lines)
-    }
-
-    /// Holds the key for so many presses in bursts, then presses it a few times singly, and quits.
-    mutating func scroll(presses: Int) throws {
-        for first in stride(from: 0, to: presses, by: Self.pressesAtOnce) {
-            cost = try cost + hold(min(Self.pressesAtOnce, presses - first))
-            pictureTimes.append(Self.seconds(since: lastPress) - Self.burstPause)
-            memory = max(memory, try memory("RssAnon"))
-        }
-        for _ in 0..<Self.singlePresses { try pressOnce() }
-        for step in [-1, 1, -1, 1] { costInMemory = try costInMemory + hold(Self.singlePresses, step: step) }
-        highWaterMark = try memory("VmHWM")
-        terminal.type("q")
-        guard terminal.waitForEnd() == .exited(0) else {
-            throw BenchmarkFailure(description: "the browser did not end in order")
-        }
-    }
-
-    /// A burst, and the rest after it until the pictures are there.
-    private mutating func hold(_ presses: Int, step: Int = 1) throws -> Cost {
-        try wait("a screen at rest") { [self] in isAtRest($0) }
-        let requests = service.statistics.requests
-        let frames = terminal.screen.frames
-        let bytes = terminal.output.count
-        let time = try processorTimeNow()
-        let key = step > 0 ? Self.down : Self.up
-        // Two at once, because the first alone is a single press, which may load.
-        terminal.type(key + key)
-        lastPress = .now
-        selected += 2 * step
-        try waitForSelection()
-        for _ in 2..<max(2, presses) {
-            longestGap = max(longestGap, Self.seconds(since: lastPress))
-            lastPress = .now
-            terminal.type(key)
-            selected += step
-            try waitForSelection()
-        }
-        let cost = Cost(
-            frames: terminal.screen.frames - frames, bytes: terminal.output.count - bytes,
-            processorTime: try processorTimeNow() - time)
-        loadsWhileHeld += service.statistics.requests - requests
-        try wait("the pictures after a burst") { [self] in isWithoutPlaceholder($0) }
-        return cost
-    }
-
-    private mutating func pressOnce() throws {
-        try wait("a screen at rest") { [self] in isAtRest($0) }
-        // What came before is to be no burst with it.
-        while Self.seconds(since: lastPress) < 2 * Self.burstPause { poll(nil, 0, 10) }
-        let requests = service.statistics.requests
-        lastPress = .now
-        terminal.type(Self.down)
-        selected += 1
-        while service.statistics.requests == requests, Self.seconds(since: lastPress) < 1 { sched_yield() }
-        startTimes.append(Self.seconds(since: lastPress))
-        try waitForSelection()
-    }
-
-    // MARK: What is on the screen
-
-    private func waitForSelection() throws {
-        try wait("film \(selected)") { [self] in $0.text(ofRow: 0).contains(" \(selected)/\(films) ") }
-    }
-
-    /// No poster is on its way, and none of the visible ones is missing.
-    private func isAtRest(_ screen: VirtualScreen) -> Bool {
-        let status = screen.text(ofRow: screen.size.rows - 1)
-        return status.contains(" 0 loading ") && status.contains(" 0 deferred ")
-            && isWithoutPlaceholder(screen)
-    }
-
-    /// Placeholders are the only thing in the browser with lines at their left side: in the list, and of the selected film
-    /// beside it.
-    private func isWithoutPlaceholder(_ screen: VirtualScreen) -> Bool {
-        (1..<screen.size.rows - 1).allSatisfy { row in
-            !"╭│╰".contains(screen.cell(column: 1, row: row).text)
-                && !screen.text(ofRow: row).contains { "╭╰".contains($0) }
-        }
-    }
-
-    private func wait(_ what: String, until isReached: (VirtualScreen) -> Bool) throws {
-        // Only whole frames count: the rest of one that is not read would keep the browser from its next key.
-        let isWholeAndReached = { !$0.modes.contains(Self.synchronizedOutput) && isReached($0) }
-        guard terminal.waits(seconds: 30, until: isWholeAndReached) else {
-            throw BenchmarkFailure(
-                description: "waited in vain for \(what):\n" + terminal.screen.rows.joined(separator: "\n"))
-        }
-    }
-
-    // MARK: What the system says
-
-    /// Seconds that all threads of the browser have had of a processor.
-    private func processorTimeNow() throws -> Double {
-        var clock = clockid_t()
-        var time = timespec()
-        guard unsafe clock_getcpuclockid(terminal.process, &clock) == 0,
-            unsafe clock_gettime(clock, &time) == 0
-        else {
-            throw BenchmarkFailure(description: "the system does not tell the browser's processor time")
-        }
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
-
-    /// A line of the browser's status, in bytes.
-    private func memory(_ name: String) throws -> Double {
-        Double(try PeakMemory.kibibytes(name, of: "\(terminal.process)")) * 1024
-    }
-
-    private static func seconds(since start: ContinuousClock.Instant) -> Double {
-        start.duration(to: .now) / .seconds(1)
-    }
-}
-
-/// A catalogue of any length: the sample films again and again, each time by another name, and each poster at an address of
-/// its own, so that no two films share an image.
-private struct FilmFolder {
-    let path: String
-
-    init(films: Int, in scratch: ScratchFolder) throws {
-        path = try scratch.new("films")
-        guard FileManager.default.fileExists(atPath: "sample-data/movies.json") else {
-            throw BenchmarkFailure(description: "scroll wants to run where the folder sample-data is")
-        }
-        try FileManager.default.copyItem(atPath: "sample-data/posters", toPath: path + "/posters")
-        let sample = try JSONSerialization.jsonObject(
-            with: Data(contentsOf: URL(filePath: "sample-data/movies.json")))
-        guard let movies = (sample as? [String: Any])?["movies"] as? [[String: Any]], !movies.isEmpty else {
-            throw BenchmarkFailure(
-                description: "sample-data/movies.json is not the catalogue that scroll knows")
-        }
-        let entries = (0..<films).map { number in
-            var movie = movies[number % movies.count]
-            for key in ["id", "title"] { movie[key] = "\(movie[key] ?? "") \(number)" }
-            movie["poster"] = "\(movie["poster"] ?? "")?film=\(number)"
-            return movie
-        }
-        try JSONSerialization.data(withJSONObject: entries).write(to: URL(filePath: path + "/movies.json"))
-    }
 }

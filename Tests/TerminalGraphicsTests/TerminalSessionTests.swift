@@ -28,8 +28,11 @@ struct TerminalSessionTests {
         return terminal
     }
 
+    /// The modes, and a picture deleted before the alternate screen was left.
     private func isRestored(_ terminal: PseudoTerminal) -> Bool {
-        terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25]
+        let output = String(decoding: terminal.output, as: UTF8.self)
+        return terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25]
+            && output.contains("\u{1B}_Ga=d,d=I,i=7,q=2\u{1B}\\\u{1B}[?2026l")
     }
 
     @Test("entering makes input raw and switches the modes on")

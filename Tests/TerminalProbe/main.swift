@@ -48,6 +48,8 @@ do {
     let session = try TerminalSession()
     var input = TerminalInput(session)
     try session.enter()
+    // As if there were a picture to delete.
+    try session.prepareFarewell(Array("\u{1B}_Ga=d,d=I,i=7,q=2\u{1B}\\".utf8))
     var encoder = FrameEncoder(depth: .ansi16)
     var lines = ["ready"]
     while true {

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+public import ImageCodecs
 import TerminalGraphics
 
 /// A terminal with a program in it: what the program draws appears on a ``VirtualScreen``, and keys are
@@ -35,12 +36,12 @@ public final class PseudoTerminal {
     ///
     /// The environment is `TERM=xterm-256color`, a Swift runtime that prints no backtraces (on a terminal
     /// it would ask for keys after a crash), a program that does not look how much memory the machine has left, and
-    /// what is given.
+    /// what is given. A terminal with pixels in its cells shows pictures; it does not say how many they are.
     public init(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = [:], columns: Int = 80,
-        rows: Int = 24, measure: VirtualScreen.Measure = .scalars
+        rows: Int = 24, measure: VirtualScreen.Measure = .scalars, cellPixels: ImageSize? = nil
     ) throws {
-        screen = VirtualScreen(columns: columns, rows: rows, measure: measure)
+        screen = VirtualScreen(columns: columns, rows: rows, measure: measure, cellPixels: cellPixels)
         var name = [CChar](repeating: 0, count: 128)
         controlling = unsafe name.withUnsafeMutableBufferPointer { buffer in
             unsafe csystem_pty_open(UInt16(columns), UInt16(rows), buffer.baseAddress, buffer.count)

@@ -12,6 +12,8 @@ extension VirtualScreen {
         }
 
         var mode = Mode.ground
+        /// What begins a string: `]`, `P`, `_` or `^`.
+        var introducer: UInt8 = 0
         var sequence: [UInt8] = []
         var character: [UInt8] = []
         var missing = 0
@@ -35,11 +37,13 @@ extension VirtualScreen {
             }
         case .string:
             parser.sequence.append(byte)
-            let ends = byte == 0x07 || parser.sequence.suffix(2) == [0x1B, UInt8(ascii: "\\")]
-            if ends {
+            // Inside of tmux's passthrough every ESC is doubled.
+            let escapes = parser.sequence.dropLast().reversed().prefix { $0 == 0x1B }.count
+            if byte == 0x07 || byte == UInt8(ascii: "\\") && escapes % 2 == 1 {
                 parser.mode = .ground
                 let content = parser.sequence.dropLast(byte == 0x07 ? 1 : 2)
                 strings.append(String(decoding: content, as: UTF8.self))
+                if cellPixels != nil { takePictures(in: Array(content), after: parser.introducer) }
             }
         }
     }
@@ -91,7 +95,9 @@ extension VirtualScreen {
         parser.sequence = []
         switch byte {
         case UInt8(ascii: "["): parser.mode = .control
-        case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"): parser.mode = .string
+        case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"):
+            parser.mode = .string
+            parser.introducer = byte
         case UInt8(ascii: "("), UInt8(ascii: ")"): parser.mode = .charset
         case UInt8(ascii: "7"): savedCursor = cursor
         case UInt8(ascii: "8"): cursor = savedCursor
@@ -143,7 +149,7 @@ extension VirtualScreen {
         }
     }
 
-    private mutating func move(to column: Int, _ row: Int) {
+    mutating func move(to column: Int, _ row: Int) {
         cursor = CellPosition(
             column: min(max(0, column), size.columns - 1), row: min(max(0, row), size.rows - 1))
         wrapsNext = false
@@ -157,7 +163,9 @@ extension VirtualScreen {
         switch part {
         case 0: erase(here..<end)
         case 1: erase(start..<here + 1)
-        case 2: erase(start..<end)
+        case 2:
+            erase(start..<end)
+            if !lines { kitty.erase() }
         default: unknown.append("erase \(part)")
         }
     }

@@ -1,3 +1,4 @@
+public import ImageCodecs
 public import TerminalGraphics
 
 /// A terminal's screen without a terminal: takes a program's output and keeps what a person would
@@ -13,6 +14,8 @@ public struct VirtualScreen: Sendable {
         /// Its colours and attributes.
         public var style = CellStyle()
         var isContinuation = false
+        /// The pixels that were painted over it, by sixels or iTerm2's protocol, since it was written.
+        var tile: Bitmap?
     }
 
     /// How a terminal measures what it is sent.
@@ -38,6 +41,13 @@ public struct VirtualScreen: Sendable {
     /// How often synchronized output ended: frames shown whole.
     public internal(set) var frames = 0
 
+    /// What kitty's protocol has brought.
+    public internal(set) var kitty = KittyPictures()
+    /// How many pictures were painted, by sixels or iTerm2's protocol.
+    public internal(set) var paintings = 0
+    /// The pixels of a cell; nil for a terminal without pictures, which lists their sequences in ``strings`` only.
+    public let cellPixels: ImageSize?
+
     var cells: [Cell]
     var style = CellStyle()
     /// The next character wraps first: the cursor stands behind the last column.
@@ -49,9 +59,10 @@ public struct VirtualScreen: Sendable {
     private var mainScreen: [Cell] = []
 
     /// An empty screen.
-    public init(columns: Int, rows: Int, measure: Measure = .scalars) {
+    public init(columns: Int, rows: Int, measure: Measure = .scalars, cellPixels: ImageSize? = nil) {
         size = CellSize(columns: columns, rows: rows)
         self.measure = measure
+        self.cellPixels = cellPixels
         cells = Array(repeating: Cell(), count: columns * rows)
     }
 

@@ -70,4 +70,39 @@ struct PosterFeedTests {
         try await perform()
         #expect(view(0) == "failed" && view(1) == "picture")
     }
+
+    /// What is to be drawn on another thread.
+    private final class Jobs {
+        var list: [@Sendable () -> PosterFeed.Drawing] = []
+    }
+
+    @Test("a picture in pixels is drawn on another thread, and blocks stand in for it")
+    func pixels() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: PosterFeed.Command.self)
+        var commands = stream.makeAsyncIterator()
+        let jobs = Jobs()
+        let canvas = PixelCanvas(
+            .kitty, cell: ImageSize(width: 8, height: 16), blocks: BlocksCanvas(depth: .trueColour))
+        var feed = PosterFeed(model, commands: continuation, canvas: canvas) { jobs.list.append($0) }
+        feed.setRows(ListRows([picture]), visible: 0..<1)
+        let command = try #require(await commands.next())
+        await command(model)
+        try await eventually { model.counters.running + model.counters.prefetching == 0 }
+        for _ in 0..<2 {
+            guard
+                case .picture(let grid) = feed.view(ofRow: 0, size: Self.size, loader: loader, isMoving: true)
+            else {
+                Issue.record("no picture")
+                return
+            }
+            #expect(grid.pictures.isEmpty && jobs.list.count == 1)
+        }
+        feed.take(jobs.list[0]())
+        guard case .picture(let grid) = feed.view(ofRow: 0, size: Self.size, loader: loader, isMoving: false)
+        else {
+            Issue.record("no picture")
+            return
+        }
+        #expect(grid.pictures.count == 1 && jobs.list.count == 1)
+    }
 }

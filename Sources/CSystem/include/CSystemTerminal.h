@@ -7,7 +7,7 @@
 #include <termios.h>
 
 /// Most bytes csystem_terminal_guard takes.
-#define CSYSTEM_TERMINAL_LEAVE_LIMIT 4096
+#define CSYSTEM_TERMINAL_LEAVE_LIMIT 32768
 
 /// Columns, rows, and the window's pixels (0 where the terminal does not tell): 0, or -1 and errno.
 int csystem_terminal_size(int terminal, unsigned short size[4]);

@@ -7,6 +7,21 @@ public protocol Canvas: Sendable {
     ///
     /// May be called from any thread; takes about a millisecond for a poster of 40 x 30 cells.
     func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid
+
+    /// A faster canvas that draws roughly the same, to stand in for as long as `draw` takes; nil, the default, where `draw`
+    /// is fast itself.
+    var sketch: (any Canvas)? { get }
+
+    /// The pixels that a picture should have to be drawn on so many cells; ``CellSize/pictureSize`` by default.
+    func pictureSize(for size: CellSize) -> ImageSize
+}
+
+extension Canvas {
+    /// None.
+    public var sketch: (any Canvas)? { nil }
+
+    /// Those of cells.
+    public func pictureSize(for size: CellSize) -> ImageSize { size.pictureSize }
 }
 
 extension CellSize {

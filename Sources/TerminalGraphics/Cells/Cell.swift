@@ -16,6 +16,8 @@ struct Cell: Equatable {
         /// The right half of a wide cluster, whose left half is the cell before.
         static let continuation = Glyph(raw: 0x11_0000)
         static let space = Glyph(raw: 0x20)
+        /// What no cell of a grid has: on the screen it stands for something that is not known.
+        static let unknown = Glyph(raw: 0)
         private static let firstCluster: UInt32 = 0x11_0001
 
         private init(raw: UInt32) {

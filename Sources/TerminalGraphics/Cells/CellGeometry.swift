@@ -57,7 +57,7 @@ public struct CellRectangle: Sendable, Hashable {
         rows = origin.row..<origin.row + size.rows
     }
 
-    private init(columns: Range<Int>, rows: Range<Int>) {
+    init(columns: Range<Int>, rows: Range<Int>) {
         self.columns = columns
         self.rows = rows
     }
@@ -71,6 +71,21 @@ public struct CellRectangle: Sendable, Hashable {
     /// What both rectangles cover, without area where they do not meet.
     public func clipped(to other: CellRectangle) -> CellRectangle {
         CellRectangle(columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
+    }
+
+    /// Whether it has no cell.
+    var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
+
+    /// The largest rectangle of this one's cells that has none of another's: above it, below it or beside it.
+    func without(_ other: CellRectangle) -> CellRectangle {
+        let common = clipped(to: other)
+        if common.isEmpty { return self }
+        return [
+            CellRectangle(columns: columns, rows: rows.lowerBound..<common.rows.lowerBound),
+            CellRectangle(columns: columns, rows: common.rows.upperBound..<rows.upperBound),
+            CellRectangle(columns: columns.lowerBound..<common.columns.lowerBound, rows: rows),
+            CellRectangle(columns: common.columns.upperBound..<columns.upperBound, rows: rows),
+        ].max { $0.columns.count * $0.rows.count < $1.columns.count * $1.rows.count } ?? common
     }
 
     /// Whether a cell lies inside.

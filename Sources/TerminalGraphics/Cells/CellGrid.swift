@@ -8,6 +8,9 @@ public struct CellGrid: Sendable {
     public let size: CellSize
 
     var cells: [Cell]
+    /// The pictures that lie over cells. Two never share a cell. What is put over a part of one leaves it the largest rectangle
+    /// of the rest; its other cells show what lies below it.
+    package internal(set) var pictures: [PicturePlacement] = []
     /// Clusters of several scalars; cells hold their numbers.
     private(set) var clusters: [String] = []
     private var clusterNumbers: [String: Int] = [:]
@@ -74,7 +77,8 @@ public struct CellGrid: Sendable {
 extension CellGrid: Equatable {
     /// Whether both grids look the same.
     public static func == (one: CellGrid, other: CellGrid) -> Bool {
-        one.size == other.size && one.cells.indices.allSatisfy { one.shows($0, as: other, at: $0) }
+        one.size == other.size && one.pictures == other.pictures
+            && one.cells.indices.allSatisfy { one.shows($0, as: other, at: $0) }
     }
 }
 
@@ -105,6 +109,10 @@ extension CellGrid {
             }
             column += width
         }
+        cover(
+            CellRectangle(
+                columns: (position.column..<column).clamped(to: area.columns),
+                rows: position.row..<position.row + 1))
         return column - position.column
     }
 
@@ -112,6 +120,7 @@ extension CellGrid {
     public mutating func fill(_ rectangle: CellRectangle, style: CellStyle) {
         let area = rectangle.clipped(to: bounds)
         guard !area.columns.isEmpty else { return }
+        cover(area)
         let blank = Cell(.space, style: style)
         for row in area.rows {
             let start = row * size.columns
@@ -120,11 +129,13 @@ extension CellGrid {
         }
     }
 
-    /// Places another grid, a picture for instance; what lies outside the clip is cut.
+    /// Places another grid with its pictures; what lies outside the clip is cut.
     public mutating func place(_ other: CellGrid, at position: CellPosition, clip: CellRectangle? = nil) {
         let target = CellRectangle(at: position, size: other.size)
         let area = target.clipped(to: clip.map { $0.clipped(to: bounds) } ?? bounds)
         guard let last = area.columns.last else { return }
+        cover(area)
+        pictures += other.pictures.compactMap { $0.moved(by: position, clip: area) }
         for row in area.rows {
             let start = row * size.columns
             let source = (row - position.row) * other.size.columns - position.column
@@ -145,6 +156,12 @@ extension CellGrid {
                 cells[start + last].glyph = .space
             }
         }
+    }
+
+    /// Takes cells from the pictures that lie over them.
+    private mutating func cover(_ area: CellRectangle) {
+        if pictures.isEmpty || area.isEmpty { return }
+        pictures = pictures.compactMap { $0.cut(to: $0.visible.without(area)) }
     }
 
     /// Before columns of a row are overwritten: turns what would be left of wide clusters across

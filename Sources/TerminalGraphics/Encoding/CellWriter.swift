@@ -58,6 +58,9 @@ struct CellWriter {
             contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    /// Sequences that leave the style as it is.
+    mutating func append(_ sequences: [UInt8]) { bytes += sequences }
+
     /// A number in decimal digits.
     mutating func append(number: Int) {
         bytes.append(addingCapacity: 20) { Self.append(number, to: &$0) }

@@ -6,27 +6,56 @@
 /// Not safe for concurrent use: whoever writes to the terminal owns it.
 public struct FrameEncoder: Sendable {
     private var pen: FramePen
+    private var pictures: (any PictureLayer)?
     private var shown: CellGrid?
 
-    /// An encoder for a terminal whose contents are unknown.
+    /// An encoder for a terminal whose contents are unknown. It shows cells alone, and no pictures in pixels.
     /// - Parameter onlyASCII: whether the terminal shows nothing but ASCII; `TerminalText.ascii` says what stands for the
     ///   rest. Default: no.
     public init(depth: ColourDepth, onlyASCII: Bool = false) {
-        pen = FramePen(depth: depth, onlyASCII: onlyASCII)
+        self.init(depth: depth, onlyASCII: onlyASCII, pictures: nil)
     }
 
-    /// Forgets what is on the screen, so that the next frame draws all of it: after a resize, or
+    /// An encoder that sends the pictures of its grids as well.
+    package init(depth: ColourDepth, onlyASCII: Bool = false, pictures: PictureProtocol?) {
+        pen = FramePen(depth: depth, onlyASCII: onlyASCII)
+        self.pictures = pictures?.layer
+    }
+
+    /// Forgets what is on the screen, so that the next frame draws all of it and sends all pictures again: after a resize, or
     /// after another program had the terminal.
     public mutating func invalidate() {
         shown = nil
     }
 
+    /// Whether the last frame has left out pictures, which the next one sends: it should follow at once.
+    package var isUnfinished: Bool { pictures?.isUnfinished ?? false }
+
+    /// What deletes all that the terminal keeps after the last frame; to be written before the screen is left.
+    package var farewell: [UInt8] { pictures?.farewell ?? [] }
+
     /// The bytes that change the screen to a grid, which must be as large as the terminal; none when
     /// nothing has changed. They begin and end in the terminal's own style.
-    public mutating func frame(_ next: CellGrid) -> [UInt8] {
-        defer { shown = next }
-        if let shown, shown.size == next.size { return pen.draw(next, over: shown) }
-        return pen.drawAll(next)
+    public mutating func frame(_ next: CellGrid) -> [UInt8] { frame(next, isMoving: false) }
+
+    /// The same while pictures move, or at rest: pictures that cannot be moved are sent at rest.
+    package mutating func frame(_ next: CellGrid, isMoving: Bool) -> [UInt8] {
+        var (next, old) = (next, shown)
+        if old?.size != next.size { old = nil }
+        let change = pictures?.change(&next, over: old, isMoving: isMoving) ?? PictureChange()
+        shown = next
+        guard var old else { return pen.drawAll(next, change) }
+        for area in change.erased { old.forget(area) }
+        return pen.draw(next, over: old, change)
+    }
+}
+
+extension CellGrid {
+    /// Makes cells such that no cell looks the same.
+    fileprivate mutating func forget(_ area: CellRectangle) {
+        for row in area.rows {
+            for column in area.columns { cells[row * size.columns + column].glyph = .unknown }
+        }
     }
 }
 
@@ -43,25 +72,28 @@ private struct FramePen {
         writer = CellWriter(depth: depth, writesAttributes: true, onlyASCII: onlyASCII)
     }
 
-    mutating func drawAll(_ next: CellGrid) -> [UInt8] {
-        begin()
+    mutating func drawAll(_ next: CellGrid, _ change: PictureChange) -> [UInt8] {
+        begin(after: change.before)
         // Erasing takes the colours in force along, which here are the terminal's own.
         writer.append("\u{1B}[m\u{1B}[2J")
         drawChanges(next, over: CellGrid(size: next.size))
+        writer.append(change.after)
         return end()
     }
 
-    mutating func draw(_ next: CellGrid, over shown: CellGrid) -> [UInt8] {
-        begin()
+    mutating func draw(_ next: CellGrid, over shown: CellGrid, _ change: PictureChange) -> [UInt8] {
+        begin(after: change.before)
         let empty = writer.bytes.count
         drawChanges(next, over: shown)
-        let isUnchanged = writer.bytes.count == empty
+        writer.append(change.after)
+        let isUnchanged = change.before.isEmpty && writer.bytes.count == empty
         let bytes = end()
         return isUnchanged ? [] : bytes
     }
 
-    private mutating func begin() {
+    private mutating func begin(after sequences: [UInt8]) {
         cursor = nil
+        writer.append(sequences)
         writer.append("\u{1B}[?2026h")
     }
 

@@ -8,9 +8,29 @@ internal import ImageCodecs
 package enum ITerm2Graphics {
     /// Shows a picture over its cells, as a PNG file of at most 256 colours. It moves the cursor.
     package static func drawing(of picture: TerminalPicture) -> [UInt8] {
-        let file = PNGEncoder(colours: .palette).encode(picture.bitmap)
-        let cells = "width=\(picture.cells.columns);height=\(picture.cells.rows)"
+        drawing(ofFile: PNGEncoder(colours: .palette).encode(picture.bitmap), over: picture.cells)
+    }
+
+    /// The same for a PNG file.
+    static func drawing(ofFile file: [UInt8], over size: CellSize) -> [UInt8] {
+        let cells = "width=\(size.columns);height=\(size.rows)"
         let head = "\u{1B}]1337;File=inline=1;size=\(file.count);\(cells);preserveAspectRatio=1:"
         return Array(head.utf8) + Data(file).base64EncodedData() + [0x07]
+    }
+
+    /// A part of a picture of our own, given as its PNG file, as a PNG file.
+    static func part(_ part: CellRectangle, ofFile file: [UInt8], cell: ImageSize) -> [UInt8] {
+        guard let whole = try? ImageDecoders.standard.decode(file) else {
+            preconditionFailure("our own PNG file cannot be decoded")
+        }
+        let (column, row, size) = part.pixels(cell: cell)
+        var pixels: [UInt8] = []
+        pixels.reserveCapacity(size.width * size.height * 4)
+        for line in row..<row + size.height {
+            let start = (line * whole.width + column) * 4
+            pixels += whole.pixels[start..<start + size.width * 4]
+        }
+        return PNGEncoder(colours: .palette).encode(
+            Bitmap(width: size.width, height: size.height, pixels: pixels))
     }
 }

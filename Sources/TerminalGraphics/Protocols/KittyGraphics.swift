@@ -15,7 +15,12 @@ package enum KittyGraphics {
     /// Sends a picture, which the terminal keeps under `id` (1 and up) and does not show yet: a PNG file of at most 256
     /// colours, as chunks.
     package static func transmission(of picture: TerminalPicture, id: UInt32) -> [UInt8] {
-        let payload = Data(PNGEncoder(colours: .palette).encode(picture.bitmap)).base64EncodedData()
+        transmission(ofFile: PNGEncoder(colours: .palette).encode(picture.bitmap), id: id)
+    }
+
+    /// The same for a PNG file.
+    static func transmission(ofFile file: [UInt8], id: UInt32) -> [UInt8] {
+        let payload = Data(file).base64EncodedData()
         var bytes: [UInt8] = []
         for start in stride(from: 0, to: payload.count, by: chunkSize) {
             let end = min(payload.count, start + chunkSize)
@@ -31,6 +36,20 @@ package enum KittyGraphics {
     package static func placement(of id: UInt32, number: UInt32 = 1, over cells: CellSize) -> [UInt8] {
         command("a=p,i=\(id),p=\(number),c=\(cells.columns),r=\(cells.rows),C=1")
     }
+
+    /// Shows a part of a picture at the cursor, over the part's cells.
+    static func placement(
+        of id: UInt32, number: UInt32, part: CellRectangle, cell: ImageSize
+    ) -> [UInt8] {
+        let pixels = part.pixels(cell: cell)
+        let source =
+            "x=\(pixels.column),y=\(pixels.row),w=\(pixels.size.width),h=\(pixels.size.height)"
+        return command(
+            "a=p,i=\(id),p=\(number),\(source),c=\(part.columns.count),r=\(part.rows.count),C=1")
+    }
+
+    /// Takes a placement off the screen; the terminal keeps the picture.
+    static func removal(of id: UInt32, number: UInt32) -> [UInt8] { command("a=d,d=i,i=\(id),p=\(number)") }
 
     /// Prepares a picture to be shown by placeholders (kitty 0.28 and later, Ghostty).
     package static func virtualPlacement(of id: UInt32, over cells: CellSize) -> [UInt8] {

@@ -6,8 +6,7 @@ struct SixelColours {
     /// The mean squared error of a channel that is good enough, in squared levels of 255: 38 dB. All 256 colours would take
     /// a third more bytes for photographs.
     private static let error = 10.0
-    /// The number of a pixel that is transparent.
-    static let clear = UInt16.max
+    private static let clear = SixelPixels.clear
 
     /// Red, green and blue, 0 to 100.
     let colours: [SIMD3<Int>]

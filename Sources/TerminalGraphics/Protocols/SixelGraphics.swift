@@ -16,8 +16,16 @@ package enum SixelGraphics {
     /// the last row of the screen is drawn to, terminals scroll; so the cells must end above it. It moves the cursor.
     package static func drawing(of picture: TerminalPicture) -> [UInt8] {
         let bitmap = picture.bitmap
-        let (width, bands) = (bitmap.width, bitmap.height / bandHeight)
         let pixels = SixelColours(of: bitmap)
+        return drawing(
+            SixelPixels(
+                colours: pixels.colours, indices: pixels.indices, width: bitmap.width,
+                height: bitmap.height / bandHeight * bandHeight))
+    }
+
+    /// The same for pixels that have their colours, in whole bands.
+    static func drawing(_ pixels: SixelPixels) -> [UInt8] {
+        let (width, bands) = (pixels.width, pixels.height / bandHeight)
         var bytes = Array("\u{1B}P7;1;q\"1;1;\(width);\(bands * bandHeight)".utf8)
         for (number, colour) in pixels.colours.enumerated() {
             bytes += Array("#\(number);2;\(colour.x);\(colour.y);\(colour.z)".utf8)
@@ -37,14 +45,14 @@ package enum SixelGraphics {
 
     /// The six bits of a band's colours; which colours those are.
     private static func collect(
-        _ band: Int, of pixels: borrowing SixelColours, width: Int, into sixels: inout [UInt8]
+        _ band: Int, of pixels: SixelPixels, width: Int, into sixels: inout [UInt8]
     ) -> [Int] {
         var isUsed = [Bool](repeating: false, count: pixels.colours.count)
         for line in 0..<bandHeight {
             let start = (band * bandHeight + line) * width
             for column in 0..<width {
                 let colour = Int(pixels.indices[start + column])
-                if colour == Int(SixelColours.clear) { continue }
+                if colour == Int(SixelPixels.clear) { continue }
                 sixels[colour * width + column] |= 1 << UInt8(line)
                 isUsed[colour] = true
             }

@@ -18,6 +18,8 @@ public final class TerminalSession: Sendable {
     private let isEntered = Atomic(false)
     /// How another program gets the terminal for a while; nil where the system had no more descriptors.
     let loan = TerminalLoan()
+    /// What is written before the modes are switched off.
+    private let farewell = Lock<[UInt8]>([])
 
     /// Opens the process's terminal, `/dev/tty` by default, and changes nothing yet.
     ///
@@ -69,7 +71,7 @@ public final class TerminalSession: Sendable {
                 .exchanged
         else { return }
         // A terminal that is gone needs no restoring, and nobody could do more about one that fails.
-        try? write(modes.leave)
+        try? write(lastWords)
         var modes = original
         unsafe tcsetattr(descriptor, TCSANOW, &modes)
         tcflush(descriptor, TCIFLUSH)
@@ -104,9 +106,21 @@ public final class TerminalSession: Sendable {
         }
     }
 
+    /// From now on these bytes are written before the modes are switched off, on every way out: what deletes our own
+    /// pictures. At most 30,000. To be called by who enters and leaves, before the terminal gets what is to be deleted.
+    package func prepareFarewell(_ bytes: [UInt8]) throws(TerminalError) {
+        let isNew = farewell.withLock { farewell in
+            defer { farewell = bytes }
+            return farewell != bytes
+        }
+        if isNew, isEntered.load(ordering: .sequentiallyConsistent) { try guardWays() }
+    }
+
+    private var lastWords: [UInt8] { farewell.withLock { $0 } + modes.leave }
+
     private func guardWays() throws(TerminalError) {
         var restored = original
-        let result = unsafe modes.leave.withUnsafeBytes {
+        let result = unsafe lastWords.withUnsafeBytes {
             unsafe csystem_terminal_guard(descriptor, &restored, $0.baseAddress, $0.count)
         }
         try check(result, "terminal guard")

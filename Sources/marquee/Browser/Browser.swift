@@ -35,7 +35,9 @@ final class Browser: Sendable {
         /// Saves a film's poster, and says where.
         let save: @Sendable (Movie, ImageRequest) async -> String
         let depth: ColourDepth
+        /// How pictures are drawn; where the terminal is to be asked, how without an answer.
         let graphics: GraphicsMode
+        let asksForGraphics: Bool
         /// What plays films; nil for nothing.
         let player: Player?
         let interruption: Interruption

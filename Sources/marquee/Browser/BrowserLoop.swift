@@ -20,13 +20,14 @@ final class BrowserLoop {
     private let refresh: (Catalogue) -> Void
     private var state: BrowserState
     private let playing: Playing
-    private var depth: ColourDepth
+    private var graphics: BrowserGraphics
     private var encoder: FrameEncoder
     private var arrivals = 0
     /// The frames that were drawn while the catalogue was read: they turn the sign in the status line.
     private var turns = 0
     private let began = MonotonicClock.now
     private var accents = PosterAccents()
+    private let onlyASCII = Terminal.showsOnlyASCII(STDOUT_FILENO)
     private var isDone = false
     /// Why there is nothing to show.
     private var failureToOpen: (any Error)?
@@ -44,12 +45,9 @@ final class BrowserLoop {
         state = BrowserState(
             size: CellSize(columns: 80, rows: 24), hasPosters: subject.graphics != .none)
         playing = Playing(terminal: terminal, interruption: subject.interruption, mailbox: mailbox)
-        depth = subject.depth
-        encoder = Self.encoder(depth)
-    }
-
-    private static func encoder(_ depth: ColourDepth) -> FrameEncoder {
-        FrameEncoder(depth: depth, onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO))
+        graphics = BrowserGraphics(subject)
+        encoder = graphics.encoder(onlyASCII: onlyASCII)
+        for pane in PosterFeed.Pane.allCases { self.feeds[pane].use(graphics.canvas) }
     }
 
     /// Runs until the person quits or the terminal is gone.
@@ -76,7 +74,7 @@ final class BrowserLoop {
         let isAgeing = if case .outOfDate = state.catalogue { true } else { false }
         return [
             state.motion.nextDeadline(now: now), isBusy ? now + Self.statusInterval : nil,
-            isAgeing ? now + Self.ageInterval : nil,
+            isAgeing ? now + Self.ageInterval : nil, encoder.isUnfinished ? now : nil,
         ].compactMap(\.self).min()
     }
 
@@ -120,20 +118,27 @@ final class BrowserLoop {
         }
     }
 
-    /// Asks the terminal for its name, unless the environment says that it shows all colours.
+    /// Asks the terminal what it can show.
     private func ask() {
-        guard depth > .none, depth < .trueColour else { return }
         // Losing the error is right: a terminal that is gone fails at the next frame too.
-        try? terminal.write(TerminalVersion.query)
+        try? terminal.write(graphics.questions)
     }
 
-    private func hear(_ answer: [UInt8]) {
-        guard let name = TerminalVersion.name(in: answer), TerminalVersion.showsTrueColour(name),
-            depth > .none
-        else { return }
-        depth = .trueColour
-        encoder = Self.encoder(depth)
-        for pane in PosterFeed.Pane.allCases { feeds[pane].use(subject.graphics.canvas(depth: depth)) }
+    private func hear(_ answer: [UInt8]) { learn { $0.take(answer) } }
+
+    /// Takes up something about the terminal, and draws all pictures anew where that changes them.
+    private func learn(_ take: (inout BrowserGraphics) -> Void) {
+        let before = graphics.appearance
+        take(&graphics)
+        let appearance = graphics.appearance
+        if appearance == before { return }
+        if appearance.way != before.way || appearance.depth != before.depth {
+            // The new one knows nothing of the pictures that this one has sent. A terminal that is gone fails at the next frame.
+            try? terminal.write(encoder.farewell)
+            encoder = graphics.encoder(onlyASCII: onlyASCII)
+        }
+        for pane in PosterFeed.Pane.allCases { feeds[pane].use(graphics.canvas) }
+        tellRows()
     }
 
     private func suspend() {
@@ -197,6 +202,7 @@ final class BrowserLoop {
 
     private func readSize() {
         guard let size = terminal.size else { return }
+        learn { $0.take(cell: size.cell) }
         let effects = state.resize(to: size.cells, cellAspect: size.cellAspect)
         perform(effects)
         tellRows()
@@ -214,7 +220,8 @@ final class BrowserLoop {
     }
 
     private func rows(in cells: CellSize) -> ListRows {
-        ListRows(count: state.list.rows.count) {
+        let size = graphics.canvas?.pictureSize(for: cells) ?? cells.pictureSize
+        return ListRows(count: state.list.rows.count) {
             [
                 rows = state.list.rows, films = state.list.films, poster = subject.poster,
                 hasPosters = state.layout.hasPosters
@@ -222,7 +229,7 @@ final class BrowserLoop {
             guard hasPosters, let address = films.catalogue.movies[rows[row]].poster,
                 case .success(var request) = poster(address, films.base)
             else { return nil }
-            request.targetSize = cells.pictureSize
+            request.targetSize = size
             return request
         }
     }
@@ -253,9 +260,11 @@ final class BrowserLoop {
             state: state, status: status, accent: accent, source: subject.name, progress: subject.progress,
             poster: { [self] in view(.list, ofRow: $0, size: $1) },
             posterInFull: { [self] in view(.film, ofRow: $0, size: $1) })
-        let bytes = encoder.frame(screen.draw())
+        let bytes = encoder.frame(
+            screen.draw(), isMoving: state.motion.isDragging || state.motion.isGliding)
         guard !bytes.isEmpty else { return }
         do {
+            try terminal.prepareFarewell(encoder.farewell)
             try terminal.write(bytes)
         } catch {
             isDone = true
@@ -266,7 +275,8 @@ final class BrowserLoop {
     private var accent: CellColour {
         for pane in [PosterFeed.Pane.list, .film] {
             guard let image = feeds[pane].image(ofRow: state.list.selected) else { continue }
-            return accents.accent(of: image.bitmap, key: image.key, depth: depth) ?? .standard
+            return accents.accent(of: image.bitmap, key: image.key, depth: graphics.appearance.depth)
+                ?? .standard
         }
         return .standard
     }

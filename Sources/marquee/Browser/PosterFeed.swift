@@ -37,12 +37,15 @@ struct PosterFeed {
         let cells: CellGrid
         /// The canvas that drew it, by its number.
         let canvas: Int
+        /// Whether it stands in for one that takes longer to draw.
+        let isSketch: Bool
     }
 
     /// How many rows to each side of the last drawn one keep their pictures when there are too many: of small pictures, and
     /// of large ones.
     private static let (reach, largeReach) = (64, 4)
-    /// A picture of more cells takes so long to draw that a key would wait for it: it is drawn on another thread.
+    /// A picture of more cells takes so long to draw that a key would wait for it: it is drawn on another thread. So is one in
+    /// pixels, for which a sketch stands in.
     private static let largest = 600
 
     let model: ImageListModel
@@ -123,11 +126,13 @@ struct PosterFeed {
             if let old { return .picture(old.cells) }
             return .loading(progress.expected.map { Double(progress.received) / Double(max(1, $0)) })
         case .placeholder:
-            if let old { return .picture(old.cells) }
-            guard let cached = loader.cachedImage(for: request) else { return .placeholder }
+            if let old, !old.isSketch { return .picture(old.cells) }
+            guard let cached = loader.cachedImage(for: request) else {
+                return old.map { .picture($0.cells) } ?? .placeholder
+            }
             image = (cached.bitmap, Subject(image: cached))
         }
-        if old?.subject != image.subject {
+        if old?.subject != image.subject || old?.isSketch == true {
             draw(image.bitmap, image.subject, row, request.key, size, isMoving: isMoving)
         }
         return drawing(of: request.key, size).map { .picture($0.cells) } ?? .placeholder
@@ -163,17 +168,21 @@ struct PosterFeed {
         let isLarge = size.columns * size.rows > Self.largest
         let reach = isLarge ? Self.largeReach : Self.reach
         if drawn.count > 4 * reach { drawn = drawn.filter { abs($0.value.row - row) <= reach } }
-        let draw = { @Sendable [canvasNumber] in
+        let draw = { @Sendable [canvasNumber] (canvas: any Canvas, isSketch: Bool) in
             Drawing(
                 key: key, row: row, subject: subject, cells: canvas.draw(bitmap, size: size),
-                canvas: canvasNumber)
+                canvas: canvasNumber, isSketch: isSketch)
         }
-        guard isLarge else {
-            drawn[key] = draw()
-            return
+        if !isLarge {
+            guard let sketch = canvas.sketch else {
+                drawn[key] = draw(canvas, false)
+                return
+            }
+            // A preview stays until the picture that replaces it is drawn.
+            if drawing(of: key, size) == nil { drawn[key] = draw(sketch, true) }
         }
-        guard !isDrawingElsewhere, !isMoving else { return }
+        guard !isDrawingElsewhere, !isLarge || !isMoving else { return }
         isDrawingElsewhere = true
-        drawElsewhere(draw)
+        drawElsewhere { draw(canvas, false) }
     }
 }

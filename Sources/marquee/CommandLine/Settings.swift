@@ -20,7 +20,7 @@ struct Settings: Sendable {
     let colourDepth: ColourDepth
     /// How pictures are drawn; where the terminal is to be asked, how without an answer.
     let graphics: GraphicsMode
-    /// Whether `show` and `list --posters` ask the terminal how it draws pictures: nothing else was said.
+    /// Whether the terminal is asked how it draws pictures: nothing else was said.
     let asksForGraphics: Bool
     var downloads = ImageDownloader.Configuration()
     var transport = CurlTransport.Configuration()

@@ -47,7 +47,8 @@ enum BrowseCommand: Command {
             save: {
                 await SavedPoster.save($0, $1, opened.loader, in: FileManager.default.currentDirectoryPath)
             },
-            depth: session.settings.colourDepth, graphics: session.settings.graphics, player: player,
+            depth: session.settings.colourDepth, graphics: session.settings.graphics,
+            asksForGraphics: session.settings.asksForGraphics, player: player,
             interruption: session.interruption)
         let browser = Browser(
             terminal: terminal, loader: session.imageLoader(over: opened, pressure: .system),

@@ -1,5 +1,6 @@
 import ImageCodecs
 import TerminalGraphics
+import TestSupport
 import Testing
 
 @Suite("Pictures as sixels", .timeLimit(.minutes(30)))

@@ -80,4 +80,21 @@ struct StrangersTests {
         let iterm2 = ITerm2Graphics.drawing(of: picture)
         #expect(Double(iterm2.count) <= 0.4 * Double(try chafa("iterm", poster, cells: "20x15").count))
     }
+
+    @Test(
+        "blocks are no more bytes than chafa's, over the posters",
+        .enabled(if: has("chafa"), "chafa is not installed"))
+    func blocks() throws {
+        let cells = CellSize(columns: 20, rows: 15)
+        var (ours, theirs) = (0, 0)
+        for poster in Self.posters {
+            let (path, output) = (Pictures.path(ofPoster: poster), folder.file("blocks"))
+            try #require(
+                unsafe system("chafa -f symbols -c full --stretch -s 20x15 '\(path)' >\(output)") == 0)
+            theirs += try Data(contentsOf: URL(filePath: output)).count
+            let grid = BlocksCanvas(depth: .trueColour).draw(try Pictures.poster(poster), size: cells)
+            ours += InlineEncoder(depth: .trueColour).lines(of: grid).count
+        }
+        #expect(ours <= theirs)
+    }
 }

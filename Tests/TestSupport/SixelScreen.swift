@@ -1,19 +1,22 @@
-import ImageCodecs
+public import ImageCodecs
 
 /// What a terminal shows of a sixel drawing; written for the tests, from DEC STD 070.
-struct SixelScreen {
+public struct SixelScreen {
     private(set) var pixels: [SIMD4<UInt8>]
-    let width: Int
-    let height: Int
+    /// In pixels.
+    public let width: Int
+    /// In pixels.
+    public let height: Int
     /// Runs of the same character that are written out although a count is shorter.
-    private(set) var longestPlainRun = 0
+    public private(set) var longestPlainRun = 0
 
-    var bitmap: Bitmap {
+    /// What is seen.
+    public var bitmap: Bitmap {
         Bitmap(width: width, height: height, pixels: pixels.flatMap { [$0.x, $0.y, $0.z, $0.w] })
     }
 
     /// Nil for what is no sixel drawing of the form `ESC P 7;1;q "1;1;W;H ... ESC \`, or draws beyond its size.
-    init?(_ bytes: [UInt8]) {
+    public init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
         func number() -> Int? {
             let digits = rest.prefix { (0x30...0x39).contains($0) }

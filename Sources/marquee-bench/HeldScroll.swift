@@ -1,0 +1,215 @@
+import CatalogueService
+import Foundation
+import ImageCodecs
+import TerminalGraphics
+import TestSupport
+
+/// One run of the browser, and what was seen of it.
+struct HeldScroll {
+    private static let down = "\u{1B}[B"
+    private static let up = "\u{1B}[A"
+    private static let pressesAtOnce = 100
+    private static let singlePresses = 20
+    /// The private mode that holds while a frame is written.
+    private static let synchronizedOutput = 2026
+    /// What the browser takes for a cell's pixels where it is not told.
+    private static let cell = ImageSize(width: 8, height: 16)
+    /// What the browser takes for the end of a burst, in seconds.
+    private static let burstPause = 0.120
+
+    /// What frames cost.
+    struct Cost {
+        var frames = 0
+        var bytes = 0
+        var processorTime = 0.0
+
+        static func + (one: Cost, other: Cost) -> Cost {
+            Cost(
+                frames: one.frames + other.frames, bytes: one.bytes + other.bytes,
+                processorTime: one.processorTime + other.processorTime)
+        }
+        var milliseconds: Double { processorTime / Double(frames) * 1000 }
+        var bytesAFrame: Double { Double(bytes) / Double(frames) }
+    }
+
+    private(set) var cost = Cost()
+    private(set) var costInMemory = Cost()
+    private(set) var loadsWhileHeld = 0
+    private(set) var longestGap = 0.0
+    private(set) var startTimes: [Double] = []
+    private(set) var pictureTimes: [Double] = []
+    private(set) var restBytes: [Double] = []
+    private(set) var sentWhileHeld = 0
+    private(set) var sentAgain = 0
+    private(set) var sent = 0
+    /// In bytes.
+    private(set) var memory = 0.0
+    private(set) var highWaterMark = 0.0
+
+    private let service: CatalogueService
+    private let terminal: PseudoTerminal
+    private let films: Int
+    private var selected = 1
+    private var lastPress = ContinuousClock.now
+
+    init(
+        _ service: CatalogueService, films: Int, cache: String, memory: Int, graphics: GraphicsMode,
+        columns: Int, lines: Int
+    ) throws {
+        self.service = service
+        self.films = films
+        terminal = try PseudoTerminal(
+            try Program.path("marquee"),
+            [
+                "--catalogue", "http://127.0.0.1:\(service.port)/movies.json", "--cache-dir", cache,
+                "--memory-size", "\(memory)M", "--graphics", graphics.rawValue,
+            ],
+            environment: ["COLORTERM": "truecolor"], columns: columns, rows: lines,
+            cellPixels: graphics == .blocks ? nil : Self.cell)
+    }
+
+    /// Holds the key for so many presses in bursts, then presses it a few times singly, and quits.
+    mutating func scroll(presses: Int) throws {
+        for first in stride(from: 0, to: presses, by: Self.pressesAtOnce) {
+            cost = try cost + hold(min(Self.pressesAtOnce, presses - first))
+            pictureTimes.append(Self.seconds(since: lastPress) - Self.burstPause)
+            memory = max(memory, try memory("RssAnon"))
+        }
+        for _ in 0..<Self.singlePresses { try pressOnce() }
+        _ = try hold(Self.singlePresses, step: -1)
+        let (held, strings) = (sentWhileHeld, terminal.screen.strings.count)
+        for step in [1, -1, 1, -1, 1] {
+            costInMemory = try costInMemory + hold(Self.singlePresses, step: step)
+        }
+        // What is painted is sent again wherever it comes to rest. So few films have no picture in common.
+        sentAgain =
+            terminal.screen.paintings > 0
+            ? sentWhileHeld - held : Self.repeated(in: terminal.screen.strings[strings...])
+        sent = picturesSent
+        highWaterMark = try memory("VmHWM")
+        terminal.type("q")
+        guard terminal.waitForEnd() == .exited(0) else {
+            throw BenchmarkFailure(description: "the browser did not end in order")
+        }
+    }
+
+    /// A burst, and the rest after it until the pictures are there.
+    private mutating func hold(_ presses: Int, step: Int = 1) throws -> Cost {
+        try wait("a screen at rest") { [self] in isAtRest($0) }
+        let requests = service.statistics.requests
+        let frames = terminal.screen.frames
+        let bytes = terminal.output.count
+        let pictures = picturesSent
+        let time = try processorTimeNow()
+        let key = step > 0 ? Self.down : Self.up
+        // Two at once, because the first alone is a single press, which may load.
+        terminal.type(key + key)
+        lastPress = .now
+        selected += 2 * step
+        try waitForSelection()
+        for _ in 2..<max(2, presses) {
+            longestGap = max(longestGap, Self.seconds(since: lastPress))
+            lastPress = .now
+            terminal.type(key)
+            selected += step
+            try waitForSelection()
+        }
+        let cost = Cost(
+            frames: terminal.screen.frames - frames, bytes: terminal.output.count - bytes,
+            processorTime: try processorTimeNow() - time)
+        loadsWhileHeld += service.statistics.requests - requests
+        sentWhileHeld += picturesSent - pictures
+        let end = terminal.output.count
+        try wait("the pictures after a burst") { [self] in isWithoutPlaceholder($0) }
+        restBytes.append(Double(terminal.output.count - end))
+        return cost
+    }
+
+    /// How many files came more than once by kitty's protocol.
+    private static func repeated(in strings: ArraySlice<String>) -> Int {
+        var files: [String] = []
+        for string in strings {
+            let parts = string.split(separator: ";", maxSplits: 1)
+            if string.hasPrefix("Ga=t,") { files.append("") }
+            if parts.count == 2, !files.isEmpty { files[files.count - 1] += parts[1] }
+        }
+        return files.count - Set(files).count
+    }
+
+    private var picturesSent: Int { terminal.screen.kitty.transmissions + terminal.screen.paintings }
+
+    private mutating func pressOnce() throws {
+        try wait("a screen at rest") { [self] in isAtRest($0) }
+        // What came before is to be no burst with it.
+        while Self.seconds(since: lastPress) < 2 * Self.burstPause { poll(nil, 0, 10) }
+        let requests = service.statistics.requests
+        lastPress = .now
+        terminal.type(Self.down)
+        selected += 1
+        while service.statistics.requests == requests, Self.seconds(since: lastPress) < 1 { sched_yield() }
+        startTimes.append(Self.seconds(since: lastPress))
+        try waitForSelection()
+    }
+
+    // MARK: What is on the screen
+
+    private func waitForSelection() throws {
+        try wait("film \(selected)") { [self] in $0.text(ofRow: 0).contains(" \(selected)/\(films) ") }
+    }
+
+    /// No poster is on its way, and none of the visible ones is missing.
+    private func isAtRest(_ screen: VirtualScreen) -> Bool {
+        let status = screen.text(ofRow: screen.size.rows - 1)
+        return status.contains(" 0 loading ") && status.contains(" 0 deferred ")
+            && isWithoutPlaceholder(screen)
+    }
+
+    /// Placeholders are the only thing in the browser with lines at their left side: in the list, and of the selected film
+    /// beside it.
+    private func isWithoutPlaceholder(_ screen: VirtualScreen) -> Bool {
+        (1..<screen.size.rows - 1).allSatisfy { row in
+            !"╭│╰".contains(screen.cell(column: 1, row: row).text)
+                && !screen.text(ofRow: row).contains { "╭╰".contains($0) }
+                && !isInBlocks(screen, row: row)
+        }
+    }
+
+    /// Whether a row's poster is still to be drawn in pixels.
+    private func isInBlocks(_ screen: VirtualScreen, row: Int) -> Bool {
+        let cell = screen.cell(column: 1, row: row)
+        return screen.cellPixels != nil && (cell.text != " " || cell.style.background != .standard)
+            && screen.tile(column: 1, row: row) == nil
+    }
+
+    private func wait(_ what: String, until isReached: (VirtualScreen) -> Bool) throws {
+        // Only whole frames count: the rest of one that is not read would keep the browser from its next key.
+        let isWholeAndReached = { !$0.modes.contains(Self.synchronizedOutput) && isReached($0) }
+        guard terminal.waits(seconds: 30, until: isWholeAndReached) else {
+            throw BenchmarkFailure(
+                description: "waited in vain for \(what):\n" + terminal.screen.rows.joined(separator: "\n"))
+        }
+    }
+
+    // MARK: What the system says
+
+    /// Seconds that all threads of the browser have had of a processor.
+    private func processorTimeNow() throws -> Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard unsafe clock_getcpuclockid(terminal.process, &clock) == 0,
+            unsafe clock_gettime(clock, &time) == 0
+        else {
+            throw BenchmarkFailure(description: "the system does not tell the browser's processor time")
+        }
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    /// A line of the browser's status, in bytes.
+    private func memory(_ name: String) throws -> Double {
+        Double(try PeakMemory.kibibytes(name, of: "\(terminal.process)")) * 1024
+    }
+
+    private static func seconds(since start: ContinuousClock.Instant) -> Double {
+        start.duration(to: .now) / .seconds(1)
+    }
+}

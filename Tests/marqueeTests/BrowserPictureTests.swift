@@ -1,0 +1,101 @@
+import Glibc
+import ImageCodecs
+import TerminalGraphics
+import TestSupport
+import TestTraits
+import Testing
+
+/// The browser on terminals that show pixels.
+@Suite("The browser's pictures in pixels", .serialized, .ownThread, .timeLimit(.minutes(30)))
+struct BrowserPictureTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func started(_ arguments: [String]) throws -> PseudoTerminal {
+        try PseudoTerminal(
+            BuiltProgram.path("marquee"), arguments,
+            environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path],
+            cellPixels: ImageSize(width: 8, height: 16))
+    }
+
+    /// Waits for a whole frame with at least two posters in pixels.
+    private func showsPictures(_ terminal: PseudoTerminal) -> Bool {
+        terminal.waits { screen in
+            !screen.modes.contains(2026) && cellsOfPictures(screen) >= 40
+        }
+    }
+
+    private func cellsOfPictures(_ screen: VirtualScreen) -> Int {
+        (0..<screen.size.rows).reduce(0) { sum, row in
+            sum + (0..<screen.size.columns).count { screen.tile(column: $0, row: row) != nil }
+        }
+    }
+
+    @Test(
+        "posters are pictures, also after scrolling and in another size, and nothing is left of them",
+        arguments: ["kitty", "iterm2", "sixel"])
+    func protocols(way: String) throws {
+        let terminal = try started(["--graphics", way])
+        try #require(showsPictures(terminal), "\(terminal.screen.rows)")
+        terminal.type("jjjj")
+        try #require(terminal.waits { $0.rows.contains { $0.contains("Les Vampires") } })
+        #expect(showsPictures(terminal))
+        terminal.resize(columns: 100, rows: 30)
+        #expect(showsPictures(terminal))
+        terminal.type("\r")
+        #expect(showsPictures(terminal))
+        terminal.type("\u{3}")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(terminal.screen.unknown.isEmpty)
+        #expect(terminal.screen.kitty.pictures.isEmpty && terminal.screen.kitty.strangers.isEmpty)
+        #expect(terminal.screen.modes == [7, 25])
+    }
+
+    @Test(
+        "kitty's pictures are deleted when the program is killed or crashes",
+        arguments: [SIGTERM, SIGHUP, SIGINT, SIGSEGV])
+    func killed(signal: Int32) throws {
+        let terminal = try started(["--graphics", "kitty"])
+        try #require(showsPictures(terminal))
+        #expect(!terminal.screen.kitty.pictures.isEmpty)
+        terminal.send(signal)
+        let ending = terminal.waitForEnd()
+        #expect(ending != nil && ending != .exited(0))
+        #expect(terminal.screen.kitty.pictures.isEmpty && terminal.screen.kitty.strangers.isEmpty)
+        #expect(terminal.screen.modes == [7, 25])
+    }
+
+    @Test("a stop deletes the pictures, and going on sends them again")
+    func stopped() throws {
+        let script = "set -m; \"$0\" --graphics kitty; echo stopped; read line; fg"
+        let terminal = try PseudoTerminal(
+            "/bin/sh", ["-c", script, BuiltProgram.path("marquee")],
+            environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path],
+            cellPixels: ImageSize(width: 8, height: 16))
+        try #require(showsPictures(terminal))
+        terminal.type("\u{1A}")
+        try #require(terminal.waits { $0.row(containing: "stopped") != nil })
+        #expect(terminal.screen.kitty.pictures.isEmpty)
+        terminal.type("\r")
+        #expect(showsPictures(terminal))
+        terminal.type("\u{3}")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(terminal.screen.kitty.pictures.isEmpty)
+    }
+
+    @Test(
+        "without a word of the user the terminal says how it shows pictures",
+        arguments: [("\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[?62c", true), ("\u{1B}[6;16;8t\u{1B}[?62;4c", false)])
+    func asked(answers: String, isKitty: Bool) throws {
+        let terminal = try started([])
+        try #require(terminal.waits { $0.rows.contains { $0.contains("A Trip to the Moon") } })
+        #expect(cellsOfPictures(terminal.screen) == 0)
+        terminal.type(answers)
+        #expect(showsPictures(terminal))
+        #expect(terminal.screen.kitty.pictures.isEmpty == !isKitty)
+        terminal.type("\u{3}")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(terminal.screen.kitty.pictures.isEmpty)
+    }
+}
