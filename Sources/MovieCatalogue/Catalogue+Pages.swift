@@ -11,24 +11,26 @@ extension Catalogue {
             name: name, movies: movies + more, problems: problems + pages.flatMap(\.problems))
     }
 
-    /// The same films with whole addresses for their posters.
-    public func resolvingPosters(against base: URL) -> Catalogue {
+    /// The same films with whole addresses for their posters, and for the films themselves.
+    public func resolvingAddresses(against base: URL) -> Catalogue {
+        func whole(_ address: String?) -> String? {
+            address.flatMap { URL(string: $0, relativeTo: base)?.absoluteString } ?? address
+        }
         let movies = movies.map { movie in
-            guard let poster = movie.poster, let url = URL(string: poster, relativeTo: base) else {
-                return movie
-            }
-            return movie.with(poster: url.absoluteString)
+            movie.poster == nil && movie.media == nil
+                ? movie : movie.with(poster: whole(movie.poster), media: whole(movie.media))
         }
         return Catalogue(name: name, movies: movies, problems: problems)
     }
 }
 
 extension Movie {
-    /// The same film with another address for its poster.
-    fileprivate func with(poster: String) -> Movie {
+    /// The same film with other addresses.
+    fileprivate func with(poster: String?, media: String?) -> Movie {
         Movie(
             id: id, title: title, originalTitle: originalTitle, year: year, director: director,
             country: country, minutes: minutes, genres: genres, overview: overview, score: score,
-            poster: poster, rating: rating, votes: votes, createdAt: createdAt, updatedAt: updatedAt)
+            poster: poster, media: media, rating: rating, votes: votes, createdAt: createdAt,
+            updatedAt: updatedAt)
     }
 }

@@ -23,13 +23,15 @@ public struct Catalogue: Sendable, Hashable {
     ///
     ///     {"name": "Silents", "movies": [{"id": "nosferatu", "title": "Nosferatu", "originalTitle": "…",
     ///       "year": 1922, "director": "F. W. Murnau", "country": "Germany", "minutes": 94,
-    ///       "genres": ["Horror"], "overview": "…", "score": 8.1, "poster": "posters/nosferatu.jpg"}]}
+    ///       "genres": ["Horror"], "overview": "…", "score": 8.1, "poster": "posters/nosferatu.jpg",
+    ///       "media": "films/nosferatu.mkv"}]}
     ///
     ///     <catalogue name="Silents"><movie id="nosferatu"><title>Nosferatu</title><year>1922</year>
     ///       <director>F. W. Murnau</director><genres><genre>Horror</genre></genres></movie></catalogue>
     ///
-    /// In JSON a bare array of films does as well. Required are id and title. `rating`, `votes`, `created_at` and
-    /// `updated_at` are read where a library has added them; what else a film has and is not named above is ignored.
+    /// In JSON a bare array of films does as well. Required are id and title. `poster`, and `media`, the film itself, are
+    /// paths or addresses, relative to the catalogue. `rating`, `votes`, `created_at` and `updated_at` are read where a
+    /// library has added them; what else a film has and is not named above is ignored.
     /// - Throws: what is wrong with the document, and in XML on which line; where no film of several is right, what is
     ///   wrong with the first.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {

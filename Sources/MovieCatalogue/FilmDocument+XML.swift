@@ -9,8 +9,8 @@ extension FilmDocument {
     private static let types: Set<String> = ["number", "boolean", "null", "array", "object"]
     private static let numbers: Set<String> = ["year", "minutes", "score", "rating", "votes"]
     private static let texts: Set<String> = [
-        "id", "title", "originalTitle", "director", "country", "overview", "poster", "created_at",
-        "updated_at",
+        "id", "title", "originalTitle", "director", "country", "overview", "poster", "media",
+        "created_at", "updated_at",
     ]
 
     /// Reads a document whose root is one `<movie>`, in UTF-8.

@@ -1,37 +1,64 @@
-/// Films found by what a person types: every word must stand somewhere in title, original title, director or year,
-/// case and accents aside. The texts are folded once, into one piece of memory, so that each letter typed costs a scan of
-/// that and no more.
+/// Films found by what a person types: every word must stand somewhere in titles, director, year, country or genres, or,
+/// from three letters on, in the overview; case and accents aside. The texts are folded once, into one piece of memory, so
+/// that each letter typed costs a scan of that and no more.
 public struct FilmIndex: Sendable {
+    /// Where the folded texts of a film end. They begin where those of the film before end.
+    private struct Ends {
+        /// Of title and original title.
+        var titles: Int
+        /// Of the other short ones.
+        var facts: Int
+        /// Of the overview, and so of all.
+        var overview: Int
+    }
+
     /// The folded texts of all films, in UTF-8, one after the other.
     private var texts: [UInt8] = []
-    /// Where each film's text ends, and the next one's begins.
-    private var ends: [Int] = []
+    private var films: [Ends] = []
 
     /// An index of these films; its numbers are theirs.
     public init(_ movies: [Movie]) {
-        ends.reserveCapacity(movies.count)
+        films.reserveCapacity(movies.count)
         for movie in movies {
-            FoldedText.append(movie.title, to: &texts)
-            for text in [movie.originalTitle, movie.director, movie.year.map(String.init)].compactMap(\.self)
-            {
-                texts.append(UInt8(ascii: " "))
-                FoldedText.append(text, to: &texts)
+            var ends = Ends(titles: 0, facts: 0, overview: 0)
+            for field in FilterWords.Field.allCases {
+                if let text = field.text(of: movie) {
+                    texts.append(UInt8(ascii: " "))
+                    FoldedText.append(text, to: &texts)
+                }
+                switch field {
+                case .title, .originalTitle: ends.titles = texts.count
+                case .director, .year, .country, .genres: ends.facts = texts.count
+                case .overview: ends.overview = texts.count
+                }
             }
-            ends.append(texts.count)
+            films.append(ends)
         }
     }
 
-    /// The numbers of the films that match, in order; all of them for an empty text.
-    public func matches(_ text: String) -> [Int] {
-        let words = FoldedText.fold(text).split(separator: " ").map { Array($0.utf8) }
-        if words.isEmpty { return Array(ends.indices) }
+    /// The numbers of the films that match, in order; all of them without words.
+    public func matches(_ words: FilterWords) -> [Int] {
+        let inOverview = words.words.map(FilterWords.isForOverview)
+        return films(in: words) { ends, word in inOverview[word] ? ends.overview : ends.facts }
+    }
+
+    /// Those of them that have every word in a title.
+    public func titleMatches(_ words: FilterWords) -> [Int] { films(in: words) { ends, _ in ends.titles } }
+
+    /// The films in whose texts, up to an end that is given for each word, every word stands.
+    private func films(in words: FilterWords, upTo end: (Ends, Int) -> Int) -> [Int] {
+        let words = words.words
+        if words.isEmpty { return Array(films.indices) }
         let texts = texts.span
         var matches: [Int] = []
         var start = 0
-        for (film, end) in ends.enumerated() {
-            let range = start..<end
-            if words.allSatisfy({ Self.holds(texts, in: range, $0.span) }) { matches.append(film) }
-            start = end
+        for (film, ends) in films.enumerated() {
+            var hasAll = true
+            for (number, word) in words.enumerated() where hasAll {
+                hasAll = Self.holds(texts, in: start..<end(ends, number), word.span)
+            }
+            if hasAll { matches.append(film) }
+            start = ends.overview
         }
         return matches
     }

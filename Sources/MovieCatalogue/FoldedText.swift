@@ -16,21 +16,70 @@ package enum FoldedText {
 
     /// Appends the folded text as UTF-8.
     static func append(_ text: String, to bytes: inout [UInt8]) {
-        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
-            bytes.append(contentsOf: fold(text).utf8)
-            return
-        }
         let start = bytes.count
         var isSeparated = false
-        for byte in text.utf8 {
+        func append(_ byte: UInt8) {
             if byte.isWhitespace {
                 isSeparated = bytes.count > start
-                continue
+                return
             }
             if isSeparated { bytes.append(UInt8(ascii: " ")) }
             isSeparated = false
-            bytes.append((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte)
+            bytes.append(byte)
         }
+        for scalar in text.unicodeScalars {
+            if scalar.isASCII {
+                append(lowercased(UInt8(scalar.value)))
+            } else {
+                for byte in folded(scalar).utf8 { append(byte) }
+            }
+        }
+    }
+
+    /// One scalar folded, spaces as they are; empty for a mark.
+    private static func folded(_ scalar: Unicode.Scalar) -> String {
+        var folded = ""
+        for scalar in scalar.properties.lowercaseMapping.unicodeScalars { append(scalar, to: &folded) }
+        return folded
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// Where words stand in a text: the characters that each touches, in order and apart from one another.
+    /// - Parameter words: folded, in UTF-8, without spaces.
+    static func ranges(of words: [[UInt8]], in text: String) -> [Range<String.Index>] {
+        // The folded text without collapsing its spaces, which no word has, and the character that each byte comes of.
+        var bytes: [UInt8] = []
+        var sources: [Int] = []
+        var characters: [Range<String.Index>] = []
+        for index in text.indices {
+            for scalar in text[index].unicodeScalars {
+                if scalar.isASCII {
+                    bytes.append(lowercased(UInt8(scalar.value)))
+                } else {
+                    bytes += folded(scalar).utf8
+                }
+            }
+            sources += repeatElement(characters.count, count: bytes.count - sources.count)
+            characters.append(index..<text.index(after: index))
+        }
+        var isFound = [Bool](repeating: false, count: characters.count)
+        for word in words where !word.isEmpty && word.count <= bytes.count {
+            for start in 0...bytes.count - word.count where bytes[start...].starts(with: word) {
+                for byte in start..<start + word.count { isFound[sources[byte]] = true }
+            }
+        }
+        var ranges: [Range<String.Index>] = []
+        for (range, isFound) in zip(characters, isFound) where isFound {
+            if let last = ranges.last, last.upperBound == range.lowerBound {
+                ranges[ranges.count - 1] = last.lowerBound..<range.upperBound
+            } else {
+                ranges.append(range)
+            }
+        }
+        return ranges
     }
 
     /// The folded title without a leading article, unless it is nothing else.

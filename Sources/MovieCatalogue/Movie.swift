@@ -22,6 +22,8 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     public let score: Double?
     /// The poster's address as written: relative to the catalogue, or absolute. Nil for an entry without one.
     public let poster: String?
+    /// The film itself, a file or an address as written: relative to the catalogue, or absolute. Nil where none is named.
+    public let media: String?
     /// The mean of the votes, 0 to 10; nil without votes.
     public let rating: Double?
     /// How many have voted.
@@ -41,7 +43,8 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     public init(
         id: String, title: String, originalTitle: String? = nil, year: Int? = nil, director: String? = nil,
         country: String? = nil, minutes: Int? = nil, genres: [String] = [], overview: String? = nil,
-        score: Double? = nil, poster: String? = nil, rating: Double? = nil, votes: Int = 0,
+        score: Double? = nil, poster: String? = nil, media: String? = nil, rating: Double? = nil,
+        votes: Int = 0,
         createdAt: String? = nil, updatedAt: String? = nil
     ) {
         self.id = id
@@ -55,6 +58,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
         self.overview = overview
         self.score = score
         self.poster = poster
+        self.media = media
         self.rating = rating
         self.votes = votes
         self.createdAt = createdAt
@@ -63,7 +67,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
-        case rating, votes
+        case media, rating, votes
         case createdAt = "created_at"
         case updatedAt = "updated_at"
     }
@@ -82,6 +86,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
         try container.encodeIfPresent(overview, forKey: .overview)
         try container.encodeIfPresent(score, forKey: .score)
         try container.encodeIfPresent(poster, forKey: .poster)
+        try container.encodeIfPresent(media, forKey: .media)
         try container.encodeIfPresent(rating, forKey: .rating)
         if votes > 0 { try container.encode(votes, forKey: .votes) }
         try container.encodeIfPresent(createdAt, forKey: .createdAt)

@@ -3,6 +3,7 @@
 struct MovieFields {
     enum Field: String, CaseIterable, CodingKey {
         case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
+        case media
         /// What a library adds.
         case rating, votes
         case createdAt = "created_at"
@@ -30,6 +31,7 @@ struct MovieFields {
             case .votes: 14
             case .createdAt: 15
             case .updatedAt: 16
+            case .media: 17
             }
         }
     }
@@ -79,8 +81,8 @@ struct MovieFields {
             country: try text(.country),
             minutes: try whole(.minutes, in: Self.runningTimes), genres: try texts(.genres),
             overview: try text(.overview), score: try number(.score, in: Movie.scores),
-            poster: try text(.poster), rating: rating, votes: votes, createdAt: timestamp(.createdAt),
-            updatedAt: timestamp(.updatedAt))
+            poster: try text(.poster), media: ownText(.media), rating: rating, votes: votes,
+            createdAt: ownText(.createdAt), updatedAt: ownText(.updatedAt))
     }
 
     /// What is wrong with each field; a film that comes alone may lack its id.
@@ -121,8 +123,10 @@ struct MovieFields {
         return (rating, votes)
     }
 
-    private func timestamp(_ field: Field) -> String? {
-        if case .text(let text) = values[field] { text } else { nil }
+    /// The text of a field that other catalogues may use for something else, which is ignored.
+    private func ownText(_ field: Field) -> String? {
+        guard case .text(let text) = values[field], !text.trimmed.isEmpty else { return nil }
+        return text.trimmed
     }
 
     /// The text of a field; nil where it is absent or blank.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import MovieCatalogue
 import Testing
 
@@ -59,6 +60,26 @@ struct CatalogueTests {
                 Movie(id: "a", title: "A", rating: 8.5, votes: 2, createdAt: "2026-01-01T00:00:00.000Z"),
                 Movie(id: "b", title: "B"),
             ])
+    }
+
+    @Test("the film itself is a file or an address, in JSON and XML; what is no text is something else")
+    func media() throws {
+        let json =
+            #"[{"id": "a", "title": "A", "media": " films/a.mkv "}, {"id": "b", "title": "B", "media": {}}]"#
+        let xml = """
+            <catalogue><movie id='a'><title>A</title><media>films/a.mkv</media></movie>
+            <movie id='b'><title>B</title><media/></movie></catalogue>
+            """
+        for text in [json, xml] {
+            let catalogue = try Catalogue(parsing: Array(text.utf8))
+            #expect(catalogue.problems.isEmpty)
+            #expect(
+                catalogue.movies == [
+                    Movie(id: "a", title: "A", media: "films/a.mkv"), Movie(id: "b", title: "B"),
+                ])
+            let whole = catalogue.resolvingAddresses(against: try #require(URL(string: "http://h/x/c.json")))
+            #expect(whole.movies.map(\.media) == ["http://h/x/films/a.mkv", nil])
+        }
     }
 
     @Test(

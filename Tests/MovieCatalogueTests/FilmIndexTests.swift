@@ -7,17 +7,20 @@ struct FilmIndexTests {
         Movie(
             id: "a", title: "Nosferatu", originalTitle: "Eine Symphonie", year: 1922, director: "F. W. Murnau"
         ),
-        Movie(id: "b", title: "Häxan", year: 1922, director: "Benjamin Christensen", country: "Sweden"),
+        Movie(
+            id: "b", title: "Häxan", year: 1922, director: "Benjamin Christensen",
+            country: "Sweden", genres: ["Documentary", "Horror"]),
         Movie(id: "c", title: "Sunrise", year: 1927, director: "F. W. Murnau", overview: "A trip to town."),
     ])
 
     @Test(
-        "a word is found in title, original title, director or year, whole or in part",
+        "a word is found in titles, director, year, country or genres, whole or in part",
         arguments: [
             ("sunrise", [2]), ("symph", [0]), ("murnau", [0, 2]), ("1922", [0, 1]), ("192", [0, 1, 2]),
+            ("sweden", [1]), ("horror", [1]),
         ])
     func fields(text: String, films: [Int]) {
-        #expect(index.matches(text) == films)
+        #expect(index.matches(FilterWords(text)) == films)
     }
 
     @Test(
@@ -26,31 +29,43 @@ struct FilmIndexTests {
             ("murnau 1922", [0]), ("1927 f. sun", [2]), ("murnau 1922 sunrise", []), ("haxan murnau", []),
         ])
     func everyWord(text: String, films: [Int]) {
-        #expect(index.matches(text) == films)
+        #expect(index.matches(FilterWords(text)) == films)
     }
 
     @Test("case, accents and spaces do not count", arguments: ["HAXAN", "häxan", "  hax   1922 "])
     func folded(text: String) {
-        #expect(index.matches(text) == [1])
+        #expect(index.matches(FilterWords(text)) == [1])
     }
 
-    @Test("country and overview are not searched", arguments: ["sweden", "trip"])
-    func otherFields(text: String) {
-        #expect(index.matches(text) == [])
+    @Test(
+        "from three letters on a word is looked for in the overview too",
+        arguments: [("trip", [2]), ("tow", [2]), ("to", []), ("murnau trip", [2]), ("hax trip", [])])
+    func overview(text: String, films: [Int]) {
+        #expect(index.matches(FilterWords(text)) == films)
+    }
+
+    @Test(
+        "a title, or an original title, has every word, or the film is found by something else",
+        arguments: [
+            ("sun", [2]), ("symph", [0]), ("nosf symph", [0]), ("nosf murnau", []), ("192", []),
+            ("", [0, 1, 2]),
+        ])
+    func titles(text: String, films: [Int]) {
+        #expect(index.titleMatches(FilterWords(text)) == films)
     }
 
     @Test("no words find every film, and no films give none")
     func empty() {
-        #expect(index.matches("") == [0, 1, 2])
-        #expect(index.matches(" \t") == [0, 1, 2])
-        #expect(FilmIndex([]).matches("") == [])
+        #expect(index.matches(FilterWords("")) == [0, 1, 2])
+        #expect(index.matches(FilterWords(" \t")) == [0, 1, 2])
+        #expect(FilmIndex([]).matches(FilterWords("")) == [])
     }
 
     @Test("a text is found in one film, not where two meet")
     func boundaries() {
-        #expect(index.matches("1922hax") == [])
-        #expect(index.matches("2h") == [])
-        #expect(index.matches("murnau1927") == [])
-        #expect(index.matches("7") == [2])
+        #expect(index.matches(FilterWords("1922hax")) == [])
+        #expect(index.matches(FilterWords("2h")) == [])
+        #expect(index.matches(FilterWords("murnau1927")) == [])
+        #expect(index.matches(FilterWords("7")) == [2])
     }
 }

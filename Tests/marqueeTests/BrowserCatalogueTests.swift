@@ -22,7 +22,7 @@ struct BrowserCatalogueTests {
     }
 
     private func quit(_ terminal: PseudoTerminal) {
-        terminal.type("q")
+        terminal.type("\u{3}")
         #expect(terminal.waitForEnd() == .exited(0))
     }
 

@@ -183,7 +183,7 @@ struct BrowserScreenTests {
         status.now = 7200
         let line = draw(state, status: status).text(ofRow: 0)
         #expect(line.hasPrefix("  Season · best first · /film▏ "))
-        #expect(line.hasSuffix(" out of date, 2 hours old   32/39"), "\(line)")
+        #expect(line.hasSuffix(" out of date, 2 hours old   1/39"), "\(line)")
     }
 
     @Test("a window that is too small says so in the room it has")

@@ -66,7 +66,7 @@ struct BrowserTests {
         #expect(terminal.waits { $0.row(containing: "No poster:") != nil })
         terminal.type("n")
         #expect(terminal.waits { $0.row(containing: "gopher") != nil }, "\(terminal.screen.rows)")
-        terminal.type("q")
+        terminal.type("qq")
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
@@ -102,7 +102,7 @@ struct BrowserTests {
             "\(origin.connections.count) connections: \(terminal.screen.rows)")
         rest.open()
         #expect(terminal.waits { isShown($0) && $0.text(ofRow: 23).contains(" 0 loading ") })
-        terminal.type("q")
+        terminal.type(keys.isEmpty ? "q" : "qq")
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
@@ -195,7 +195,7 @@ struct BrowserTests {
             terminal.waits {
                 !$0.text(ofRow: 0).contains("lines 1-") && $0.text(ofRow: 0).contains("↑")
             })
-        terminal.type("q")
+        terminal.type("qq")
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
@@ -213,7 +213,7 @@ struct BrowserTests {
         // A press and a release of the left button.
         terminal.type("\u{1B}[<0;120;20M\u{1B}[<0;120;20m")
         #expect(terminal.waits { $0.row(containing: "Les Vampires") == nil })
-        terminal.type("q")
+        terminal.type("qq")
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
@@ -303,7 +303,7 @@ struct BrowserTests {
         try #require(terminal.waits { $0.row(containing: "Esc goes back") != nil })
         terminal.type("\u{1B}")
         #expect(terminal.waits { $0.row(containing: "minutes") != nil })
-        terminal.type("q")
+        terminal.type("qq")
         #expect(terminal.waitForEnd() == .exited(0))
     }
 

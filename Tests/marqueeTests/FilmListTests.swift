@@ -56,7 +56,7 @@ struct FilmListTests {
     @Test("order and filter hold, and an empty catalogue has no selection")
     func orderAndFilter() {
         var list = list("abcd", selecting: "b")
-        list.setOrder(.score)
+        list.setOrder(.score, keepsFilm: true)
         list.setFilter("film")
         #expect(replace(&list, by: open("abcz", score: ["z": 9, "b": 3, "c": 5])))
         #expect(shown(list) == "zcba" && list.selectedMovie?.id == "b" && list.filter == "film")

@@ -95,18 +95,11 @@ struct ColumnsTests {
             poster: nil, isCached: false)
     ]
 
-    @Test("need what they hold where nothing bounds them")
-    func unbounded() {
-        let widths = ListCommand.columnWidths(rows, in: nil)
-        #expect(widths.title == 30)
-        #expect(widths.director == .max)
-    }
-
-    @Test("fit the terminal", arguments: [0, 1, 10, 16, 17, 18, 20, 40, 60, 66, 67, 80, 200])
+    @Test("fit the terminal", arguments: [0, 1, 10, 16, 17, 18, 20, 40, 60, 67, 68, 80, 200])
     func fit(width: Int) {
-        let widths = ListCommand.columnWidths(rows, in: width)
+        let widths = FilmTable.columnWidths(rows, in: width)
         #expect(widths.title >= 0 && widths.director >= 0)
-        #expect(15 + widths.title + 2 + widths.director <= max(width, 17))
-        if width >= 67 { #expect(widths == (30, 20)) }
+        #expect(16 + widths.title + 2 + widths.director <= max(width, 18))
+        if width >= 68 { #expect(widths == (30, 20)) }
     }
 }

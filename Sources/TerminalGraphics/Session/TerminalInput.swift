@@ -35,14 +35,19 @@ public struct TerminalInput {
             var entries = [
                 pollfd(fd: session.descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: session.loan?.reader ?? -1, events: Int16(POLLIN), revents: 0),
             ]
             let own = escapeDelay * (parser.isAmbiguous ? 1 : Self.abandonDelays)
             // What began before the time was over may be whole a moment later.
             let limit = parser.isUnfinished ? own : timeout ?? -1
-            let ready = unsafe poll(&entries, 2, limit)
+            let ready = unsafe poll(&entries, nfds_t(entries.count), limit)
             if ready < 0, errno != EINTR { return [.closed] }
             if ready == 0 { return parser.abandon() }
             if ready < 0 { continue }
+            if entries[2].revents != 0 {
+                session.loan?.standAside()
+                continue
+            }
             var events = entries[1].revents == 0 ? [] : signalEvents()
             if entries[0].revents != 0 { events += inputEvents() }
             if !events.isEmpty { return events }

@@ -15,6 +15,8 @@ public final class TerminalSession: Sendable {
     /// How the terminal was before.
     private let original: termios
     private let isEntered = Atomic(false)
+    /// How another program gets the terminal for a while; nil where the system had no more descriptors.
+    let loan = TerminalLoan()
     /// What is written before the modes are switched off.
     private let farewell = Lock<[UInt8]>([])
     /// The questions whose last answer has not come.

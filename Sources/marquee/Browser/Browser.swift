@@ -14,6 +14,10 @@ final class Browser: Sendable {
         case poster(RowState)
         case drawn(PosterFeed.Pane, PosterFeed.Drawing)
         case catalogue(CatalogueNews)
+        /// The player has ended.
+        case played(PlayerEnding)
+        /// What came of saving a poster.
+        case said(String)
         case quit
     }
 
@@ -28,10 +32,15 @@ final class Browser: Sendable {
         let progress: @Sendable (_ width: Int) -> String?
         /// The request for a poster's address, or why it is invalid.
         let poster: @Sendable (_ address: String, BaseURL) -> Result<ImageRequest, ImageLoadingError>
+        /// Saves a film's poster, and says where.
+        let save: @Sendable (Movie, ImageRequest) async -> String
         let depth: ColourDepth
         /// How pictures are drawn; where the terminal is to be asked, how without an answer.
         let graphics: GraphicsMode
         let asksForGraphics: Bool
+        /// What plays films; nil for nothing.
+        let player: Player?
+        let interruption: Interruption
     }
 
     private let terminal: TerminalSession

@@ -53,16 +53,19 @@ struct BrowserLayout: Equatable {
     let item: CellSize
     /// Films side by side.
     let perLine: Int
+    /// Whether there is room for posters; without them the words have all of it.
+    let hasPosters: Bool
 
-    init(size: CellSize, style: Style, cellAspect: Double = 2) {
+    init(size: CellSize, style: Style, cellAspect: Double = 2, hasPosters: Bool = true) {
         self.size = size
+        self.hasPosters = hasPosters
         self.style = style
         let edge = size.rows >= Self.rowsForAir ? 2 : 1
         let page = CellRectangle(
             at: CellPosition(column: 0, row: edge),
             size: CellSize(columns: size.columns, rows: size.rows - 2 * edge))
         self.page = page
-        filmAlone = FilmPage(in: page, cellAspect: cellAspect, isAlone: true)
+        filmAlone = FilmPage(in: page, cellAspect: cellAspect, isAlone: true, hasPoster: hasPosters)
         // The line above the wall's first posters is empty anyway.
         let top = style == .wall ? 1 : edge
         body = CellRectangle(
@@ -91,7 +94,7 @@ struct BrowserLayout: Equatable {
                 in: CellRectangle(
                     at: CellPosition(column: columns, row: edge),
                     size: CellSize(columns: size.columns - columns, rows: body.size.rows)),
-                cellAspect: cellAspect, isAlone: false) : nil
+                cellAspect: cellAspect, isAlone: false, hasPoster: hasPosters) : nil
         perLine = 1
         guard style == .list else {
             poster = CellSize(columns: 0, rows: 0)
@@ -100,8 +103,11 @@ struct BrowserLayout: Equatable {
         }
         // Beside a film in full the list is for finding it: no overview, and more films.
         let height = isWide ? min(max(rows / 12, 3), 5) : min(max(rows / 7, 3), 8)
-        poster = CellSize(columns: columns, rows: height)
-            .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
+        poster =
+            hasPosters
+            ? CellSize(columns: columns, rows: height)
+                .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
+            : CellSize(columns: 0, rows: isWide ? 2 : min(height, 3))
         item = CellSize(columns: columns, rows: poster.rows + 1)
     }
 

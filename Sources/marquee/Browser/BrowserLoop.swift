@@ -18,7 +18,8 @@ final class BrowserLoop {
     private var feeds: Browser.Feeds
     /// Has the catalogue read again, which is shown as it was.
     private let refresh: (Catalogue) -> Void
-    private var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+    private var state: BrowserState
+    private let playing: Playing
     private var graphics: BrowserGraphics
     private var encoder: FrameEncoder
     private var arrivals = 0
@@ -41,6 +42,9 @@ final class BrowserLoop {
         self.mailbox = mailbox
         self.feeds = feeds
         self.refresh = refresh
+        state = BrowserState(
+            size: CellSize(columns: 80, rows: 24), hasPosters: subject.graphics != .none)
+        playing = Playing(terminal: terminal, interruption: subject.interruption, mailbox: mailbox)
         graphics = BrowserGraphics(subject)
         encoder = graphics.encoder(onlyASCII: onlyASCII)
         for pane in PosterFeed.Pane.allCases { self.feeds[pane].use(graphics.canvas) }
@@ -57,8 +61,9 @@ final class BrowserLoop {
             for message in messages { handle(message) }
             perform(state.advance(now: MonotonicClock.now))
             tellVisible()
-            if !isDone { draw() }
+            if !isDone, !playing.isUnderWay { draw() }
         }
+        playing.stop()
         return failureToOpen
     }
 
@@ -85,6 +90,8 @@ final class BrowserLoop {
             failureToOpen = error
             isDone = true
         case .catalogue(let news): perform(state.take(news))
+        case .played(let ending): endPlaying(ending)
+        case .said(let text): state.notice = text
         case .terminal(let events):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
@@ -103,6 +110,9 @@ final class BrowserLoop {
             case .rowsChanged: tellRows()
             case .retry: for pane in PosterFeed.Pane.allCases { feeds[pane].retry() }
             case .refresh: refresh(state.list.catalogue)
+            case .play: play()
+            case .copyAddress: copyAddress()
+            case .savePoster: savePoster()
             case .motion(let change): for pane in PosterFeed.Pane.allCases { feeds[pane].tell(change) }
             }
         }
@@ -137,8 +147,57 @@ final class BrowserLoop {
         } catch {
             isDone = true
         }
+        startOver()
+    }
+
+    /// What is on the screen, and how large that is, is unknown.
+    private func startOver() {
         readSize()
         encoder.invalidate()
+    }
+
+    // MARK: What is done with a film
+
+    private func play() {
+        guard !playing.isUnderWay, let media = state.list.selectedMovie?.media else { return }
+        do {
+            let base = state.list.films.base
+            guard let fault = try playing.begin(media, relativeTo: base, with: subject.player) else { return }
+            state.notice = fault
+            startOver()
+        } catch {
+            isDone = true
+        }
+    }
+
+    private func endPlaying(_ ending: PlayerEnding) {
+        do {
+            state.notice = try playing.end(ending)
+            startOver()
+        } catch {
+            isDone = true
+        }
+    }
+
+    private func copyAddress() {
+        do {
+            let copying = try SelectedPoster(state.list, subject).copying()
+            try terminal.write(copying.bytes)
+            state.notice = copying.notice
+        } catch let failure as Failure {
+            state.notice = failure.description
+        } catch {
+            isDone = true
+        }
+    }
+
+    private func savePoster() {
+        do {
+            try SelectedPoster(state.list, subject).save(subject) { [mailbox] in mailbox.send(.said($0)) }
+            state.notice = "Saving the poster…"
+        } catch {
+            state.notice = error.description
+        }
     }
 
     private func readSize() {
@@ -163,8 +222,11 @@ final class BrowserLoop {
     private func rows(in cells: CellSize) -> ListRows {
         let size = graphics.canvas?.pictureSize(for: cells) ?? cells.pictureSize
         return ListRows(count: state.list.rows.count) {
-            [rows = state.list.rows, films = state.list.films, poster = subject.poster] row in
-            guard let address = films.catalogue.movies[rows[row]].poster,
+            [
+                rows = state.list.rows, films = state.list.films, poster = subject.poster,
+                hasPosters = state.layout.hasPosters
+            ] row in
+            guard hasPosters, let address = films.catalogue.movies[rows[row]].poster,
                 case .success(var request) = poster(address, films.base)
             else { return nil }
             request.targetSize = size
@@ -180,7 +242,7 @@ final class BrowserLoop {
     /// Why the selected film has no poster: its address is invalid, or its load failed; nil if neither is so.
     private var failure: PosterFailure? {
         let row = state.list.selected
-        guard let movie = state.list.selectedMovie else { return nil }
+        guard state.layout.hasPosters, let movie = state.list.selectedMovie else { return nil }
         let pane: PosterFeed.Pane = state.filmPage == nil ? .list : .film
         if feeds[pane].hasRequest(forRow: row) { return feeds[pane].failure(ofRow: row) }
         guard let address = movie.poster,

@@ -36,14 +36,17 @@ extension BrowserScreen {
                 on: &grid, at: CellPosition(column: column, row: top + line), width: width, clip: body)
         }
         let overview: (first: Int, lines: Int)
+        let measure = min(width, Self.measure)
+        let note = hitNote(movie, width: poster.rows > 2 ? measure : measure - MovieText.scoreWidth)
         let isBesideFilm = state.layout.film != nil
         if width >= Self.widthForFacts, !isBesideFilm {
             let facts = yearAndScore(movie)
-            let room = width - TerminalText.width(facts) - Self.gap
-            put([StyledText(TerminalText.padded("", toWidth: room + Self.gap) + facts, Self.dim)], 0)
+            let room = width - facts.width - Self.gap
+            put([StyledText(TerminalText.padded("", toWidth: room + Self.gap))] + facts, 0)
             var title = titleParts(row)
             if let director = movie.director {
-                title.append(StyledText("  " + TerminalText.visible(director), Self.dim))
+                title += StyledText("  " + TerminalText.visible(director), Self.dim)
+                    .marked(list.words, .director)
             }
             title.put(on: &grid, at: CellPosition(column: column, row: top), width: room, clip: body)
             overview = (1, poster.rows - 1)
@@ -51,16 +54,24 @@ extension BrowserScreen {
             put(titleParts(row), 0)
             let score = MovieText.scoreColumn(movie)
             put([StyledText(TerminalText.padded("", toWidth: width - score.count) + score, Self.dim)], 1)
-            let facts = [movie.year.map(String.init), movie.director].compactMap(\.self)
-            let text = TerminalText.visible(facts.joined(separator: " · "))
-            grid.put(
-                TerminalText.truncated(text, toWidth: max(0, width - score.count)),
-                at: CellPosition(column: column, row: top + 1), style: Self.dim, clip: body)
+            let space = movie.year == nil || movie.director == nil ? "" : " · "
+            let director = TerminalText.visible(movie.director ?? "")
+            let facts =
+                StyledText(movie.year.map(String.init) ?? "", Self.dim).marked(list.words, .year)
+                + [StyledText(space, Self.dim)] + StyledText(director, Self.dim).marked(list.words, .director)
+            // Where there is no line of its own for it, what was found stands in the place of the facts.
+            (poster.rows > 2 ? facts : note ?? facts).put(
+                on: &grid, at: CellPosition(column: column, row: top + 1),
+                width: max(0, width - score.count), clip: body)
             // The film in full says it already.
             overview = (2, isBesideFilm ? 0 : poster.rows - 2)
         }
-        let lines = MovieText.overview(movie, width: min(width, Self.measure), lines: overview.lines)
-        for (index, line) in lines.enumerated() { put([StyledText(line, Self.dim)], overview.first + index) }
+        if let note, overview.first < poster.rows { put(note, overview.first) }
+        let taken = note == nil ? 0 : 1
+        let lines = MovieText.overview(movie, width: measure, lines: overview.lines - taken)
+        for (index, line) in lines.enumerated() {
+            put(StyledText(line, Self.dim).marked(list.words, .overview), overview.first + taken + index)
+        }
     }
 
     // MARK: Lines
@@ -81,13 +92,22 @@ extension BrowserScreen {
         titleParts(row).put(
             on: &grid, at: CellPosition(column: left, row: line), width: title, clip: body)
         let space = String(repeating: " ", count: Self.gap)
-        var text = space + yearColumn(movie) + space
-        if director > 0 {
-            text += TerminalText.padded(TerminalText.visible(movie.director ?? ""), toWidth: director) + space
+        var column = left + title
+        func put(_ parts: [StyledText], _ width: Int) {
+            parts.put(on: &grid, at: CellPosition(column: column, row: line), width: width, clip: body)
+            column += width
         }
-        grid.put(
-            text + MovieText.scoreColumn(movie), at: CellPosition(column: left + title, row: line),
-            style: Self.dim, clip: body)
+        put([StyledText(space)], Self.gap)
+        put(StyledText(yearColumn(movie), Self.dim).marked(list.words, .year), Self.yearWidth)
+        put([StyledText(space)], Self.gap)
+        if director > 0 {
+            let name = StyledText(TerminalText.visible(movie.director ?? ""), Self.dim)
+            put(
+                hitNote(movie, width: director, besides: [.director, .year])
+                    ?? name.marked(list.words, .director), director)
+            put([StyledText(space)], Self.gap)
+        }
+        put([StyledText(MovieText.scoreColumn(movie), Self.dim)], MovieText.scoreWidth)
     }
 
     // MARK: What both have
@@ -97,7 +117,8 @@ extension BrowserScreen {
         let title = TerminalText.visible(list.movie(inRow: row).title)
         let mark = mark(ofRow: row)
         let style = row == list.selected ? selected : state.layout.style == .list ? Self.bold : CellStyle()
-        return (mark.isEmpty ? [] : [StyledText(mark, Self.marked)]) + [StyledText(title, style)]
+        return (mark.isEmpty ? [] : [StyledText(mark, Self.marked)])
+            + StyledText(title, style).marked(list.words, .title)
     }
 
     private func mark(ofRow row: Int) -> String {
@@ -119,8 +140,10 @@ extension BrowserScreen {
     }
 
     /// `1927   8.9 ★`
-    private func yearAndScore(_ movie: Movie) -> String {
-        yearColumn(movie) + String(repeating: " ", count: Self.gap) + MovieText.scoreColumn(movie)
+    private func yearAndScore(_ movie: Movie) -> [StyledText] {
+        let score = String(repeating: " ", count: Self.gap) + MovieText.scoreColumn(movie)
+        return StyledText(yearColumn(movie), Self.dim).marked(list.words, .year)
+            + [StyledText(score, Self.dim)]
     }
 
     private func yearColumn(_ movie: Movie) -> String {

@@ -21,12 +21,18 @@ extension BrowserScreen {
         }
         titleParts(row).put(
             on: &grid, at: CellPosition(column: origin.column, row: foot), width: poster.columns, clip: body)
+        if let note = hitNote(movie, width: poster.columns, besides: [.year]) {
+            note.put(
+                on: &grid, at: CellPosition(column: origin.column, row: foot + 1), width: poster.columns,
+                clip: body)
+            return
+        }
         let year = movie.year.map(String.init) ?? ""
         let score = MovieText.score(movie) ?? ""
         var room = poster.columns - TerminalText.width(year)
-        grid.put(
-            TerminalText.truncated(year, toWidth: poster.columns),
-            at: CellPosition(column: origin.column, row: foot + 1), style: Self.dim, clip: body)
+        StyledText(year, Self.dim).marked(list.words, .year).put(
+            on: &grid, at: CellPosition(column: origin.column, row: foot + 1), width: poster.columns,
+            clip: body)
         // Where the star has no room, the number says enough.
         let number = String(score.prefix { $0 != " " })
         let shown = TerminalText.width(score) < room ? score : TerminalText.width(number) < room ? number : ""

@@ -92,12 +92,23 @@ struct BrowserScreen {
             StyledText(" · \(list.order.name)", Self.dim),
         ]
         if state.isFiltering || !list.filter.isEmpty {
-            let filter = "/\(TerminalText.visible(list.filter))" + (state.isFiltering ? "▏" : "")
-            parts += [StyledText(" · "), StyledText(filter)]
+            let filter = [StyledText("/")] + self.filter(width: left - 1)
             // In a narrow window what is typed matters most.
-            if parts.width > left { parts = [StyledText(filter)] }
+            let isNarrow = parts.width + 3 + filter.width > left
+            parts = isNarrow ? filter : parts + [StyledText(" · ")] + filter
         }
         parts.put(on: &grid, at: CellPosition(column: margin, row: 0), width: left)
+    }
+
+    /// The filter, and the cursor while it is typed.
+    private func filter(width: Int) -> [StyledText] {
+        guard let window = state.editor?.window(width: width) else {
+            return [StyledText(TerminalText.visible(list.filter))]
+        }
+        let cursor =
+            state.editor?.after.isEmpty == true
+            ? StyledText("▏") : StyledText(window.underCursor, CellStyle(attributes: .reversed))
+        return [StyledText(window.before), cursor, StyledText(window.after)]
     }
 
     /// `2/36`
@@ -181,6 +192,7 @@ struct BrowserScreen {
     /// Draws a poster, or a card in its place.
     func drawPoster(_ view: PosterView, of movie: Movie, in area: CellRectangle, on grid: inout CellGrid) {
         let state: TitleCard.State
+        guard area.size.columns > 0 else { return }
         switch view {
         case .picture(let picture):
             grid.place(picture, at: area.origin, clip: body)

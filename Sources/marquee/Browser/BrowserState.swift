@@ -19,6 +19,8 @@ struct BrowserState {
         case retry
         /// Read the catalogue again.
         case refresh
+        /// Play the selected film, copy its poster's address, save its poster.
+        case play, copyAddress, savePoster
     }
 
     var list = FilmList()
@@ -28,9 +30,9 @@ struct BrowserState {
     /// Whether the help hides the page.
     var isHelpShown = false
     /// Whether the status line shows figures in the film's place.
-    private(set) var showsFigures = false
-    /// Whether letters go to the filter.
-    private(set) var isFiltering = false
+    var showsFigures = false
+    /// The filter while it is typed; nil otherwise.
+    var editor: LineEditor?
     var catalogue = CatalogueState.opening
     /// What a reading of the catalogue ended with, said until the next key.
     var notice: String?
@@ -41,7 +43,13 @@ struct BrowserState {
     var filmTop = 0
 
     /// A browser whose catalogue is being read.
-    init(size: CellSize) { layout = BrowserLayout(size: size, style: .list) }
+    /// - Parameter hasPosters: whether any are shown. Default: yes.
+    init(size: CellSize, hasPosters: Bool = true) {
+        layout = BrowserLayout(size: size, style: .list, hasPosters: hasPosters)
+    }
+
+    /// Whether letters go to the filter.
+    var isFiltering: Bool { editor != nil }
 
     /// Whether the window is too small to show anything of use.
     var isTooSmall: Bool {
@@ -54,14 +62,14 @@ struct BrowserState {
     }
 
     /// The rows whose posters are wanted in the list, or on the wall.
-    var visible: Range<Int> { layout.style == .lines ? 0..<0 : shown }
+    var visible: Range<Int> { layout.style == .lines || !layout.hasPosters ? 0..<0 : shown }
 
     /// Where a film stands in full, alone or beside the list; nil where none does.
     var filmPage: FilmPage? { page == .film ? layout.filmAlone : layout.film }
 
     /// The row whose film stands there.
     var visibleInFull: Range<Int> {
-        filmPage == nil || list.rows.isEmpty ? 0..<0 : list.selected..<list.selected + 1
+        filmPage == nil || list.rows.isEmpty || !layout.hasPosters ? 0..<0 : list.selected..<list.selected + 1
     }
 
     // MARK: Text longer than the window
@@ -76,11 +84,13 @@ struct BrowserState {
     /// What the selected film's page tells of the films around it.
     var surroundings: FilmSurroundings {
         var surroundings = FilmSurroundings(failure: failure)
+        surroundings.words = list.words
         guard list.selectedMovie != nil else { return surroundings }
         surroundings.change = list.change(inRow: list.selected)
         surroundings.sameDirector = list.sameDirector(first: FilmPage.mostOfDirector)
         // The list beside it shows its neighbours.
         guard page == .film else { return surroundings }
+        surroundings.isPlayedByEnter = true
         let rows = list.rows.indices
         surroundings.previous = rows.contains(list.selected - 1) ? list.movie(inRow: list.selected - 1) : nil
         surroundings.next = rows.contains(list.selected + 1) ? list.movie(inRow: list.selected + 1) : nil
@@ -102,22 +112,7 @@ struct BrowserState {
         return (top..<top + rows, count)
     }
 
-    /// Scrolls the present page's text by a key. False where all of it is on the screen, or the key is for something else.
-    private mutating func scrollText(by key: TerminalKey) -> Bool {
-        guard let (shown, count) = textPosition else { return false }
-        switch key.code {
-        case .up, .character("k"): scrollText(to: shown.lowerBound - 1)
-        case .down, .character("j"): scrollText(to: shown.lowerBound + 1)
-        case .pageUp, .character("b"): scrollText(to: shown.lowerBound - shown.count)
-        case .pageDown, .character(" "): scrollText(to: shown.upperBound)
-        case .home, .character("g"): scrollText(to: 0)
-        case .end, .character("G"): scrollText(to: count)
-        default: return false
-        }
-        return true
-    }
-
-    private mutating func scrollText(to line: Int) {
+    mutating func scrollText(to line: Int) {
         guard let (shown, count) = textPosition else { return }
         let top = max(0, min(line, count - shown.count))
         if isHelpShown { helpTop = top } else { filmTop = top }
@@ -127,7 +122,7 @@ struct BrowserState {
 
     mutating func resize(to size: CellSize, cellAspect: Double) -> [Effect] {
         self.cellAspect = cellAspect
-        layout = BrowserLayout(size: size, style: layout.style, cellAspect: cellAspect)
+        setLayout(size, layout.style)
         return showSelection() + [.redraw]
     }
 
@@ -146,7 +141,10 @@ struct BrowserState {
             }
             return page == .films && !isHelpShown ? scroll(direction == .up ? -1 : 1, now: now) : []
         case .click(let position): return click(position)
-        case .paste(let text): return isFiltering ? filter(list.filter + text) : []
+        case .paste(let text):
+            guard editor != nil, !isHelpShown else { return [] }
+            editor?.insert(text)
+            return filter(editor?.text ?? "")
         case .stopRequested: return [.suspend]
         case .continued: return [.redraw]
         case .closed: return [.quit]
@@ -165,106 +163,20 @@ struct BrowserState {
         }
     }
 
-    private mutating func handle(_ key: TerminalKey, now: Double) -> [Effect] {
-        if key.modifiers == .control {
-            switch key.code {
-            case .character("c"): return [.quit]
-            case .character("z"): return [.suspend]
-            case .character("l"): return [.redraw]
-            default: return []
-            }
-        }
-        if isHelpShown {
-            if scrollText(by: key) { return [] }
-            isHelpShown = false
-            return key.code == .character("q") ? [.quit] : []
-        }
-        if isFiltering, let effects = handleFilterKey(key) { return effects }
-        switch page {
-        case .film: return handleFilmKey(key, now: now)
-        case .films: return handleFilmsKey(key, now: now)
-        }
+    /// The next of list, lines and wall; without posters there is no wall.
+    var nextStyle: BrowserLayout.Style {
+        let next = layout.style.next
+        return !layout.hasPosters && next == .wall ? next.next : next
     }
 
-    /// Keys while a filter is typed; nil for those that move through the films all the same.
-    private mutating func handleFilterKey(_ key: TerminalKey) -> [Effect]? {
-        switch key.code {
-        case .character(let character): return filter(list.filter + String(character))
-        case .backspace:
-            if list.filter.isEmpty { isFiltering = false }
-            return filter(String(list.filter.dropLast()))
-        case .enter:
-            isFiltering = false
-            return []
-        case .escape:
-            isFiltering = false
-            return filter("")
-        default: return nil
-        }
+    mutating func showNextStyle() { setLayout(layout.size, nextStyle) }
+
+    private mutating func setLayout(_ size: CellSize, _ style: BrowserLayout.Style) {
+        layout = BrowserLayout(
+            size: size, style: style, cellAspect: cellAspect, hasPosters: layout.hasPosters)
     }
 
-    private mutating func handleFilmsKey(_ key: TerminalKey, now: Double) -> [Effect] {
-        switch key.code {
-        case .character("q"): return [.quit]
-        case .up, .character("k"): return move(-layout.perLine, now: now)
-        case .down, .character("j"): return move(layout.perLine, now: now)
-        case .left where layout.style == .wall, .character("h") where layout.style == .wall:
-            return move(-1, now: now)
-        case .right where layout.style == .wall, .character("l") where layout.style == .wall:
-            return move(1, now: now)
-        case .character("N"): return move(-1, now: now)
-        case .character("n"): return move(1, now: now)
-        case .pageUp, .character("b"): return jump(to: list.selected - layout.pageRows, now: now)
-        case .pageDown, .character(" "): return jump(to: list.selected + layout.pageRows, now: now)
-        case .home, .character("g"): return jump(to: 0, now: now)
-        case .end, .character("G"): return jump(to: list.rows.count - 1, now: now)
-        case .enter, .right: return open()
-        case .escape: return list.filter.isEmpty ? [] : filter("")
-        case .character(let letter): return handleCommand(letter)
-        default: return []
-        }
-    }
-
-    private mutating func handleFilmKey(_ key: TerminalKey, now: Double) -> [Effect] {
-        if scrollText(by: key) { return [] }
-        switch key.code {
-        case .character("q"): return [.quit]
-        case .escape, .backspace, .left, .enter:
-            page = .films
-            return showSelection() + [.rowsChanged]
-        case .down, .right, .character("n"), .character("j"), .character(" "), .pageDown:
-            return turn(1, now: now)
-        case .up, .character("N"), .character("k"), .character("b"), .pageUp: return turn(-1, now: now)
-        case .character("r"): return [.retry]
-        case .character("R"): return refresh()
-        case .character("i"): showsFigures.toggle()
-        case .character("?"): showHelp()
-        default: break
-        }
-        return []
-    }
-
-    private mutating func handleCommand(_ letter: Character) -> [Effect] {
-        switch letter {
-        case "/": isFiltering = true
-        case "?": showHelp()
-        case "i": showsFigures.toggle()
-        case "r": return [.retry]
-        case "R": return refresh()
-        case "s":
-            list.setOrder(list.order.next)
-            return [.rowsChanged] + showSelection()
-        case "v":
-            layout = BrowserLayout(size: layout.size, style: layout.style.next, cellAspect: cellAspect)
-            return [.rowsChanged] + showSelection()
-        default: break
-        }
-        return []
-    }
-
-    private mutating func refresh() -> [Effect] { catalogue.refresh() ? [.refresh] : [] }
-
-    private mutating func showHelp() {
+    mutating func showHelp() {
         isHelpShown = true
         helpTop = 0
     }

@@ -25,10 +25,14 @@ struct FilmList {
     private(set) var films = FilmSet()
     private(set) var order = Order.catalogue
     private(set) var filter = ""
+    /// The words of the filter.
+    private(set) var words = FilterWords("")
     /// The shown films, by number.
     private(set) var rows: [Int] = []
     /// The selected row; 0 where nothing is shown.
     private(set) var selected = 0
+    /// How many of the rows have every word of the filter in a title: they come first.
+    private var titleMatches = 0
     /// All films in the present order, by number.
     private var sorted: [Int] = []
 
@@ -54,16 +58,21 @@ struct FilmList {
     /// Selects a row, the nearest there is.
     mutating func select(_ row: Int) { selected = max(0, min(row, rows.count - 1)) }
 
-    /// Shows only the films that match; the selection stays on its film as long as that is shown.
+    /// Shows only the films that match. The selection stays on its film as long as that is shown and no other fits better by
+    /// its title.
     mutating func setFilter(_ text: String) {
         filter = text
+        words = FilterWords(text)
         arrange()
+        if titleMatches > 0, selected >= titleMatches { selected = 0 }
     }
 
-    mutating func setOrder(_ order: Order) {
+    /// - Parameter keepsFilm: whether the selection stays on its film; else it goes to the first. Default: no.
+    mutating func setOrder(_ order: Order, keepsFilm: Bool = false) {
         self.order = order
         sort()
         arrange()
+        if !keepsFilm { selected = 0 }
     }
 
     /// Shows other films in the same order, by the same filter. The selection stays on its film; where that is gone, it goes
@@ -99,12 +108,16 @@ struct FilmList {
     }
 
     private mutating func show() {
-        if filter.isEmpty {
-            rows = sorted
+        if words.isEmpty {
+            (rows, titleMatches) = (sorted, 0)
         } else {
             var isShown = [Bool](repeating: false, count: sorted.count)
-            for film in films.index.matches(filter) { isShown[film] = true }
-            rows = sorted.filter { isShown[$0] }
+            var isInTitle = isShown
+            for film in films.index.matches(words) { isShown[film] = true }
+            for film in films.index.titleMatches(words) { isInTitle[film] = true }
+            let first = sorted.filter { isInTitle[$0] }
+            rows = first + sorted.filter { isShown[$0] && !isInTitle[$0] }
+            titleMatches = first.count
         }
     }
 }

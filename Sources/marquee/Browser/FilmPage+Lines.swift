@@ -15,8 +15,14 @@ extension FilmPage {
     /// All that is said of a film. The films around it stand at the poster's foot, where there is room.
     /// - Parameter accent: the colour of title and score.
     func lines(of movie: Movie, _ surroundings: FilmSurroundings, accent: CellColour = .standard) -> [Line] {
-        let upper = title(movie, surroundings.change, accent) + facts(movie, accent)
-        var lines = upper + (movie.overview.map { [[]] + wrapped($0) } ?? [])
+        let upper = title(movie, surroundings, accent) + facts(movie, surroundings.words, accent)
+        let overview = movie.overview.map { [[]] + wrapped($0).marked(surroundings.words, .overview) }
+        var lines = upper + (overview ?? [])
+        if movie.media != nil, surroundings.isPlayedByEnter {
+            lines += [
+                [], [StyledText("Enter", BrowserScreen.bold), StyledText(" plays it", BrowserScreen.dim)],
+            ]
+        }
         if let failure = surroundings.failure {
             lines.append([])
             lines += wrapped(failure.line, BrowserScreen.dim)
@@ -33,10 +39,16 @@ extension FilmPage {
             .map { [StyledText($0, style)] }
     }
 
-    private func title(_ movie: Movie, _ change: FilmSet.Change?, _ accent: CellColour) -> [Line] {
+    private func title(
+        _ movie: Movie, _ surroundings: FilmSurroundings, _ accent: CellColour
+    ) -> [Line] {
+        let words = surroundings.words
         var lines = wrapped(movie.title, CellStyle(foreground: accent, attributes: .bold))
-        if let original = movie.originalTitle { lines += wrapped(original, BrowserScreen.dim) }
-        switch change {
+            .marked(words, .title)
+        if let original = movie.originalTitle {
+            lines += wrapped(original, BrowserScreen.dim).marked(words, .originalTitle)
+        }
+        switch surroundings.change {
         case .new: lines += wrapped("+ new since the refresh", BrowserScreen.marked)
         case .changed: lines += wrapped("~ changed since the refresh before", BrowserScreen.marked)
         case nil: break
@@ -44,8 +56,18 @@ extension FilmPage {
         return lines + [[]]
     }
 
-    private func facts(_ movie: Movie, _ accent: CellColour) -> [Line] {
-        var lines = MovieText.namedFacts(movie).flatMap { fact($0.name, $0.value) }
+    /// The facts that a filter looks at.
+    private static let fields: [String: FilterWords.Field] = [
+        "Director": .director, "Year": .year, "Country": .country, "Genre": .genres,
+    ]
+
+    private func facts(_ movie: Movie, _ words: FilterWords, _ accent: CellColour) -> [Line] {
+        var lines = MovieText.namedFacts(movie).flatMap { name, value in
+            fact(name, value).map { line in
+                guard let field = Self.fields[name] else { return line }
+                return line.prefix(1) + line.dropFirst().flatMap { $0.marked(words, field) }
+            }
+        }
         if let rating = movie.rating, movie.votes > 0 {
             let votes = movie.votes == 1 ? "1 vote" : "\(movie.votes) votes"
             lines += score("Rating", rating, ", \(votes)", accent)

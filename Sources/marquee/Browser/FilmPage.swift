@@ -15,19 +15,22 @@ struct FilmPage: Equatable {
     /// The cells of the words.
     let text: CellRectangle
 
-    /// - Parameter isAlone: whether nothing else stands beside it. A poster that the window's width keeps small then stands in
-    ///   the middle of the height.
-    init(in area: CellRectangle, cellAspect: Double, isAlone: Bool) {
-        let width = max(0, area.size.columns - 2 * BrowserLayout.margin - Self.gap)
+    /// - Parameters:
+    ///   - isAlone: whether nothing else stands beside it. A poster that the window's width keeps small then stands in the
+    ///     middle of the height.
+    ///   - hasPoster: whether there is room for one.
+    init(in area: CellRectangle, cellAspect: Double, isAlone: Bool, hasPoster: Bool = true) {
+        let gap = hasPoster ? Self.gap : 0
+        let width = max(0, area.size.columns - 2 * BrowserLayout.margin - gap)
         let columns = max(width * 2 / 5, width - Self.narrowestText)
-        let size = CellSize(columns: columns, rows: area.size.rows)
+        let size = CellSize(columns: hasPoster ? columns : 0, rows: area.size.rows)
             .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
         let words = max(0, min(width - size.columns, Self.widestText))
         let left = area.origin.column + BrowserLayout.margin + (width - size.columns - words) / 2
-        let top = area.origin.row + (isAlone ? (area.size.rows - size.rows) / 2 : 0)
+        let top = area.origin.row + (isAlone && hasPoster ? (area.size.rows - size.rows) / 2 : 0)
         poster = CellRectangle(at: CellPosition(column: left, row: top), size: size)
         text = CellRectangle(
-            at: CellPosition(column: left + size.columns + Self.gap, row: top),
+            at: CellPosition(column: left + size.columns + gap, row: top),
             size: CellSize(columns: words, rows: area.rows.upperBound - top))
     }
 }

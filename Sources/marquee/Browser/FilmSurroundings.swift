@@ -11,6 +11,10 @@ struct FilmSurroundings {
     /// Its neighbours in the present order; nil at the ends, and where the list shows them.
     var previous: Movie?
     var next: Movie?
+    /// Whether Enter plays it, where it can be played.
+    var isPlayedByEnter = false
+    /// What the filter looks for.
+    var words = FilterWords("")
 
     init(failure: PosterFailure? = nil) { self.failure = failure }
 }

@@ -3,21 +3,23 @@ import TerminalGraphics
 /// The keys of the browser.
 enum HelpPage {
     private static let keys = [
-        ("↑ ↓  j k", "one film up or down (and ← → on the wall)"),
-        ("PgUp PgDn  b Space", "a page"),
+        ("↑ ↓  j k", "one film up or down"),
+        ("← →  h l", "on the wall, and from one film's page to the next"),
+        ("PgUp PgDn  b Space", "a page; Ctrl-U and Ctrl-D half a page"),
         ("Home End  g G", "the first, the last"),
-        ("Enter", "open the film; Esc goes back"),
+        ("Enter", "open the film; on its page play it; Esc goes back"),
         ("n N", "the next, the previous"),
         ("in a long text", "the keys that move scroll it"),
         ("/", "filter as you type; Enter keeps it, Esc ends it"),
-        ("s", "change the order"),
+        ("s", "the next order, from its top"),
         ("v", "list, lines, or wall of posters"),
         ("i", "figures: what is loading, and what came from the caches"),
         ("r", "ask again for posters that failed"),
         ("R", "read the catalogue again: + is new, ~ is changed"),
+        ("y  o", "copy the poster's address; save the poster here"),
         ("mouse", "wheel scrolls, click selects, a second click opens"),
         ("Ctrl-Z", "stop; fg comes back"),
-        ("q  Ctrl-C", "quit"),
+        ("q", "back from a page; from the list quit, as Ctrl-C does"),
     ]
     private static let keyWidth = keys.map { TerminalText.width($0.0) }.max() ?? 0
     private static let margin = 2

@@ -20,13 +20,14 @@ extension BrowserState {
         if isFiltering { return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films")] }
         let help = KeyHint("?", "help")
         if page == .film {
-            return [
-                help, KeyHint("Esc", "back"), KeyHint("n", "next"), KeyHint("N", "previous"),
+            let play = list.selectedMovie?.media == nil ? [] : [KeyHint("Enter", "play")]
+            return [help] + play + [
+                KeyHint("Esc", "back"), KeyHint("n", "next"), KeyHint("N", "previous"),
                 KeyHint("i", "figures"),
             ]
         }
         return [
-            help, KeyHint("/", "find"), KeyHint("v", layout.style.next.rawValue), KeyHint("s", "sort"),
+            help, KeyHint("/", "find"), KeyHint("v", nextStyle.rawValue), KeyHint("s", "sort"),
             KeyHint("Enter", "open"),
         ]
     }

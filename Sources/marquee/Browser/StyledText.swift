@@ -18,8 +18,11 @@ extension [StyledText] {
     /// Puts the pieces one after the other, cut to so many cells.
     func put(on grid: inout CellGrid, at position: CellPosition, width: Int, clip: CellRectangle? = nil) {
         var (position, room) = (position, width)
-        for part in self where room > 0 {
-            let text = TerminalText.truncated(part.text, toWidth: room)
+        for (index, part) in enumerated() where room > 0 {
+            // A piece that leaves no room for the next one shows that something is cut.
+            let isLast = self[(index + 1)...].allSatisfy { $0.text.isEmpty }
+            let isCut = !isLast && TerminalText.width(part.text) >= room
+            let text = TerminalText.truncated(part.text + (isCut ? " " : ""), toWidth: room)
             let taken = grid.put(text, at: position, style: part.style, clip: clip)
             position.column += taken
             room -= taken

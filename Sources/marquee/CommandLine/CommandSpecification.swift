@@ -73,6 +73,9 @@ struct CommandSpecification: Sendable {
             help:
                 "pictures as kitty, iterm2, sixel, blocks, sextants, ascii or none; auto, the default, asks the terminal "
                 + "(the browser draws blocks instead of the first three, and for auto)"),
+        Option(
+            name: "player", value: "COMMAND",
+            help: "what plays a film from its page while browsing: mpv, ... (default: $MARQUEE_PLAYER)"),
         Option(name: "quiet", letter: "q", help: "say nothing but errors"),
         Option(name: "verbose", letter: "v", help: "say more on standard error"),
         Option(name: "help", letter: "h", help: "show help"),

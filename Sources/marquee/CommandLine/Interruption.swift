@@ -10,6 +10,10 @@ final class Interruption: Sendable {
     /// Nobody presses a key twice as fast.
     private static let echo = Duration.milliseconds(100)
     private let numbers: [Int32]
+    /// Until when Ctrl-C is for another program that shares the terminal; nil for never.
+    private let sharing = Lock<ContinuousClock.Instant?>(nil)
+    /// How late the signal of a Ctrl-C may be seen here that has ended the other program.
+    private static let lag = Duration.milliseconds(500)
 
     /// Takes the signals over, for the threads that are started from here on too: call it before any. One that the parent
     /// has this program ignore, as `nohup` does, stays ignored.
@@ -36,6 +40,7 @@ final class Interruption: Sendable {
             var number: Int32 = 0
             guard unsafe sigwait(&signals, &number) == 0 else { continue }
             let now = ContinuousClock.now
+            if number == SIGINT, isShared(at: now) { continue }
             if let first {
                 if !Self.isEcho(of: first, number, at: now) { Self.end(by: number) }
                 continue
@@ -52,6 +57,22 @@ final class Interruption: Sendable {
         at time: ContinuousClock.Instant
     ) -> Bool {
         number == first.number && time - first.time < echo
+    }
+
+    /// Leaves Ctrl-C and Ctrl-\ to another program that shares the terminal, as a shell does, until `unshare()`.
+    func share() {
+        sharing.withLock { $0 = ContinuousClock.now + .seconds(1 << 40) }
+        Glibc.signal(SIGQUIT, SIG_IGN)
+    }
+
+    /// Takes them again.
+    func unshare() {
+        sharing.withLock { $0 = ContinuousClock.now + Self.lag }
+        Glibc.signal(SIGQUIT, SIG_DFL)
+    }
+
+    private func isShared(at time: ContinuousClock.Instant) -> Bool {
+        sharing.withLock { end in end.map { time < $0 } ?? false }
     }
 
     /// The signal that cancelled the work; nil as long as none has come.

@@ -13,6 +13,7 @@ enum BrowseCommand: Command {
         examples: [
             ("marquee", "the sample catalogue"),
             ("marquee --catalogue films.xml", "your own"),
+            ("marquee films.json --player mpv", "Enter on a film's page plays its member media"),
         ])
 
     /// Whether there is a terminal to browse on.
@@ -23,6 +24,7 @@ enum BrowseCommand: Command {
 
     static func run(_ session: Session) async throws -> ExitStatus {
         guard isPossible else { throw Failure("browsing wants a terminal; marquee list works without one") }
+        let player = try Player.chosen(session.arguments, ProcessInfo.processInfo.environment)
         // Blocks of 64 KiB and more, the pictures above all, do not stay in the heaps of all threads when they end: with
         // the memory tier full that is a fifth of the program's memory.
         csystem_heap_returns_blocks(64 * 1024)
@@ -42,8 +44,12 @@ enum BrowseCommand: Command {
             poster: { address, base in
                 Result { () throws(ImageLoadingError) in try session.request(for: address, relativeTo: base) }
             },
+            save: {
+                await SavedPoster.save($0, $1, opened.loader, in: FileManager.default.currentDirectoryPath)
+            },
             depth: session.settings.colourDepth, graphics: session.settings.graphics,
-            asksForGraphics: session.settings.asksForGraphics)
+            asksForGraphics: session.settings.asksForGraphics, player: player,
+            interruption: session.interruption)
         let browser = Browser(
             terminal: terminal, loader: session.imageLoader(over: opened, pressure: .system),
             subject: subject)

@@ -120,13 +120,19 @@ struct FetchRecord: Encodable, Sendable {
     /// `jpeg  500 x 750  42250 bytes  network  12.3 ms`
     var summary: String {
         if error != nil { return "failed" }
-        let size = width.flatMap { width in height.map { "\(width) x \($0)" } }
         return [
             format ?? "file", size, bytes.map { "\($0) bytes" }, outcome,
             "\(milliseconds.formatted(decimals: 1)) ms",
             sha256,
         ].compactMap(\.self).joined(separator: "  ")
     }
+
+    /// `jpeg  500 x 750`, and the checksum where it is wanted.
+    var shortSummary: String {
+        error != nil ? "failed" : [format ?? "file", size, sha256].compactMap(\.self).joined(separator: "  ")
+    }
+
+    private var size: String? { width.flatMap { width in height.map { "\(width) x \($0)" } } }
 }
 
 extension LoadTiming {

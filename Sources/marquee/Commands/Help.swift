@@ -46,8 +46,8 @@ enum Help {
                 [("marquee help COMMAND", "one command; marquee COMMAND --help does the same")]
                     + topics.map { ("marquee help \($0.name)", $0.summary) }),
             filled(
-                "Environment: MARQUEE_CATALOGUE, MARQUEE_CACHE_DIR, MARQUEE_CREDENTIALS, XDG_CACHE_HOME, "
-                    + "MARQUEE_LIBCURL, MARQUEE_LIBSQLITE."),
+                "Environment: MARQUEE_CATALOGUE, MARQUEE_CACHE_DIR, MARQUEE_CREDENTIALS, MARQUEE_PLAYER, "
+                    + "XDG_CACHE_HOME, MARQUEE_LIBCURL, MARQUEE_LIBSQLITE."),
             filled("Exit status: 0 all done, 1 some failed, 2 usage or nothing done, 130 interrupted."),
         ].joined(separator: "\n\n")
     }

@@ -42,6 +42,7 @@ enum JSONHelp {
           overview
           score         0 to 10
           poster        its address; after a change as the service gives it
+          media         the film's file or address, as the catalogue has it
           rating        the mean of the votes, where there are any
           votes         how many
           created_at    when it came into its library: RFC 3339, UTC

@@ -42,7 +42,12 @@ enum ListCommand: Command {
             let status = try await PosterList.print(movies, open, inline, session)
             return open.outage == nil ? status : .someFailed
         } else {
-            table(rows(for: movies, open, session), session.output)
+            let rows = rows(for: movies, open, session)
+            if let width = Terminal.width {
+                FilmTable(rows, width: width).print(session)
+            } else {
+                table(rows, session.output)
+            }
         }
         return open.outage == nil ? .done : .someFailed
     }
@@ -92,52 +97,23 @@ enum ListCommand: Command {
         ]
     }
 
+    /// A line a film, uncut, for a program or a file.
     private static func table(_ rows: [FilmRecord], _ output: Output) {
-        let width = Terminal.width
-        let widths = columnWidths(rows, in: width)
+        let titleWidth = FilmTable.titleWidth(rows)
         for row in rows {
             let movie = row.movie
-            let score = movie.standing.map { $0.formatted(decimals: 1) } ?? ""
             let title = TerminalText.visible(movie.title)
-            // A program, or a file, gets all of a title, whatever that does to the columns.
-            let isLong = width == nil && TerminalText.width(title) > widths.title
+            // All of a title, whatever that does to the columns.
+            let isLong = TerminalText.width(title) > titleWidth
             let columns = [
                 row.isCached == true ? "●" : "○",
-                TerminalText.padded(score, toWidth: 4, alignment: .trailing),
+                TerminalText.padded(
+                    movie.standing?.formatted(decimals: 1) ?? "", toWidth: 4, alignment: .trailing),
                 TerminalText.padded(movie.year.map(String.init) ?? "", toWidth: 4, alignment: .trailing),
-                isLong ? title : TerminalText.padded(title, toWidth: widths.title),
-                TerminalText.truncated(TerminalText.visible(movie.director ?? ""), toWidth: widths.director),
+                isLong ? title : TerminalText.padded(title, toWidth: titleWidth),
+                TerminalText.visible(movie.director ?? ""),
             ]
-            let line = columns.joined(separator: "  ")
-            output.line(width.map { TerminalText.truncated(line, toWidth: $0) } ?? line)
+            output.line(columns.joined(separator: "  "))
         }
-        // For a person's eyes; what is piped holds films and nothing else.
-        if Output.isTerminal { output.line(summary(rows)) }
-    }
-
-    /// Room for titles and directors: what they need where there is no terminal or a wide one, else what it has, and
-    /// three fifths of that for the titles.
-    static func columnWidths(_ rows: [FilmRecord], in width: Int?) -> (title: Int, director: Int) {
-        let title = min(44, rows.map { TerminalText.width(TerminalText.visible($0.movie.title)) }.max() ?? 0)
-        guard let width else { return (title, .max) }
-        let room = max(0, width - columnsBeforeTitle - 2)
-        let director =
-            rows.map { TerminalText.width(TerminalText.visible($0.movie.director ?? "")) }.max() ?? 0
-        if title + director <= room { return (title, director) }
-        let narrowTitle = min(title, max(room * 3 / 5, room - director))
-        return (narrowTitle, room - narrowTitle)
-    }
-
-    /// `●  8.6  1902  `
-    private static let columnsBeforeTitle = 15
-
-    private static func summary(_ rows: [FilmRecord]) -> String {
-        let films = rows.count == 1 ? "1 film" : "\(rows.count) films"
-        let posters = rows.filter { $0.movie.poster != nil }
-        let cached = posters.count { $0.isCached == true }
-        if posters.isEmpty { return films }
-        return cached == posters.count
-            ? "\(films), every poster cached (●)"
-            : "\(films), \(cached) of \(posters.count) posters cached (●); marquee prewarm fetches the rest"
     }
 }

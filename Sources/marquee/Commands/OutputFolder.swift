@@ -83,7 +83,7 @@ final class OutputFolder: Sendable {
     }
 
     /// Whether the file is there with these bytes. A pipe or a device of this name is not read: it might never end.
-    private static func holds(_ file: String, _ bytes: Data) -> Bool {
+    static func holds(_ file: String, _ bytes: Data) -> Bool {
         var status = stat()
         guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             Int(status.st_size) == bytes.count

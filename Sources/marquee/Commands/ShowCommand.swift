@@ -22,15 +22,26 @@ enum ShowCommand: Command {
         } catch let error as Failure {
             throw error.naming(file: word)
         }
-        let (poster, picture) = await loadPoster(of: movie, base, session)
         if session.settings.wantsJSON {
+            let (poster, _) = await loadPoster(of: movie, base, nil, session)
             // A film's poster is its address, wherever a film is printed.
             let address = poster?.url ?? movie.poster
             session.output.json(FilmRecord(movie: movie, poster: address, fetch: poster))
+            return end(poster, session, failing: .someFailed)
+        }
+        let sheet = Output.isTerminal ? FilmSheet(terminal: terminal) : nil
+        let drawing = await drawing(in: sheet?.room ?? pipeRoom, session)
+        let (poster, picture) = await loadPoster(of: movie, base, drawing, session)
+        if Task.isCancelled { return .nothingDone }
+        if let sheet {
+            let shown = drawn(picture, session)
+            let pieces = sheet.pieces(
+                of: movie, poster.flatMap { summary(of: $0, session) }, shown,
+                depth: drawing?.inline.depth ?? session.settings.colourDepth)
+            for piece in pieces { session.output.picture(piece) }
         } else {
-            if Task.isCancelled { return .nothingDone }
             facts(movie, session.output)
-            if poster?.error == nil { print(picture, session) }
+            print(picture, session)
             if let poster { fact("poster", poster.summary, session.output) }
         }
         return end(poster, session, failing: .someFailed)
@@ -38,15 +49,43 @@ enum ShowCommand: Command {
 
     /// Shows a picture that is no film's.
     private static func show(_ target: FetchTarget, _ session: Session) async -> ExitStatus {
-        let (record, picture) = await load(target, session)
+        // Below the picture a line is free, and two tell of it; then comes the prompt.
+        let room =
+            Output.isTerminal
+            ? CellSize(columns: terminal.columns - 1, rows: max(1, terminal.rows - 5)) : pipeRoom
+        let drawing = session.settings.wantsJSON ? nil : await drawing(in: room, session)
+        let (record, picture) = await load(target, drawing, session)
         if session.settings.wantsJSON {
             session.output.json(record)
         } else if record.error == nil {
             print(picture, session)
             fact("file", record.url, session.output)
-            fact("picture", record.summary, session.output)
+            let isShort = Output.isTerminal && !session.output.isVerbose
+            fact("picture", isShort ? record.shortSummary : record.summary, session.output)
         }
         return end(record, session, failing: .nothingDone)
+    }
+
+    /// What is said of a poster's file on a terminal: what it is, for who wants to know.
+    private static func summary(of poster: FetchRecord, _ session: Session) -> String? {
+        if session.output.isVerbose { return poster.summary }
+        return session.settings.wantsChecksum ? poster.shortSummary : nil
+    }
+
+    /// The most cells of a picture where there is no terminal.
+    private static let pipeRoom = CellSize(columns: 60, rows: 30)
+
+    private static var terminal: CellSize { Terminal.size?.cells ?? CellSize(columns: 80, rows: 24) }
+
+    /// How a picture is drawn, and in what room.
+    private struct Drawing {
+        let inline: InlinePoster
+        let room: CellSize
+    }
+
+    /// Nil if no pictures are wanted.
+    private static func drawing(in room: CellSize, _ session: Session) async -> Drawing? {
+        await InlinePoster.make(session.settings).map { Drawing(inline: $0, room: $0.room(room)) }
     }
 
     private static func end(_ record: FetchRecord?, _ session: Session, failing: ExitStatus) -> ExitStatus {
@@ -56,23 +95,23 @@ enum ShowCommand: Command {
     }
 
     private static func loadPoster(
-        of movie: Movie, _ base: BaseURL, _ session: Session
+        of movie: Movie, _ base: BaseURL, _ drawing: Drawing?, _ session: Session
     ) async -> (FetchRecord?, Result<InlinePicture, ImageLoadingError>?) {
         guard let address = movie.poster else {
             session.output.note("\(movie.title) has no poster in the catalogue; add the address of one there")
             return (nil, nil)
         }
-        return await load(FetchTarget(address: address, base: base, name: movie.id), session)
+        return await load(FetchTarget(address: address, base: base, name: movie.id), drawing, session)
     }
 
     /// Loads the file that a target names, and its picture if one is to be printed.
     private static func load(
-        _ target: FetchTarget, _ session: Session
+        _ target: FetchTarget, _ drawing: Drawing?, _ session: Session
     ) async -> (FetchRecord, Result<InlinePicture, ImageLoadingError>?) {
         let opened = session.makeLoader(keepsFiles: false)
         let activity = opened.loader.downloader.activity
         let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
-        let (record, picture) = await load(target, opened, session)
+        let (record, picture) = await load(target, drawing, opened, session)
         session.output.progress.end(work)
         await opened.close()
         session.reportFaults()
@@ -80,7 +119,7 @@ enum ShowCommand: Command {
     }
 
     private static func load(
-        _ target: FetchTarget, _ opened: OpenLoader, _ session: Session
+        _ target: FetchTarget, _ drawing: Drawing?, _ opened: OpenLoader, _ session: Session
     ) async -> (FetchRecord, Result<InlinePicture, ImageLoadingError>?) {
         var request: ImageRequest
         do throws(ImageLoadingError) {
@@ -88,43 +127,43 @@ enum ShowCommand: Command {
         } catch {
             return (FetchRecord(error, of: target.address), nil)
         }
-        guard !session.settings.wantsJSON, var inline = await InlinePoster.make(session.settings) else {
+        guard let drawing else {
             return (await FetchRecord.fetching(request, with: opened.loader, session).record, nil)
         }
-        let room = inline.room(CellSize(columns: min(Terminal.width ?? 80, 60), rows: 30))
-        request.targetSize = inline.pictureSize(in: room)
+        var inline = drawing.inline
+        request.targetSize = inline.pictureSize(in: drawing.room)
         let loader = session.imageLoader(over: opened)
         let (record, image) = await FetchRecord.fetching(request, with: loader, session)
-        return (record, image.map { inline.draw($0, within: room) })
+        return (record, record.error == nil ? image.map { inline.draw($0, within: drawing.room) } : nil)
     }
 
-    /// Prints a picture, or why its file cannot be decoded; nothing for nil.
-    private static func print(_ picture: Result<InlinePicture, ImageLoadingError>?, _ session: Session) {
+    /// The picture, if there is one; says why its file cannot be decoded.
+    private static func drawn(
+        _ picture: Result<InlinePicture, ImageLoadingError>?, _ session: Session
+    ) -> InlinePicture? {
         switch picture {
-        case .success(let picture):
-            session.output.picture(picture)
-            session.output.line("")
+        case .success(let picture): return picture
         case .failure(let error): session.output.failure(error.advised)
         case nil: break
         }
+        return nil
+    }
+
+    private static func print(_ picture: Result<InlinePicture, ImageLoadingError>?, _ session: Session) {
+        guard let picture = drawn(picture, session) else { return }
+        session.output.picture(picture)
+        session.output.line("")
     }
 
     private static func facts(_ movie: Movie, _ output: Output) {
         let titles = movie.originalTitle.map { "\(movie.title)  (\($0))" } ?? movie.title
         output.line(titles)
         output.line("")
-        fact("year", movie.year.map(String.init), output)
-        fact("director", movie.director, output)
-        fact("country", movie.country, output)
-        fact("length", movie.minutes.map { "\($0) minutes" }, output)
-        fact("genres", movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", "), output)
-        fact("rating", MovieText.votes(movie), output)
-        fact("score", movie.score.map { "\($0.formatted(decimals: 1)) of 10" }, output)
-        fact("id", movie.id, output)
+        for (label, value) in FilmFacts.all(of: movie) { fact(label, value, output) }
         guard let overview = movie.overview else { return }
         output.line("")
         for line in TerminalText.wrapped(
-            TerminalText.visible(overview), toWidth: min(80, Terminal.width ?? 80))
+            TerminalText.visible(overview), toWidth: 80)
         {
             output.line(line)
         }

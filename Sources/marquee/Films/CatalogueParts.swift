@@ -24,7 +24,7 @@ struct CatalogueParts: Sendable {
         // Addresses are relative to their own page.
         let isBeside =
             page.base.url.deletingLastPathComponent() == first.base.url.deletingLastPathComponent()
-        rest.append(isBeside ? catalogue : catalogue.resolvingPosters(against: page.base.url))
+        rest.append(isBeside ? catalogue : catalogue.resolvingAddresses(against: page.base.url))
         films += catalogue.movies.count
         isWhole = page.isLast
         // The whole is as old as its oldest page.

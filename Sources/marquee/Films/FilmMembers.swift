@@ -13,12 +13,13 @@ enum FilmMembers {
         Option(name: "genre", value: "G", help: "a genre; give the option once for each", isRepeatable: true),
         Option(name: "overview", value: "TEXT", help: "a few sentences about it"),
         Option(name: "score", value: "0-10", help: "the catalogue's own score"),
+        Option(name: "media", value: "FILE|URL", help: "the film itself, which the browser plays"),
         Option(name: "poster", value: "FILE|URL", help: "the poster: a JPEG or PNG file, or its address"),
     ]
 
     private static let texts = [
         ("title", "title"), ("director", "director"), ("original-title", "originalTitle"),
-        ("country", "country"), ("overview", "overview"),
+        ("country", "country"), ("overview", "overview"), ("media", "media"),
     ]
 
     /// The members that the options name, in the order of a film's own; null for an empty value.
@@ -37,6 +38,7 @@ enum FilmMembers {
         }
         let order = [
             "title", "originalTitle", "year", "director", "country", "minutes", "genres", "overview", "score",
+            "media",
         ]
         return order.compactMap { name in values[name].map { JSONText.Member(name: name, value: $0) } }
     }

@@ -1,0 +1,36 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import SystemSupport
+
+/// What a player is given of a film: a path from the root on, or an address with http or https. It never begins as an option
+/// does, and names no other protocol: a player knows some that do more than play.
+enum MediaAddress {
+    /// Reads what a catalogue says.
+    /// - Parameter base: what a relative one is resolved against. A catalogue from the network names no file of this machine.
+    static func argument(_ text: String, relativeTo base: BaseURL) throws(Failure) -> String {
+        let url: URL
+        do {
+            url = try URL(typed: text, relativeTo: base.url).absoluteURL
+        } catch {
+            throw Failure(ImageLoadingError.advised(error))
+        }
+        switch url.scheme?.lowercased() {
+        case "http", "https": return url.absoluteString
+        case "file":
+            let path = url.path(percentEncoded: false)
+            guard base.origin.isFileURL else {
+                throw Failure("\(text): a catalogue from the network cannot name a file of this machine")
+            }
+            guard path.hasPrefix("/"), !path.utf8.contains(0), ["", "localhost"].contains(url.host() ?? "")
+            else {
+                throw Failure("\(text): this is no path of a file on this machine")
+            }
+            guard unsafe access(path, R_OK) == 0 else {
+                throw Failure("\(text): \(SystemError.text(errno)), as \(path)")
+            }
+            return path
+        default: throw Failure("\(text): only files, http and https are played")
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import FoundationEssentials
+import Glibc
+import SystemSupport
+
+/// The program that plays films: `--player`, else `MARQUEE_PLAYER`. It is run as it is written, without a shell:
+///
+///     mpv
+///     mpv --vo=tct --title="At home"
+struct Player: Sendable, Equatable {
+    /// The program and its arguments.
+    let words: [String]
+
+    /// How messages call it.
+    var name: String { words.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "" }
+
+    /// Splits a command at spaces; quotes keep them, and a backslash the character after it.
+    /// - Parameter option: how errors call where it came from.
+    init(_ command: String, from option: String) throws(UsageError) {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        var isEscaped = false
+        for character in command {
+            if isEscaped {
+                word = (word ?? "") + String(character)
+                isEscaped = false
+            } else if character == "\\", quote != "'" {
+                isEscaped = true
+            } else if let open = quote {
+                if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+            } else if character == "\"" || character == "'" {
+                quote = character
+                word = word ?? ""
+            } else if character.isWhitespace {
+                if let word { words.append(word) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        if let quote { throw UsageError("\(option): the quote \(quote) is not closed in: \(command)") }
+        if isEscaped { throw UsageError("\(option): nothing follows the last backslash in: \(command)") }
+        if let word { words.append(word) }
+        guard let program = words.first, !program.isEmpty, !command.utf8.contains(0) else {
+            throw UsageError("\(option) wants a program such as mpv")
+        }
+        self.words = words
+    }
+
+    /// The player that the command line or the environment names; nil for none.
+    static func chosen(_ arguments: Arguments, _ environment: [String: String]) throws(UsageError) -> Player?
+    {
+        if let command = arguments.value("player") { return try Player(command, from: "--player") }
+        guard let command = environment[variable], !command.isEmpty else { return nil }
+        return try Player(command, from: variable)
+    }
+
+    static let variable = "MARQUEE_PLAYER"
+}
+
+/// How a player ended.
+enum PlayerEnding: Sendable, Equatable {
+    case exited(Int32)
+    case killed(signal: Int32)
+
+    /// What is said of it; nil where all is well: it played, or the person ended it with Ctrl-C.
+    func complaint(of player: String) -> String? {
+        switch self {
+        case .exited(0), .killed(SIGINT), .exited(128 + SIGINT): nil
+        case .exited(let status): "\(player) failed: exit status \(status)"
+        case .killed(let signal): "\(player) was ended by signal \(signal)"
+        }
+    }
+}
+
+/// A player that runs. It shares the terminal and the process group: the keys that stop or interrupt a program reach both.
+struct PlayerProcess: Sendable {
+    let identifier: pid_t
+
+    /// Starts a program, found in PATH, with the program's standard input and output.
+    /// - Throws: why there is none.
+    init(_ words: [String]) throws(Failure) {
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        // This program's threads block some signals and ignore others; the player starts with all as usual.
+        var (none, usual) = (sigset_t(), sigset_t())
+        unsafe sigemptyset(&none)
+        unsafe sigemptyset(&usual)
+        for number in [SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ] { unsafe sigaddset(&usual, number) }
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
+        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+        var process = pid_t()
+        let program = words.first ?? ""
+        let failure = unsafe posix_spawnp(&process, program, nil, &attributes, arguments, environ)
+        guard failure == 0 else {
+            throw Failure(
+                failure == ENOENT
+                    ? "\(program): there is no such program; name another with --player or \(Player.variable)"
+                    : "\(program) cannot be run: \(SystemError.text(failure))")
+        }
+        identifier = process
+    }
+
+    /// Waits for its end. Blocks.
+    func wait() -> PlayerEnding {
+        var status: Int32 = 0
+        while unsafe waitpid(identifier, &status, 0) < 0 {
+            if errno != EINTR { return .exited(0) }
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
+    }
+}

@@ -1,0 +1,37 @@
+import LazyImages
+import MovieCatalogue
+import TerminalGraphics
+
+/// What keys do with the selected film's poster.
+struct SelectedPoster {
+    private let movie: Movie
+    private let request: ImageRequest
+
+    /// - Throws: why the film has no poster.
+    init(_ list: FilmList, _ subject: Browser.Subject) throws(Failure) {
+        guard let movie = list.selectedMovie else { throw Failure("No film is selected") }
+        guard let address = movie.poster else {
+            throw Failure("The catalogue names no poster of this film")
+        }
+        self.movie = movie
+        switch subject.poster(address, list.films.base) {
+        case .success(let request): self.request = request
+        case .failure(let error): throw Failure(error.advised)
+        }
+    }
+
+    /// What makes the terminal copy the address, and what is said of that.
+    func copying() throws(Failure) -> (bytes: [UInt8], notice: String) {
+        let url = request.url
+        let address = url.scheme?.lowercased() == "data" ? url.absoluteString : url.displayText
+        guard let bytes = TerminalClipboard.copying(address, isInTmux: Terminal.isInTmux) else {
+            throw Failure("The address is too long to be copied; o saves the poster")
+        }
+        return (bytes, "Address copied: \(url.displayText)")
+    }
+
+    /// Saves the file, and then tells what came of it.
+    func save(_ subject: Browser.Subject, tell: @escaping @Sendable (String) -> Void) {
+        Task { [movie, request] in tell(await subject.save(movie, request)) }
+    }
+}

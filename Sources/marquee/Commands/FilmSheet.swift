@@ -1,0 +1,117 @@
+import MovieCatalogue
+import TerminalGraphics
+
+/// What `show` prints of a film on a terminal: its picture as high as the terminal, and beside it what the catalogue says.
+/// In a narrow terminal the picture stands above.
+struct FilmSheet {
+    /// One line of what is said.
+    struct Line {
+        let label: String
+        let text: String
+        var style = CellStyle()
+    }
+
+    /// Columns of a terminal that has room for a picture and words side by side.
+    private static let narrowestTerminal = 60
+    /// The columns that the words have at least beside a picture, and at most anywhere.
+    private static let narrowestText = 30
+    static let widestText = 72
+    private static let gap = 2
+    private static let labelWidth = 10
+
+    private let width: Int
+    /// The most cells that a picture may take.
+    let room: CellSize
+
+    /// - Parameter terminal: its size.
+    init(terminal: CellSize) {
+        width = max(1, terminal.columns - 1)
+        let words = terminal.columns < Self.narrowestTerminal ? 0 : Self.narrowestText + Self.gap
+        // The line of the command, and the one of the next prompt.
+        room = CellSize(columns: width - words, rows: max(1, terminal.rows - 2))
+    }
+
+    /// The sheet in pieces, one below the other.
+    /// - Parameters:
+    ///   - summary: what is said of the poster's file; nil for nothing.
+    ///   - picture: the poster; nil for none.
+    ///   - depth: the colours where there is no picture.
+    func pieces(
+        of movie: Movie, _ summary: String?, _ picture: InlinePicture?, depth: ColourDepth
+    ) -> [InlinePicture] {
+        let depth = picture?.depth ?? depth
+        guard let picture, picture.cells.size.rows > 0 else {
+            let lines = lines(of: movie, summary, width: min(Self.widestText, width))
+            return [InlinePicture(cells: grid(lines[...], from: 0), depth: depth)]
+        }
+        guard room.columns < width else {
+            let lines = lines(of: movie, summary, width: min(Self.widestText, width))
+            return [
+                picture,
+                InlinePicture(cells: grid([Line(label: "", text: "")] + lines, from: 0), depth: depth),
+            ]
+        }
+        let size = picture.cells.size
+        let column = size.columns + Self.gap
+        let lines = lines(of: movie, summary, width: min(Self.widestText, width - column))
+        var cells = grid(lines.prefix(size.rows), from: column, rows: size.rows)
+        cells.place(picture.cells, at: CellPosition(column: 0, row: 0))
+        let beside = InlinePicture(cells: cells, drawing: picture.drawing, depth: depth)
+        let rest = lines.dropFirst(size.rows)
+        return rest.isEmpty
+            ? [beside] : [beside, InlinePicture(cells: grid(rest, from: column), depth: depth)]
+    }
+
+    private func grid(_ lines: ArraySlice<Line>, from column: Int, rows: Int? = nil) -> CellGrid {
+        var grid = CellGrid(size: CellSize(columns: width, rows: rows ?? lines.count))
+        for (row, line) in lines.enumerated() {
+            let start = CellPosition(column: column, row: row)
+            grid.put(line.label, at: start, style: BrowserScreen.dim)
+            let indent = line.label.isEmpty ? 0 : Self.labelWidth
+            grid.put(line.text, at: CellPosition(column: column + indent, row: row), style: line.style)
+        }
+        return grid
+    }
+
+    private func lines(of movie: Movie, _ summary: String?, width: Int) -> [Line] {
+        var lines: [Line] = []
+        func put(_ text: String?, _ style: CellStyle = CellStyle()) {
+            guard let text else { return }
+            lines += TerminalText.wrapped(TerminalText.visible(text), toWidth: width)
+                .map { Line(label: "", text: $0, style: style) }
+        }
+        put(movie.title, BrowserScreen.bold)
+        put(movie.originalTitle, BrowserScreen.dim)
+        put("")
+        let facts = FilmFacts.all(of: movie) + [("poster", summary)]
+        for (label, value) in facts {
+            guard var value else { continue }
+            if label == "score" { value = "★ " + value }
+            let parts = TerminalText.wrapped(
+                TerminalText.visible(value), toWidth: max(1, width - Self.labelWidth))
+            for (index, part) in parts.enumerated() {
+                lines.append(Line(label: index == 0 ? label : " ", text: part))
+            }
+        }
+        if let overview = movie.overview {
+            put("")
+            put(overview)
+        }
+        return lines
+    }
+}
+
+/// The facts of a film, labelled.
+enum FilmFacts {
+    /// In the order of `show`; nil for what the catalogue does not say.
+    static func all(of movie: Movie) -> [(label: String, value: String?)] {
+        [
+            ("year", movie.year.map(String.init)), ("director", movie.director), ("country", movie.country),
+            ("length", movie.minutes.map { "\($0) minutes" }),
+            ("genres", movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", ")),
+            ("rating", MovieText.votes(movie)),
+            ("score", movie.score.map { "\($0.formatted(decimals: 1)) of 10" }),
+            ("media", movie.media), ("id", movie.id),
+        ]
+    }
+}

@@ -1,0 +1,103 @@
+import TerminalGraphics
+
+/// The films as a table on a terminal, with a line that says what its signs mean:
+///
+///        Score  Year  Title                Director
+///     ●  ★ 8.6  1902  A Trip to the Moon   Georges Méliès
+///     36 films: ● 12 posters cached, ○ 24 not; marquee prewarm fetches the rest
+struct FilmTable {
+    /// Where the columns begin, in cells.
+    private static let (scoreColumn, yearColumn, titleColumn) = (3, 10, 16)
+    private static let gap = 2
+    /// Longer titles are cut.
+    private static let widestTitle = 44
+
+    private let rows: [FilmRecord]
+    private let width: Int
+    private let directorColumn: Int
+
+    /// - Parameter width: the terminal's columns.
+    init(_ rows: [FilmRecord], width: Int) {
+        self.rows = rows
+        self.width = width
+        let widths = Self.columnWidths(rows, in: width)
+        directorColumn = Self.titleColumn + widths.title + Self.gap
+    }
+
+    /// What the titles take without a terminal that limits them.
+    static func titleWidth(_ rows: [FilmRecord]) -> Int {
+        min(widestTitle, rows.map { TerminalText.width(TerminalText.visible($0.movie.title)) }.max() ?? 0)
+    }
+
+    /// Room for titles and directors: what they need where the terminal is wide, else what it has, and three fifths of that
+    /// for the titles.
+    static func columnWidths(_ rows: [FilmRecord], in width: Int) -> (title: Int, director: Int) {
+        let title = titleWidth(rows)
+        let room = max(0, width - titleColumn - gap)
+        let director =
+            rows.map { TerminalText.width(TerminalText.visible($0.movie.director ?? "")) }.max() ?? 0
+        if title + director <= room { return (title, director) }
+        let narrowTitle = min(title, max(room * 3 / 5, room - director))
+        return (narrowTitle, room - narrowTitle)
+    }
+
+    func print(_ session: Session) {
+        let output = session.output
+        func line(_ draw: (inout CellGrid) -> Void) {
+            var grid = CellGrid(size: CellSize(columns: width, rows: 1))
+            draw(&grid)
+            output.picture(InlinePicture(cells: grid, depth: session.settings.colourDepth))
+        }
+        if !rows.isEmpty { line(header) }
+        for row in rows { line { put(row, on: &$0) } }
+        for text in TerminalText.wrapped(Self.summary(rows), toWidth: width) { output.line(text) }
+    }
+
+    private func header(on grid: inout CellGrid) {
+        let style = CellStyle(attributes: [.dim, .underlined])
+        put("Score", Self.scoreColumn, on: &grid, style)
+        put("Year", Self.yearColumn, on: &grid, style)
+        put("Title", Self.titleColumn, on: &grid, style)
+        put("Director", directorColumn, on: &grid, style)
+    }
+
+    private func put(_ row: FilmRecord, on grid: inout CellGrid) {
+        let movie = row.movie
+        if movie.poster != nil {
+            put(
+                row.isCached == true ? "●" : "○", 0, on: &grid,
+                row.isCached == true ? CellStyle() : BrowserScreen.dim)
+        }
+        if let standing = movie.standing {
+            let score = standing.formatted(decimals: 1)
+            put(
+                "★" + TerminalText.padded(score, toWidth: 4, alignment: .trailing), Self.scoreColumn,
+                on: &grid)
+        }
+        if let year = movie.year { put("\(year)", Self.yearColumn, on: &grid, BrowserScreen.dim) }
+        let title = TerminalText.truncated(
+            TerminalText.visible(movie.title), toWidth: directorColumn - Self.gap - Self.titleColumn)
+        put(title, Self.titleColumn, on: &grid, BrowserScreen.bold)
+        let director = TerminalText.truncated(
+            TerminalText.visible(movie.director ?? ""), toWidth: width - directorColumn)
+        put(director, directorColumn, on: &grid)
+    }
+
+    private func put(
+        _ text: String, _ column: Int, on grid: inout CellGrid, _ style: CellStyle = CellStyle()
+    ) {
+        grid.put(text, at: CellPosition(column: column, row: 0), style: style)
+    }
+
+    /// How many films there are, and what the signs before them mean.
+    static func summary(_ rows: [FilmRecord]) -> String {
+        let films = rows.count == 1 ? "1 film" : "\(rows.count) films"
+        let posters = rows.count { $0.movie.poster != nil }
+        let cached = rows.count { $0.movie.poster != nil && $0.isCached == true }
+        if posters == 0 { return films }
+        if cached == posters { return "\(films): ● every poster cached" }
+        let noun = cached == 1 ? "poster" : "posters"
+        return
+            "\(films): ● \(cached) \(noun) cached, ○ \(posters - cached) not; marquee prewarm fetches the rest"
+    }
+}

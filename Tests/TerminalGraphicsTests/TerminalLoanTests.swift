@@ -1,0 +1,33 @@
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import TerminalGraphics
+
+@Suite("A terminal that is lent", .timeLimit(.minutes(30)))
+struct TerminalLoanTests {
+    @Test("the reader stands aside until the terminal is given back, time after time")
+    func turns() throws {
+        let loan = try #require(TerminalLoan())
+        let events = Lock<[String]>([])
+        let ended = Gate()
+        try BlockingThreads.startThread { [loan] in
+            for turn in 1...3 {
+                _ = Polling.ready([(loan.reader, POLLIN)])
+                events.withLock { $0.append("asked \(turn)") }
+                loan.standAside()
+                events.withLock { $0.append("back \(turn)") }
+            }
+            ended.open()
+        }
+        for turn in 1...3 {
+            #expect(loan.take())
+            // Until it is given back, the reader does nothing.
+            #expect(events.withLock { $0.last } == "asked \(turn)")
+            loan.giveBack()
+        }
+        ended.wait()
+        #expect(events.withLock { $0.count } == 6)
+    }
+}

@@ -1,0 +1,187 @@
+import FoundationEssentials
+import MovieCatalogue
+import TerminalGraphics
+import Testing
+
+@testable import marquee
+
+@Suite("Keys of the browser", .timeLimit(.minutes(30)))
+struct BrowserKeysTests {
+    /// A hundred films, the tenth of which names its file.
+    private func state(columns: Int = 80, rows: Int = 24) -> BrowserState {
+        let movies = (0..<100).map { number in
+            Movie(
+                id: "\(number)", title: "Film \(number)", year: 1900 + number % 30,
+                director: "Someone \(number)",
+                overview: number == 70 ? "A robot." : nil, score: Double(number % 10),
+                media: number == 9 ? "films/9.mkv" : nil)
+        }
+        var state = BrowserState(size: CellSize(columns: columns, rows: rows))
+        let open = OpenCatalogue(
+            catalogue: Catalogue(name: nil, movies: movies), base: BaseURL(URL(filePath: "/")))
+        _ = state.take(.whole(FilmSet(open), confirmed: 0, outage: nil))
+        return state
+    }
+
+    @discardableResult
+    private func press(
+        _ state: inout BrowserState, _ code: TerminalKey.Code, _ modifiers: TerminalKey.Modifiers = []
+    ) -> [BrowserState.Effect] {
+        let effects = state.handle(.key(TerminalKey(code, modifiers)), now: 0)
+        _ = state.advance(now: 10)
+        return effects
+    }
+
+    private func type(_ state: inout BrowserState, _ text: String) {
+        for character in text { press(&state, .character(character)) }
+    }
+
+    @Test("q goes back from a page and from the help, and quits the list")
+    func back() {
+        var state = state()
+        press(&state, .enter)
+        type(&state, "?")
+        #expect(press(&state, .character("q")) == [] && !state.isHelpShown && state.page == .film)
+        #expect(press(&state, .character("q")) == [.rowsChanged] && state.page == .films)
+        #expect(press(&state, .character("q")) == [.quit])
+    }
+
+    @Test("Ctrl-F and Ctrl-B move a page, Ctrl-D and Ctrl-U half of one, while a filter is typed too")
+    func pages() {
+        var state = state()
+        let page = state.layout.pageRows
+        press(&state, .character("f"), .control)
+        #expect(state.list.selected == page)
+        press(&state, .character("d"), .control)
+        #expect(state.list.selected == page + page / 2)
+        press(&state, .character("u"), .control)
+        press(&state, .character("b"), .control)
+        #expect(state.list.selected == 0)
+        type(&state, "/")
+        press(&state, .character("f"), .control)
+        #expect(state.list.selected == page && state.list.filter.isEmpty)
+    }
+
+    @Test("h and l, and the arrows beside them, turn a film's page; in the list l opens it")
+    func turning() {
+        var state = state()
+        type(&state, "l")
+        #expect(state.page == .film)
+        type(&state, "ll")
+        press(&state, .right)
+        #expect(state.list.selected == 3)
+        type(&state, "h")
+        press(&state, .left)
+        #expect(state.list.selected == 1 && state.page == .film)
+        press(&state, .character("d"), .control)
+        press(&state, .character("f"), .control)
+        #expect(state.list.selected == 3)
+    }
+
+    @Test("s begins the new order at its top, and leaves a film on its page")
+    func order() {
+        var state = state()
+        press(&state, .end)
+        type(&state, "s")
+        #expect(state.list.order == .score && state.list.selected == 0 && state.motion.offset == 0)
+        #expect(state.list.selectedMovie?.score == 9)
+        press(&state, .end)
+        press(&state, .enter)
+        let film = state.list.selectedMovie?.id
+        type(&state, "s")
+        #expect(state.list.order == .year && state.page == .film && state.list.selectedMovie?.id == film)
+    }
+
+    @Test("/ on a film's page goes to the list and opens the filter")
+    func filterFromPage() {
+        var state = state()
+        press(&state, .enter)
+        type(&state, "/odd")
+        #expect(state.page == .films && state.isFiltering && state.list.filter == "odd")
+    }
+
+    @Test("keys edit the filter where the cursor is, and a paste goes there")
+    func editing() {
+        var state = state()
+        type(&state, "/ilm 77")
+        press(&state, .home)
+        type(&state, "f")
+        press(&state, .end)
+        press(&state, .backspace)
+        #expect(state.list.filter == "film 7" && state.list.selectedMovie?.id == "77")
+        press(&state, .character("w"), .control)
+        #expect(state.list.filter == "film ")
+        _ = state.handle(.paste("12\n"), now: 0)
+        #expect(state.list.filter == "film 12 " && state.list.rows == [12, 42, 72])
+        press(&state, .character("u"), .control)
+        #expect(state.list.filter.isEmpty && state.isFiltering && state.list.rows.count == 100)
+        press(&state, .backspace)
+        #expect(!state.isFiltering)
+        // What was typed before can be gone on with.
+        type(&state, "/9")
+        press(&state, .enter)
+        type(&state, "/")
+        press(&state, .left)
+        type(&state, "7")
+        #expect(state.list.filter == "79")
+        press(&state, .escape)
+        #expect(state.list.filter.isEmpty && !state.isFiltering)
+    }
+
+    @Test("films whose title matches come first, and the best match is selected")
+    func titlesFirst() {
+        var state = state()
+        press(&state, .end)
+        type(&state, "/robot")
+        #expect(state.list.rows == [70])
+        press(&state, .escape)
+        // "1" stands in titles, in the names of the same films, and in years.
+        type(&state, "/191")
+        #expect(state.list.rows.first == 10 && state.list.rows.count == 30)
+        press(&state, .character("u"), .control)
+        type(&state, "19")
+        #expect(state.list.rows[0] == 19 && state.list.rows.count == 100 && state.list.rows[1] == 0)
+        #expect(state.list.selectedMovie?.id == "19")
+    }
+
+    @Test(
+        "Enter on a film's page plays it where the catalogue names a file or an address, and else goes back")
+    func playing() {
+        var state = state()
+        press(&state, .enter)
+        #expect(press(&state, .enter) == [.rowsChanged] && state.page == .films)
+        for _ in 0..<9 { type(&state, "n") }
+        press(&state, .enter)
+        #expect(press(&state, .enter) == [.play] && state.page == .film)
+    }
+
+    @Test("y and o are for the poster, in the list and on a page")
+    func poster() {
+        var state = state()
+        for _ in 0..<2 {
+            #expect(press(&state, .character("y")) == [.copyAddress])
+            #expect(press(&state, .character("o")) == [.savePoster])
+            press(&state, .enter)
+        }
+    }
+
+    @Test("without posters the words have the whole width, no poster is wanted, and there is no wall")
+    func noPosters() {
+        for size in [CellSize(columns: 80, rows: 24), CellSize(columns: 200, rows: 60)] {
+            var state = BrowserState(size: size, hasPosters: false)
+            let open = OpenCatalogue(
+                catalogue: Catalogue(name: nil, movies: [Movie(id: "a", title: "A")]),
+                base: BaseURL(URL(filePath: "/")))
+            _ = state.take(.whole(FilmSet(open), confirmed: 0, outage: nil))
+            #expect(state.layout.poster.columns == 0 && state.visible.isEmpty && state.visibleInFull.isEmpty)
+            #expect(state.layout.filmAlone.poster.size.columns == 0)
+            #expect(state.layout.filmAlone.text.size.columns == 72)
+            type(&state, "v")
+            #expect(state.layout.style == .lines)
+            type(&state, "v")
+            #expect(state.layout.style == .list)
+            _ = state.resize(to: CellSize(columns: 100, rows: 30), cellAspect: 2)
+            #expect(!state.layout.hasPosters)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import FoundationEssentials
+import Glibc
+import TerminalGraphics
+import TestSupport
+import TestTraits
+import Testing
+
+/// Films that are played from their page, and posters that are taken from there.
+@Suite("Playing from the browser", .serialized, .ownThread, .timeLimit(.minutes(30)))
+struct BrowserPlayingTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let films = """
+            [{"id":"a","title":"Faust","year":1926,"poster":"poster.png","media":"-v faust.mkv"},
+             {"id":"b","title":"Gone","year":1927,"media":"gone.mkv"},
+             {"id":"c","title":"Odd","year":1928,"media":"smb://host/x"}]
+            """
+        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        try Data(SampleImages.png).write(to: URL(filePath: folder.file("poster.png")))
+        try Data().write(to: URL(filePath: folder.file("-v faust.mkv")))
+        let player = """
+            #!/bin/sh
+            echo "plays $# $*"
+            read -r line
+            echo "heard $line"
+            exit "${line:-7}"
+            """
+        try Data(player.utf8).write(to: URL(filePath: folder.file("player")))
+        unsafe chmod(folder.file("player"), 0o755)
+    }
+
+    /// The browser in a shell's place, on the first film's page.
+    private func started(
+        _ words: [String], environment: [String: String] = [:], keys: String = "\r"
+    ) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal(
+            "/bin/sh", ["-c", "cd \"$FOLDER\" && exec \"$MARQUEE\" films.json \"$@\"", "sh"] + words,
+            environment: [
+                "XDG_CACHE_HOME": folder.path, "COLORTERM": "truecolor", "FOLDER": folder.path,
+                "MARQUEE": BuiltProgram.path("marquee"), "PATH": "/usr/bin:/bin",
+            ].merging(environment) { $1 })
+        try #require(terminal.waits { $0.row(containing: "Faust") != nil })
+        terminal.type(keys)
+        try #require(terminal.waits { $0.row(containing: "Enter plays it") != nil })
+        return terminal
+    }
+
+    private func isBack(_ screen: VirtualScreen) -> Bool { screen.row(containing: "Enter plays it") != nil }
+
+    @Test("a player has the terminal as a shell gives it, and the page comes back when it ends")
+    func play() throws {
+        let terminal = try started(["--player", "./player --fs 'a b'"])
+        terminal.type("\r")
+        try #require(terminal.waits { $0.row(containing: "plays 3 --fs a b \(folder.path)") != nil })
+        #expect(terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25])
+        // Every key is the player's: the line has all of them.
+        terminal.type("jjq0\u{7F}\u{7F}\u{7F}\u{7F}0\n")
+        try #require(terminal.waits(until: isBack), "\(terminal.screen.rows)")
+        #expect(!terminal.settings.isCooked)
+        #expect(String(decoding: terminal.output, as: UTF8.self).contains("heard 0"))
+        #expect(terminal.screen.row(containing: "failed") == nil)
+        terminal.type("qq")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(terminal.settings == terminal.settingsBefore)
+    }
+
+    @Test("a player that fails says so, one that Ctrl-C ends does not, and the browser outlives both")
+    func failures() throws {
+        let terminal = try started([], environment: ["MARQUEE_PLAYER": folder.file("player")])
+        terminal.type("\r")
+        try #require(terminal.waits { $0.row(containing: "plays 1 ") != nil })
+        terminal.type("3\n")
+        #expect(terminal.waits { $0.row(containing: "player failed: exit status 3") != nil })
+        terminal.type("\r")
+        try #require(terminal.waits { $0.row(containing: "plays 1 ") != nil })
+        terminal.type("\u{3}")
+        try #require(terminal.waits(until: isBack))
+        #expect(terminal.screen.row(containing: "failed") == nil)
+        terminal.type("qq")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("a player that is not there, and none at all, are said; so is what cannot be played")
+    func none() throws {
+        let missing = try started(["--player", "nonesuch -x"])
+        missing.type("\r")
+        #expect(missing.waits { $0.row(containing: "nonesuch: there is no such program") != nil })
+        missing.type("n\r")
+        #expect(
+            missing.waits(seconds: 20) { $0.row(containing: "gone.mkv: No such file") != nil },
+            "\(missing.screen.rows)")
+        missing.type("n\r")
+        #expect(missing.waits { $0.row(containing: "smb") != nil })
+        missing.type("qq")
+        #expect(missing.waitForEnd() == .exited(0))
+        let without = try started([])
+        without.type("\r")
+        #expect(without.waits { $0.row(containing: "no player: use --player mpv or MARQUEE_PLAYER") != nil })
+        without.type("qq")
+        #expect(without.waitForEnd() == .exited(0))
+    }
+
+    @Test("a signal that ends the browser ends the player with it, and the terminal is as it was")
+    func ending() throws {
+        let terminal = try started(["--player", "./player"])
+        terminal.type("\r")
+        try #require(terminal.waits { $0.row(containing: "plays 1 ") != nil })
+        terminal.send(SIGTERM)
+        #expect(terminal.waitForEnd() == .exited(128 + SIGTERM))
+        #expect(terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25])
+    }
+
+    @Test("a command with a quote that is not closed is refused before the screen is taken")
+    func refused() throws {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), ["--player", "mpv 'x"], environment: ["XDG_CACHE_HOME": folder.path]
+        )
+        #expect(terminal.waitForEnd() == .exited(2))
+        #expect(terminal.screen.row(containing: "--player: the quote ' is not closed") != nil)
+    }
+
+    @Test("y copies the poster's address, and o saves its file once, where the program was started")
+    func poster() throws {
+        let terminal = try started([])
+        terminal.type("y")
+        #expect(terminal.waits { $0.row(containing: "Address copied: file:") != nil })
+        let address = "file://" + folder.file("poster.png")
+        let copied = "\u{1B}]52;c;" + Data(address.utf8).base64EncodedString() + "\u{1B}\\"
+        #expect(String(decoding: terminal.output, as: UTF8.self).contains(copied))
+        try Data("mine".utf8).write(to: URL(filePath: folder.file("faust-1926.png")))
+        terminal.type("o")
+        #expect(terminal.waits { $0.row(containing: "Saved as") != nil })
+        let saved = try Data(contentsOf: URL(filePath: folder.file("faust-1926-2.png")))
+        #expect(saved == Data(SampleImages.png))
+        #expect(try Data(contentsOf: URL(filePath: folder.file("faust-1926.png"))) == Data("mine".utf8))
+        terminal.type("o")
+        #expect(terminal.waits { $0.row(containing: "Saved already") != nil })
+        terminal.type("n")
+        #expect(terminal.waits { $0.row(containing: "Gone") == 2 })
+        terminal.type("y")
+        #expect(terminal.waits { $0.row(containing: "names no poster") != nil })
+        terminal.type("qq")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("saving takes the file from the cache, without a second request")
+    func cached() throws {
+        let fixture = try Fixture()
+        let terminal = try PseudoTerminal(
+            "/bin/sh", ["-c", "cd \"$HOME\" && exec \"$MARQUEE\""],
+            environment: fixture.environment.merging([
+                "COLORTERM": "truecolor", "MARQUEE": BuiltProgram.path("marquee"),
+            ]) { $1 }, columns: 80)
+        try #require(
+            terminal.waits { $0.row(containing: "Film 6") != nil || $0.row(containing: "Film 5") != nil })
+        terminal.type("i")
+        try #require(terminal.waits { $0.row(containing: " 0 loading ") != nil })
+        let requests = fixture.service.statistics.requests
+        terminal.type("o")
+        #expect(terminal.waits { $0.row(containing: "Saved as") != nil })
+        #expect(try Data(contentsOf: URL(filePath: fixture.home.file("film-1-1911.png"))) == Fixture.pixel)
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(fixture.service.statistics.requests == requests)
+    }
+
+    @Test("--graphics none has no frames and loads nothing, in the list and on a page")
+    func textOnly() throws {
+        let fixture = try Fixture()
+        for columns in [80, 200] {
+            let terminal = try PseudoTerminal(
+                BuiltProgram.path("marquee"), ["--graphics", "none"],
+                environment: fixture.environment.merging(["COLORTERM": "truecolor"]) { $1 }, columns: columns)
+            try #require(terminal.waits { $0.row(containing: "Film 4") != nil })
+            #expect(terminal.screen.rows.contains { $0.hasPrefix("▌ Film 1") })
+            #expect(terminal.screen.row(containing: "╭") == nil)
+            terminal.type("G\r")
+            try #require(
+                terminal.waits {
+                    $0.row(containing: "About 6.") != nil && $0.row(containing: "Previous") != nil
+                })
+            #expect(
+                terminal.screen.row(containing: "╭") == nil
+                    && terminal.screen.row(containing: "No poster") == nil)
+            terminal.type("qq")
+            #expect(terminal.waitForEnd() == .exited(0))
+        }
+        // The catalogue, and perhaps whether it has changed.
+        #expect(fixture.posterRequests(catalogueReads: 2) <= 0)
+    }
+}

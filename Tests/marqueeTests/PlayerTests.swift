@@ -1,0 +1,101 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import TestSupport
+import Testing
+
+@testable import marquee
+
+@Suite("A player", .timeLimit(.minutes(30)))
+struct PlayerTests {
+    @Test(
+        "a command is split at spaces, quotes keep them, and nothing is a shell's",
+        arguments: [
+            ("mpv", ["mpv"]), ("  mpv  --fs\t-q ", ["mpv", "--fs", "-q"]),
+            (#"mpv --title="At home" 'a b'c"#, ["mpv", "--title=At home", "a bc"]),
+            (#"/opt/my\ player "" '\'"#, ["/opt/my player", "", "\\"]),
+            ("mpv $HOME `id` ; rm * | x > y", ["mpv", "$HOME", "`id`", ";", "rm", "*", "|", "x", ">", "y"]),
+        ])
+    func words(command: String, words: [String]) throws {
+        #expect(try Player(command, from: "--player").words == words)
+    }
+
+    @Test(
+        "what is no command is refused with where it came from",
+        arguments: [
+            ("", "--player wants a program"), ("  ", "--player wants a program"),
+            ("''", "--player wants a program"),
+            ("mpv 'a", "the quote ' is not closed"), ("mpv a\\", "nothing follows the last backslash"),
+        ])
+    func refused(command: String, reason: String) {
+        let error = #expect(throws: UsageError.self) { try Player(command, from: "--player") }
+        #expect(error?.description.contains(reason) == true && error?.description.contains("\n") == false)
+    }
+
+    private let network = BaseURL(URL(string: "https://films.example/all/films.json") ?? URL(filePath: "/"))
+
+    @Test("a relative address is resolved as a poster's is, and a file is a path from the root on")
+    func relative() throws {
+        let folder = try TemporaryFolder()
+        try Data().write(to: URL(filePath: folder.file("-v El Camión #1.mkv")))
+        let base = BaseURL(URL(filePath: folder.file("films.json")))
+        let path = try MediaAddress.argument("-v El Camión %231.mkv", relativeTo: base)
+        #expect(path == folder.file("-v El Camión #1.mkv") && path.hasPrefix("/"))
+        #expect(try MediaAddress.argument("a.mkv", relativeTo: network) == "https://films.example/all/a.mkv")
+        #expect(
+            try MediaAddress.argument("http://films.example/b c.mkv", relativeTo: base)
+                == "http://films.example/b%20c.mkv")
+    }
+
+    @Test(
+        "no option and no other protocol gets to a player from a catalogue",
+        arguments: [
+            "--script=/tmp/evil.lua", "-h", "edl://x", "ytdl://x", "smb://h/x", "data:text/plain,x",
+            "javascript:x",
+            "memory://x", "file://other/etc/passwd", "\u{0}", "",
+        ])
+    func hostile(text: String) throws {
+        let folder = try TemporaryFolder()
+        for base in [network, BaseURL(URL(filePath: folder.file("films.json")))] {
+            // What looks like an option is a name beside the catalogue.
+            let argument = try? MediaAddress.argument(text, relativeTo: base)
+            #expect(argument.map { $0.hasPrefix("https://films.example/all/") } ?? true, "\(argument ?? "")")
+        }
+    }
+
+    @Test("a catalogue from the network names no file of this machine", arguments: ["file:///etc/passwd"])
+    func localFile(text: String) throws {
+        let error = #expect(throws: Failure.self) { try MediaAddress.argument(text, relativeTo: network) }
+        #expect(error?.description.contains("cannot name a file of this machine") == true)
+        #expect(
+            try MediaAddress.argument(text, relativeTo: BaseURL(URL(filePath: "/films.json")))
+                == "/etc/passwd")
+    }
+
+    @Test("an ending says what was wrong, and Ctrl-C is no failure")
+    func endings() {
+        #expect(PlayerEnding.exited(0).complaint(of: "mpv") == nil)
+        #expect(PlayerEnding.killed(signal: SIGINT).complaint(of: "mpv") == nil)
+        #expect(PlayerEnding.exited(2).complaint(of: "mpv") == "mpv failed: exit status 2")
+        #expect(PlayerEnding.killed(signal: SIGSEGV).complaint(of: "mpv") == "mpv was ended by signal 11")
+    }
+
+    @Test("a poster is saved whole under a name that was free, and once")
+    func saving() throws {
+        let folder = try TemporaryFolder()
+        func save(_ text: String) throws -> String {
+            try SavedPoster.write(Data(text.utf8), as: "faust-1926", ".jpg", in: folder.path)
+        }
+        #expect(try save("one") == "Saved as \(folder.file("faust-1926.jpg"))")
+        #expect(try save("two") == "Saved as \(folder.file("faust-1926-2.jpg"))")
+        #expect(try save("one") == "Saved already: \(folder.file("faust-1926.jpg"))")
+        #expect(try save("two") == "Saved already: \(folder.file("faust-1926-2.jpg"))")
+        #expect(try save("three") == "Saved as \(folder.file("faust-1926-3.jpg"))")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["faust-1926-2.jpg", "faust-1926-3.jpg", "faust-1926.jpg"])
+        #expect(try Data(contentsOf: URL(filePath: folder.file("faust-1926.jpg"))) == Data("one".utf8))
+        #expect(throws: Failure.self) {
+            try SavedPoster.write(Data([1]), as: "a", "", in: folder.file("nowhere"))
+        }
+    }
+}
