@@ -16,7 +16,9 @@ struct BrowserHostileTextTests {
         try JSONSerialization.data(withJSONObject: catalogue).write(
             to: URL(filePath: folder.file("films.json")))
         let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"), ["--catalogue", folder.file("films.json")],
+            // In blocks: then every string and question for the terminal would be from outside.
+            BuiltProgram.path("marquee"),
+            ["--catalogue", folder.file("films.json"), "--graphics", "blocks"],
             environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path], columns: 200, rows: 50)
         try #require(
             terminal.waits { $0.row(containing: text) != nil }, "\(terminal.screen.rows)")

@@ -87,19 +87,6 @@ struct GraphicsProgramTests {
         #expect(scalars.indices.contains { scalars[$0...].starts(with: [0x10EEEE, 0x310, 0x30E]) })
     }
 
-    @Test("the browser draws blocks where pixels were asked for")
-    func browser() throws {
-        let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"), ["--graphics", "kitty"],
-            environment: fixture.environment.merging(["COLORTERM": "truecolor"]) { $1 })
-        try #require(terminal.waits { $0.row(containing: "Film 1") != nil })
-        terminal.type("i")
-        try #require(terminal.waits { $0.row(containing: " 0 loading ") != nil })
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
-        #expect(!String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}_G"))
-    }
-
     /// A terminal that `show` runs in, once it was asked.
     private func asked(_ environment: [String: String] = [:]) throws -> PseudoTerminal {
         let terminal = try PseudoTerminal(
