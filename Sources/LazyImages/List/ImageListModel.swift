@@ -117,8 +117,8 @@ public actor ImageListModel {
     public var isDecelerating: Bool { window.isDecelerating }
 
     /// Makes these rows visible. Rows outside the list are cut off.
-    /// - Parameter focus: the row that a person looks at: visible rows load from there outwards. Default, and where it is not
-    ///   visible: from the middle.
+    /// - Parameter focus: the row that a person looks at. It loads first, then the visible rows from there outwards. Default,
+    ///   and where it is not visible: from the middle.
     public func setVisible(_ rows: Range<Int>, focus: Int? = nil) { handle(.showed(rows, focus: focus)) }
 
     /// The list is dragged: nothing new starts. Ends a deceleration.
@@ -294,6 +294,7 @@ extension ImageRequest {
     /// The priority it is loaded with. A visible row goes before one that nobody looks at, whatever the request says.
     fileprivate func priority(_ urgency: ScrollWindow<LoadKey>.Urgency) -> Priority {
         switch urgency {
+        case .focused: .veryHigh
         case .visible: max(priority, .high)
         case .ahead: min(priority, .low)
         }

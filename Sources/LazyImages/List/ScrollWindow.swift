@@ -18,9 +18,12 @@ public struct ScrollPauses: Sendable, Hashable {
 /// Rows with equal keys share one image, so every decision is about a key. The window knows only the keys that are wanted,
 /// those of visible rows and of the page ahead. Their number decides what an event costs, not the length of the list.
 struct ScrollWindow<Key: Hashable & Sendable> {
-    /// Why an image is wanted: its row is visible, or is in the page ahead.
+    /// Why an image is wanted: a person looks at its row, the row is visible, or it is in the page ahead.
     enum Urgency {
-        case visible, ahead
+        case focused, visible, ahead
+
+        /// Whether its row is on the screen.
+        var isSeen: Bool { self != .ahead }
     }
 
     /// What happened.
@@ -124,10 +127,10 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         for want in wants {
             switch phases[want.key] {
             case .deferred: counters.deferred += 1
-            case .loading(.visible): counters.running += 1
             case .loading(.ahead): counters.prefetching += 1
+            case .loading: counters.running += 1
             case .held: break
-            case nil: if want.urgency == .visible, failures[want.key] != nil { counters.failed += 1 }
+            case nil: if want.urgency.isSeen, failures[want.key] != nil { counters.failed += 1 }
             }
         }
         return counters
@@ -173,7 +176,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private mutating func findWants() {
         wants.removeAll(keepingCapacity: true)
         urgencies.removeAll(keepingCapacity: true)
-        for row in span.visibleNearestFirst { want(row, .visible) }
+        for row in span.visibleNearestFirst { want(row, row == span.focus ? .focused : .visible) }
         if looksAhead { for row in span.aheadNearestFirst { want(row, .ahead) } }
     }
 
@@ -198,9 +201,9 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private mutating func forgive(before: [Key: Urgency], at now: Duration) {
         guard !failures.isEmpty else { return }
         for want in wants where before[want.key] != want.urgency {
-            guard let failure = failures[want.key], before[want.key] != .visible else { continue }
+            guard let failure = failures[want.key], before[want.key]?.isSeen != true else { continue }
             let isOld = now - failure.time >= pauses.afterFailure
-            if isOld || want.urgency == .visible && failure.urgency == .ahead { failures[want.key] = nil }
+            if isOld || want.urgency.isSeen && failure.urgency == .ahead { failures[want.key] = nil }
         }
     }
 
@@ -210,7 +213,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         var loads: [Action] = []
         for want in wants where failures[want.key] == nil {
             var phase = phases[want.key]
-            if phase == nil, want.urgency == .visible || !isScrolling {
+            if phase == nil, want.urgency.isSeen || !isScrolling {
                 let isThere = inMemory(want.row)
                 if isThere { shows.append(.hold(row: want.row)) }
                 phase = isThere ? .held(isPinned: false) : .deferred
@@ -222,7 +225,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
             case .loading(let urgency) where urgency != want.urgency:
                 loads.append(.setUrgency(want.key, want.urgency))
                 phase = .loading(want.urgency)
-            case .held(let isPinned) where isPinned != (want.urgency == .visible):
+            case .held(let isPinned) where isPinned != want.urgency.isSeen:
                 shows.append(isPinned ? .unpin(want.key) : .pin(want.key))
                 phase = .held(isPinned: !isPinned)
             default: break

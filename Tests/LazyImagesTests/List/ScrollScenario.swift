@@ -59,8 +59,10 @@ struct ScrollScenario: Sendable, CustomTestStringConvertible {
         case .pin(let key): "pin \(key)"
         case .letGo(let key): "let go \(key)"
         case .hold(let row): "show \(key(row))"
+        case .load(let row, .focused): "load \(key(row)) first"
         case .load(let row, .visible): "load \(key(row))"
         case .load(let row, .ahead): "prefetch \(key(row))"
+        case .setUrgency(let key, .focused): "first \(key)"
         case .setUrgency(let key, .visible): "raise \(key)"
         case .setUrgency(let key, .ahead): "lower \(key)"
         }

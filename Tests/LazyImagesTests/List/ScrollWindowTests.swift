@@ -77,7 +77,14 @@ struct ScrollWindowTests {
             ]),
         ScrollScenario(
             "visible rows load from the focus outwards, the upper of two first", rows: "abcde",
-            [.show(0..<5, focus: 3, "load d, load c, load e, load b, load a")]),
+            [.show(0..<5, focus: 3, "load d first, load c, load e, load b, load a")]),
+        ScrollScenario(
+            "a focus that moves among loads goes before those that wait", rows: "abc",
+            [
+                .show(0..<3, focus: 0, "load a first, load b, load c"),
+                .show(0..<3, focus: 2, "first c, raise a"),
+                .loaded("c", "pin c"), .show(0..<3, focus: 1, "first b"),
+            ]),
         ScrollScenario(
             "a focus that is not visible is none", rows: "abcde",
             [.show(0..<3, focus: 4, "load b, load a, load c, prefetch d, prefetch e")]),
