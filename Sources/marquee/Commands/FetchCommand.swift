@@ -19,7 +19,8 @@ enum FetchCommand: Command {
         options: [
             Option(
                 name: "output", letter: "o", value: "DIR",
-                help: "write the files into this folder too; - writes one, whatever it is, to standard output"),
+                help: "write the files into this folder too; - writes one, whatever it is, to standard output"
+            ),
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
             Option(name: "any-content", help: "take what is not an image too"),
