@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "CSystem.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -46,6 +49,27 @@ int csystem_connect_local(const char *path) {
     if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
     close(descriptor);
     return -1;
+}
+
+int csystem_open_route_socket(unsigned groups) {
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    if (descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0) {
+        int reason = errno;
+        close(descriptor);
+        errno = reason;
+        return -1;
+    }
+    return descriptor;
+}
+
+ssize_t csystem_receive_route(int descriptor, void *buffer, size_t size) {
+    while (true) {
+        struct sockaddr_nl sender = {0};
+        socklen_t length = sizeof sender;
+        ssize_t count = recvfrom(descriptor, buffer, size, 0, (struct sockaddr *)&sender, &length);
+        if (count < 0 || sender.nl_pid == 0) return count;
+    }
 }
 
 void csystem_trim_memory(void) {

@@ -44,6 +44,12 @@ void csystem_name_thread(const char *name);
 /// errno.
 int csystem_connect_local(const char *path);
 
+/// A socket of rtnetlink that waits for nothing and is told of these groups' changes: a descriptor, or -1 and errno.
+int csystem_open_route_socket(unsigned groups);
+
+/// The next datagram that the kernel has sent there: its bytes, or -1 and errno. Those of other processes are passed over.
+ssize_t csystem_receive_route(int descriptor, void *buffer, size_t size);
+
 /// Gives the memory that is free, but kept by the allocator, back to the system.
 void csystem_trim_memory(void);
 

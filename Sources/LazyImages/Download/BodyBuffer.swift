@@ -31,6 +31,9 @@ final class BodyBuffer: BodyReceiver {
         var expected: Int?
         var failure: ImageLoadingError?
         var mustAskAnew = false
+        /// For a body whose parts each replace the one before it; then `bytes` are those of the last whole one.
+        var replacing: MixedReplaceReader?
+        var partNumber = 0
         var metrics: TransferMetrics?
     }
 
@@ -103,6 +106,14 @@ final class BodyBuffer: BodyReceiver {
     /// that has ended. A copy, since who shared the bytes would make the next ones copy all.
     func bytes(from start: Int) -> [UInt8] { state.withLock { Array($0.bytes.dropFirst(start)) } }
 
+    /// The last whole part of a body whose parts each replace the one before it, and its number from 1; nil before the first
+    /// one, and for every other body.
+    var replacement: (number: Int, bytes: [UInt8])? {
+        state.withLock { state in
+            state.replacing == nil || state.partNumber == 0 ? nil : (state.partNumber, state.bytes)
+        }
+    }
+
     /// When the head came.
     var headTime: FileTime { state.withLock { $0.headTime } }
 
@@ -128,6 +139,12 @@ final class BodyBuffer: BodyReceiver {
                 state.failure = .encodedContent(url: url, encoding: encoding)
                 return nil
             }
+            if head.status == 200, let type = head.fields["Content-Type"],
+                let reader = MixedReplaceReader(contentType: type)
+            {
+                state.replacing = reader
+                return TransferProgress(received: 0, expected: nil)
+            }
             state.expected = expected
             if let expected, expected > maximumBytes {
                 state.failure = .tooLarge(url: url, limit: maximumBytes)
@@ -151,6 +168,9 @@ final class BodyBuffer: BodyReceiver {
             case .discard:
                 return state.received <= Self.discardLimit
                     ? TransferProgress(received: 0, expected: nil) : nil
+            case .keep where state.replacing != nil:
+                guard replace(by: bytes, in: &state) else { return nil }
+                return TransferProgress(received: state.received, expected: nil)
             case .keep:
                 guard state.received <= maximumBytes else {
                     state.failure = .tooLarge(url: url, limit: maximumBytes)
@@ -180,6 +200,9 @@ final class BodyBuffer: BodyReceiver {
             }
             if state.received == 0 {
                 return keepsAnyStatus ? .success(ImageBytes([])) : .failure(.empty(url: url))
+            }
+            if state.replacing != nil, state.partNumber == 0 {
+                return .failure(.truncated(url: url, received: state.received, expected: nil))
             }
             if let expected = state.expected, state.received < expected {
                 breakOff(&state, keepsSmall: true)
@@ -274,6 +297,22 @@ final class BodyBuffer: BodyReceiver {
         try spill.append(bytes)
         state.spill = spill
         empty(&state)
+    }
+
+    /// Takes bytes of a body whose parts each replace the one before it. Only the last whole one is held, and what has come of
+    /// the next; no tier stores it.
+    private func replace(by bytes: Span<UInt8>, in state: inout State) -> Bool {
+        let part = state.replacing?.append(bytes)
+        let held = state.replacing?.held ?? 0
+        guard held <= maximumBytes, part.map({ $0.body.count <= maximumBytes }) ?? true else {
+            state.failure = .tooLarge(url: url, limit: maximumBytes)
+            return false
+        }
+        guard let part else { return true }
+        (state.bytes, state.partNumber) = (part.body, state.partNumber + 1)
+        state.head?.fields["Content-Type"] = part.contentType
+        state.head?.fields["Cache-Control"] = "no-store"
+        return true
     }
 
     /// Why the body cannot be kept.

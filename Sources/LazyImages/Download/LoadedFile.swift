@@ -36,6 +36,8 @@ public final class LoadedFile: Sendable, CachedAddress {
     public let head: ResponseHead?
     /// What is known of the answer that brought it; nil for `file:` and `data:`, which do not grow old.
     let response: StoredResponse?
+    /// What the server called its content, as in `text/html; charset=utf-8`; nil where it said nothing.
+    public var contentType: String? { response?.fields["Content-Type"] }
     /// Whether the answer that brought it may be kept, by the rules of the loader's kind of cache.
     package let mayBeKept: Bool
 

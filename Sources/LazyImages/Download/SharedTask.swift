@@ -134,6 +134,11 @@ final class SharedTask<Value: Sendable>: Sendable {
         return try outcome.get()
     }
 
+    /// The outcome, as far as it is known: `.cancelled` for a caller that has left.
+    func outcome(for caller: Int) -> Outcome? {
+        state.withLock { state in state.index(of: caller) == nil ? cancelled : state.outcome }
+    }
+
     /// Takes a caller out, who gets `.cancelled`. Does nothing once the work has its outcome.
     func leave(_ caller: Int) {
         let left = state.withLock { state -> (caller: Caller, task: Task<Void, Never>?, isLast: Bool)? in

@@ -238,14 +238,16 @@ public final class ImageLoader: Sendable {
             file = known
         } else {
             let previews = PreviewMaker(
-                sizing: request.sizing, limits: decodingLimits, on: threads, for: load, under: pressure)
+                sizing: request.sizing, limits: decodingLimits, decoders: decoders, on: threads, for: load,
+                under: pressure)
             file = try await files.file(
                 for: request, FileLoader.Client(load: load, listener: previews.listener))
         }
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         load.tell(.file(file))
         let image = try await decode(file, for: request)
-        if load.isForgotten { return image }
+        // What no tier may keep is not kept decoded either (RFC 9111 section 5.2.2.5).
+        if load.isForgotten || !file.mayBeKept { return image }
         let kept = image.from(.memory)
         memory.store(kept, for: request.imageKey, cost: image.bitmap.cost)
         // Asked again when it is in memory: a removal from then on finds it there.

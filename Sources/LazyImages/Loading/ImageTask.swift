@@ -82,6 +82,12 @@ public final class ImageTask: Sendable {
         }
     }
 
+    /// Has a listener told what happens from now on, and at once how far things are.
+    func listen(_ listener: TaskListener) { load.listen(listener, for: caller) }
+
+    /// The image or why there is none; nil as long as neither is known.
+    var outcome: Result<LoadedImage, ImageLoadingError>? { load.outcome(for: caller) }
+
     /// Leaves the load, which goes on if others wait for it. Does nothing once the image is there.
     public func cancel() { load.leave(caller) }
 }

@@ -2,7 +2,7 @@ import ImageCodecs
 import SystemSupport
 
 /// Makes the previews of one load while its body arrives: of a progressive JPEG, whose every scan makes the picture
-/// better. It is told of what arrives on the transport's thread and does nothing there but count; one job at a time, on
+/// better; and of `multipart/x-mixed-replace`, whose every part is a picture. It is told of what arrives on the transport's thread and does nothing there but count; one job at a time, on
 /// the threads that decode, takes the new bytes from the body and makes a picture.
 ///
 ///     received  4 KB   8 KB   10 KB   16 KB ...  all of it
@@ -25,9 +25,14 @@ final class PreviewMaker: Sendable {
         var made = 0
         var isAtWork = false
         var isOver = false
+        /// The part of a body that was shown last, of those that each replace the one before it.
+        var shownPart = 0
 
         /// Whether there is enough more than last time.
-        var isDue: Bool { !isOver && received > taken && received >= 2 * shown }
+        var isDue: Bool {
+            if let part = body?.replacement { return !isOver && part.number > shownPart }
+            return !isOver && received > taken && received >= 2 * shown
+        }
 
         /// No more previews are made.
         mutating func end() {
@@ -39,6 +44,7 @@ final class PreviewMaker: Sendable {
 
     private let sizing: ImageSizing?
     private let limits: DecodingLimits
+    private let decoders: ImageDecoders
     private let threads: BlockingThreads
     private let load: SharedTask<LoadedImage>
     private let pressure: MemoryPressure?
@@ -48,11 +54,12 @@ final class PreviewMaker: Sendable {
     ///   - load: is shown the previews.
     ///   - pressure: how short memory is; nil for a loader that does not care.
     init(
-        sizing: ImageSizing?, limits: DecodingLimits, on threads: BlockingThreads,
+        sizing: ImageSizing?, limits: DecodingLimits, decoders: ImageDecoders, on threads: BlockingThreads,
         for load: SharedTask<LoadedImage>, under pressure: MemoryPressure?
     ) {
         self.sizing = sizing
         self.limits = limits
+        self.decoders = decoders
         self.threads = threads
         self.load = load
         self.pressure = pressure
@@ -79,7 +86,7 @@ final class PreviewMaker: Sendable {
             if !state.isOver, state.body !== body {
                 state.body = body
                 state.reader = nil
-                (state.taken, state.shown) = (0, 0)
+                (state.taken, state.shown, state.shownPart) = (0, 0, 0)
             }
             state.received = progress.received
             // The image itself is about to come.
@@ -100,8 +107,11 @@ final class PreviewMaker: Sendable {
     /// Makes a preview, and another if enough has come meanwhile.
     private func work() {
         while let (body, start) = next() {
-            guard let preview = preview(of: body, body.bytes(from: start)) else { continue }
-            load.tell(.preview(preview))
+            let preview =
+                if let part = body.replacement { self.preview(of: body, part) } else {
+                    preview(of: body, body.bytes(from: start))
+                }
+            if let preview { load.tell(.preview(preview)) }
         }
     }
 
@@ -113,6 +123,23 @@ final class PreviewMaker: Sendable {
                 return nil
             }
             return (body, state.taken)
+        }
+    }
+
+    /// Decodes a part. Nil where that fails, or the part is no picture of this body any more.
+    private func preview(of body: BodyBuffer, _ part: (number: Int, bytes: [UInt8])) -> ImagePreview? {
+        let isWanted = state.withLock { state in
+            state.shownPart = part.number
+            return state.body === body && pressure?.level != .critical
+        }
+        let bytes = part.bytes
+        // Losing the error is right: a part that is damaged is replaced by the next.
+        guard isWanted, let bitmap = try? decoders.decode(bytes.span, sizing: sizing, limits: limits) else {
+            return nil
+        }
+        return state.withLock { state in
+            state.made += 1
+            return ImagePreview(bitmap: bitmap, number: state.made)
         }
     }
 

@@ -68,6 +68,18 @@ struct Output: Sendable {
                 json: value.text, onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO)) + "\n")
     }
 
+    /// Bytes for another program, as they are.
+    func bytes(_ bytes: ImageBytes) {
+        flush()
+        Self.write(bytes.array, to: STDOUT_FILENO)
+    }
+
+    /// Lines from outside, in a form that steers no terminal.
+    func text(_ text: String) {
+        buffer.append(TerminalText.visible(text, keepingNewlines: true))
+        if !text.hasSuffix("\n") { buffer.append("\n") }
+    }
+
     /// An answer's status line and header as HTTP writes them, and its body, byte for byte; on a terminal only how long it is.
     func answer(_ head: ResponseHead, _ body: ImageBytes) {
         var text = "HTTP/1.1 \(head.status) \(HTTPStatus(rawValue: head.status).reason)\r\n"
@@ -79,7 +91,7 @@ struct Output: Sendable {
         if Self.isTerminal {
             line("(\(body.count) bytes, not shown on a terminal)")
         } else {
-            Self.write(body.array, to: STDOUT_FILENO)
+            bytes(body)
         }
     }
 

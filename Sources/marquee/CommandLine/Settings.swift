@@ -56,7 +56,7 @@ struct Settings: Sendable {
         downloads.transfers = try arguments.number("concurrency", in: 1...256) ?? downloads.transfers
         downloads.transfersPerHost =
             try arguments.number("per-host", in: 1...256) ?? downloads.transfersPerHost
-        downloads.acceptsAnyContent = arguments.has("any-content")
+        downloads.acceptsAnyContent = arguments.has("any-content") || arguments.value("output") == "-"
         downloads.acceptsAnyStatus = arguments.has("include")
         downloads.security = try Self.security(arguments)
         transport.proxy = try Self.proxy(arguments.value("proxy"))

@@ -13,10 +13,14 @@ enum FetchCommand: Command {
             ("marquee fetch metropolis -o posters", "one film's poster, into a folder"),
             ("marquee fetch https://example.org/a.jpg --json", "any image; one JSON object a line"),
             ("marquee fetch - < urls.txt", "every film, address and file of a list"),
+            ("marquee fetch metropolis -o - | djpeg", "one file, to another program"),
             ("marquee fetch --include URL --any-content", "one answer as HTTP, as the cache gives it"),
         ],
         options: [
-            Option(name: "output", letter: "o", value: "DIR", help: "write the files into this folder too"),
+            Option(
+                name: "output", letter: "o", value: "DIR",
+                help: "write the files into this folder too; - writes one, whatever it is, to standard output"
+            ),
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
             Option(name: "any-content", help: "take what is not an image too"),
@@ -28,6 +32,7 @@ enum FetchCommand: Command {
 
     static func run(_ session: Session) async throws -> ExitStatus {
         if session.arguments.has("include") { return try await include(session) }
+        if session.arguments.value("output") == "-" { return try await printBody(session) }
         let folder = try session.arguments.value("output").map { try OutputFolder($0) }
         let targets = FetchTargets(session)
         let report = FetchReport(session)
@@ -73,32 +78,6 @@ enum FetchCommand: Command {
             throw Failure("nothing to fetch: standard input names no address")
         }
         return report.status
-    }
-
-    /// Prints one answer.
-    private static func include(_ session: Session) async throws -> ExitStatus {
-        guard session.arguments.operands.count == 1, FetchTarget.isAddress(session.arguments.operands[0]),
-            !session.settings.wantsJSON, !session.arguments.has("output")
-        else { throw UsageError("--include wants one address, and neither --json nor --output") }
-        let opened = session.makeLoader()
-        var status = ExitStatus.done
-        let activity = opened.loader.downloader.activity
-        let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
-        do throws(ImageLoadingError) {
-            let request = try session.request(for: session.arguments.operands[0], relativeTo: nil)
-            let file = try await opened.loader.file(for: request)
-            session.output.progress.end(work)
-            session.output.detail("\(request.url.displayText): \(file.source.rawValue)")
-            session.output.answer(file.head ?? ResponseHead(status: 200), file.bytes)
-        } catch {
-            session.output.progress.end(work)
-            // What a cache answers that may not ask (RFC 9111 section 5.2.1.7).
-            if case .notCached = error { session.output.answer(ResponseHead(status: 504), ImageBytes([])) }
-            session.output.failure(error.advised)
-            status = .nothingDone
-        }
-        await opened.close()
-        return session.reportFaults() && status == .done ? .someFailed : status
     }
 
     /// How many there are to fetch; nil while standard input may name more.

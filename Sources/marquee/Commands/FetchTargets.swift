@@ -20,6 +20,9 @@ struct FetchTarget: Sendable {
         }
     }
 
+    /// An address as it was typed.
+    init(address: String) { self.address = address }
+
     /// A film's poster.
     init(address: String, base: BaseURL, name: String) {
         (self.address, self.base, self.name) = (address, base, name)

@@ -97,7 +97,8 @@ struct PreviewTests {
         // One thread: what is run on it waits for what began before.
         let threads = BlockingThreads(count: 1)
         let maker = PreviewMaker(
-            sizing: ImageSizing(ImageSize(width: 62, height: 93)), limits: .standard, on: threads, for: load,
+            sizing: ImageSizing(ImageSize(width: 62, height: 93)), limits: .standard, decoders: .standard,
+            on: threads, for: load,
             under: nil
         )
         let transfer = ImageDownloader.Transfer(url: url)

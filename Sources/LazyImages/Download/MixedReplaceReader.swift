@@ -1,0 +1,141 @@
+import HTTPSemantics
+
+/// Reads `multipart/x-mixed-replace` (HTML Living Standard, section 7.6.2): parts of which each takes the place of the one
+/// before it, as cameras send them.
+///
+///     --boundary
+///     Content-Type: image/jpeg
+///     Content-Length: 81234           may be absent
+///
+///     (bytes)
+///     --boundary
+///
+/// Lines may end without CR, and a boundary that the header names with its two hyphens is taken as it stands: cameras do both.
+struct MixedReplaceReader {
+    struct Part: Equatable {
+        /// Nil where it names none.
+        let contentType: String?
+        let body: [UInt8]
+    }
+
+    private enum Place: Equatable {
+        /// Before the next boundary. `beginsLine`: the first byte that is pending begins a line.
+        case between(beginsLine: Bool)
+        case header
+        /// `searched`: no boundary begins before this index.
+        case body(contentType: String?, length: Int?, searched: Int)
+        /// Behind the closing boundary, or in what is no such message.
+        case end
+    }
+
+    /// Bytes of the header of a part at most.
+    private static let longestHeader = 16 << 10
+
+    private let mark: [UInt8]
+    private var place = Place.between(beginsLine: true)
+    /// What has come and is not read: from the boundary, the header or the body on.
+    private var pending: [UInt8] = []
+
+    /// Nil for another type of content.
+    init?(contentType text: String) {
+        guard let type = ContentType(text), type.mediaType == "multipart/x-mixed-replace",
+            let boundary = type.parameters["boundary"], !boundary.isEmpty
+        else { return nil }
+        mark = Array((boundary.hasPrefix("--") ? boundary : "--" + boundary).utf8)
+    }
+
+    /// How many bytes are held.
+    var held: Int { pending.count }
+
+    /// Takes more bytes. Returns the last part that they complete; nil where they complete none.
+    mutating func append(_ bytes: Span<UInt8>) -> Part? {
+        guard place != .end else { return nil }
+        unsafe bytes.withUnsafeBufferPointer { unsafe pending.append(contentsOf: $0) }
+        var last: Part?
+        while let part = step() { if let part = part { last = part } }
+        return last
+    }
+
+    /// Reads on by one boundary, header or body. Nil where more bytes are needed; a part where one is complete.
+    private mutating func step() -> Part?? {
+        switch place {
+        case .end: return nil
+        case .between(let beginsLine):
+            guard let start = boundary(from: 0, beginsLine: beginsLine) else {
+                // A line feed and most of a boundary may be there.
+                let excess = pending.count - mark.count - 1
+                if excess > 0 {
+                    pending.removeFirst(excess)
+                    place = .between(beginsLine: false)
+                }
+                return nil
+            }
+            pending.removeFirst(start + mark.count)
+            place = .header
+            return .some(nil)
+        case .header: return readHeader() ? .some(nil) : nil
+        case .body(let type, let length, let searched): return readBody(type, length, searched)
+        }
+    }
+
+    private mutating func readHeader() -> Bool {
+        var fields = HTTPFields()
+        var start = 0
+        var isFirst = true
+        while let end = pending[start...].firstIndex(of: UInt8(ascii: "\n")), end < Self.longestHeader {
+            let hasReturn = end > start && pending[end - 1] == UInt8(ascii: "\r")
+            let line = String(decoding: pending[start..<(hasReturn ? end - 1 : end)], as: UTF8.self)
+            let text = FieldList.trimmed(line[...])
+            if isFirst, text.hasPrefix("--") { break }
+            if !isFirst, text.isEmpty {
+                let length = fields["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+                place = .body(contentType: fields["Content-Type"], length: length, searched: 0)
+                pending.removeFirst(end + 1)
+                return true
+            }
+            if !isFirst, let colon = text.firstIndex(of: ":") {
+                let value = FieldList.trimmed(text[text.index(after: colon)...])
+                fields[String(text[..<colon])] = String(value)
+            }
+            isFirst = false
+            start = end + 1
+        }
+        // The closing boundary has two more hyphens.
+        let isClosing = pending.starts(with: "--".utf8)
+        if isClosing || pending.count >= Self.longestHeader { (place, pending) = (.end, []) }
+        return false
+    }
+
+    private mutating func readBody(_ type: String?, _ length: Int?, _ searched: Int) -> Part?? {
+        let end: Int
+        if let length {
+            guard pending.count >= length else { return nil }
+            end = length
+        } else {
+            guard let start = boundary(from: searched, beginsLine: false) else {
+                let safe = max(0, pending.count - mark.count - 1)
+                place = .body(contentType: type, length: nil, searched: safe)
+                return nil
+            }
+            let hasReturn = start >= 2 && pending[start - 2] == UInt8(ascii: "\r")
+            end = max(0, start - (hasReturn ? 2 : 1))
+        }
+        let part = Part(contentType: type, body: Array(pending[..<end]))
+        pending.removeFirst(end)
+        place = .between(beginsLine: length != nil)
+        return part
+    }
+
+    /// Where the next boundary begins that follows a line feed.
+    /// - Parameter beginsLine: whether the first byte that is pending begins a line.
+    private func boundary(from start: Int, beginsLine: Bool) -> Int? {
+        if beginsLine, start == 0, pending.starts(with: mark) { return 0 }
+        var index = start
+        while let feed = pending[index...].firstIndex(of: UInt8(ascii: "\n")) {
+            if pending.count - feed - 1 < mark.count { return nil }
+            if pending[(feed + 1)...].starts(with: mark) { return feed + 1 }
+            index = feed + 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,86 @@
+/// One message of rtnetlink (RFC 3549, rtnetlink(7)): a header of 16 bytes, a body whose beginning depends on the type, then
+/// attributes. Numbers are in the machine's own order of bytes. It comes from the kernel; nothing in it is relied upon all
+/// the same.
+///
+///     length 4 | type 2 | flags 2 | sequence 4 | port 4 | body | attributes: length 2 | type 2 | value, filled up to 4
+struct NetlinkMessage: Equatable {
+    /// The types that are read here.
+    static let (error, done, newLink, newAddress, newRoute): (UInt16, UInt16, UInt16, UInt16, UInt16) = (
+        2, 3, 16, 20, 24
+    )
+    /// The types that are asked for.
+    static let (getLink, getAddress, getRoute): (UInt16, UInt16, UInt16) = (18, 22, 26)
+    /// Flags of a question.
+    static let (request, dump): (UInt16, UInt16) = (0x1, 0x300)
+    /// Set where what was listed changed meanwhile.
+    static let interrupted: UInt16 = 0x10
+    private static let headerSize = 16
+
+    let type: UInt16
+    var flags: UInt16 = 0
+    let sequence: UInt32
+    let body: [UInt8]
+
+    init(type: UInt16, flags: UInt16 = 0, sequence: UInt32, body: [UInt8]) {
+        (self.type, self.flags, self.sequence, self.body) = (type, flags, sequence, body)
+    }
+
+    /// The messages of a datagram, as far as they are whole.
+    static func messages(of datagram: [UInt8]) -> [NetlinkMessage] {
+        var messages: [NetlinkMessage] = []
+        var start = 0
+        while let length = datagram.number(UInt32.self, at: start).map(Int.init), length >= headerSize,
+            start + length <= datagram.count,
+            let type = datagram.number(UInt16.self, at: start + 4),
+            let flags = datagram.number(UInt16.self, at: start + 6),
+            let sequence = datagram.number(UInt32.self, at: start + 8)
+        {
+            let body = Array(datagram[start + headerSize..<start + length])
+            messages.append(NetlinkMessage(type: type, flags: flags, sequence: sequence, body: body))
+            start += aligned(length)
+        }
+        return messages
+    }
+
+    /// The bytes to send.
+    var bytes: [UInt8] {
+        Self.bytes(of: UInt32(Self.headerSize + body.count)) + Self.bytes(of: type) + Self.bytes(of: flags)
+            + Self.bytes(of: sequence) + Self.bytes(of: UInt32(0)) + body
+    }
+
+    /// The value of the first attribute of a type, behind so many bytes of the body.
+    func attribute(_ wanted: UInt16, after start: Int) -> [UInt8]? {
+        var start = start
+        while let length = body.number(UInt16.self, at: start).map(Int.init), length >= 4,
+            start + length <= body.count, let type = body.number(UInt16.self, at: start + 2)
+        {
+            // The two highest bits say how a value is packed.
+            if type & 0x3FFF == wanted { return Array(body[start + 4..<start + length]) }
+            start += Self.aligned(length)
+        }
+        return nil
+    }
+
+    /// An attribute's bytes.
+    static func attribute(_ type: UInt16, _ value: [UInt8]) -> [UInt8] {
+        let length = 4 + value.count
+        return bytes(of: UInt16(length)) + bytes(of: type) + value
+            + [UInt8](repeating: 0, count: aligned(length) - length)
+    }
+
+    private static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
+
+    private static func bytes(of number: some FixedWidthInteger) -> [UInt8] {
+        let swapped = number.littleEndian
+        return (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: swapped >> ($0 * 8)) }
+    }
+}
+
+extension [UInt8] {
+    /// The number that begins at an index, in the machine's own order of bytes; nil where the bytes end before it does.
+    func number<Number: FixedWidthInteger & UnsignedInteger>(_ type: Number.Type, at index: Int) -> Number? {
+        let size = Number.bitWidth / 8
+        guard index >= 0, index <= count - size else { return nil }
+        return (0..<size).reduce(Number(0)) { $0 | Number(self[index + $1]) << Number($1 * 8) }
+    }
+}

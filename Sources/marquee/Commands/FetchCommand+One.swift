@@ -1,0 +1,76 @@
+import FoundationEssentials
+import LazyImages
+
+/// One answer, on standard output.
+extension FetchCommand {
+    /// Prints the status line, the header and the body.
+    static func include(_ session: Session) async throws -> ExitStatus {
+        guard session.arguments.operands.count == 1, FetchTarget.isAddress(session.arguments.operands[0]),
+            !session.settings.wantsJSON, !session.arguments.has("output")
+        else { throw UsageError("--include wants one address, and neither --json nor --output") }
+        let target = FetchTarget(address: session.arguments.operands[0])
+        return await session.withFile(of: target) { file in
+            session.output.detail("\(target.displayText): \(file.source.rawValue)")
+            session.output.answer(file.head ?? ResponseHead(status: 200), file.bytes)
+            return .done
+        } failure: { error in
+            // What a cache answers that may not ask (RFC 9111 section 5.2.1.7).
+            if case .notCached = error { session.output.answer(ResponseHead(status: 504), ImageBytes([])) }
+        }
+    }
+
+    /// Prints the body, byte for byte; on a terminal only text, of which nothing can steer the terminal.
+    static func printBody(_ session: Session) async throws -> ExitStatus {
+        let words = session.arguments.operands
+        guard words.count == 1, words[0] != "-", !session.settings.wantsJSON else {
+            throw UsageError("-o - wants one film, address or file, and no --json")
+        }
+        let target: FetchTarget
+        switch try await FetchTargets(session).next() {
+        case .target(let named)?: target = named
+        case .failure(let record)?: throw Failure(record.error?.message ?? "\(words[0]): nothing to fetch")
+        case nil: return .nothingDone
+        }
+        return await session.withFile(of: target) { file in
+            guard Output.isTerminal else {
+                session.output.bytes(file.bytes)
+                return .done
+            }
+            guard let text = ReadableText.text(of: file.bytes.array, type: file.contentType)
+            else {
+                session.output.failure(
+                    "\(target.displayText): \(file.bytes.count) bytes that are no text for a terminal; "
+                        + "save them with -o DIR, or with > FILE")
+                return .nothingDone
+            }
+            session.output.text(text)
+            return .done
+        } failure: { _ in
+        }
+    }
+}
+
+extension Session {
+    /// Fetches one file and hands it on; an error is told, after `failure` has seen it.
+    fileprivate func withFile(
+        of target: FetchTarget, body: (LoadedFile) -> ExitStatus, failure: (ImageLoadingError) -> Void
+    ) async -> ExitStatus {
+        let opened = makeLoader()
+        let status: ExitStatus
+        let activity = opened.loader.downloader.activity
+        let work = output.progress.begin { JobProgress(bytes: activity.traffic) }
+        do throws(ImageLoadingError) {
+            let request = try request(for: target.address, relativeTo: target.base)
+            let file = try await opened.loader.file(for: request)
+            output.progress.end(work)
+            status = body(file)
+        } catch {
+            output.progress.end(work)
+            failure(error)
+            output.failure(error.advised)
+            status = .nothingDone
+        }
+        await opened.close()
+        return reportFaults() && status == .done ? .someFailed : status
+    }
+}

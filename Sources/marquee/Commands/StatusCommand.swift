@@ -1,0 +1,37 @@
+import LazyImages
+import SystemSupport
+
+/// `marquee status [--watch]`: how far this machine reaches.
+enum StatusCommand: Command {
+    static let specification = CommandSpecification(
+        name: "status",
+        summary: "say whether there is a network, and what kind",
+        examples: [
+            ("marquee status", "internet over wifi (wlan0)"),
+            ("marquee status --watch", "a line for each change, until Ctrl-C"),
+        ],
+        options: [Option(name: "watch", help: "go on, with a line for each change")])
+
+    private struct Record: Encodable {
+        let reach: String
+        let link: String?
+        let interface: String?
+
+        init(_ path: NetworkPath) {
+            (reach, link, interface) = (path.reach.rawValue, path.link?.rawValue, path.interface)
+        }
+    }
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        for await path in PathMonitor() {
+            if session.settings.wantsJSON {
+                session.output.json(Record(path))
+            } else {
+                session.output.line(path.description)
+            }
+            guard session.arguments.has("watch") else { break }
+            session.output.flush()
+        }
+        return .done
+    }
+}

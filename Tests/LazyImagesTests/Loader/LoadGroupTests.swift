@@ -1,0 +1,138 @@
+import Dispatch
+import FoundationEssentials
+import SystemSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import LazyImages
+
+@Suite("Loads that call back, and a load that blocks", .ownThread, .timeLimit(.minutes(30)))
+struct LoadGroupTests {
+    private let queue = DispatchQueue(label: "callbacks")
+
+    private func request(_ number: Int) throws -> ImageRequest {
+        try ImageRequest("http://localhost/\(number).jpg")
+    }
+
+    private func loader(_ transport: any Transport) -> ImageLoader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = .never
+        return .ephemeral(configuration: configuration, transport: transport, pressure: nil)
+    }
+
+    @Test("ten thousand loads call back in their order, one at a time, where there is one at a time")
+    func order() async throws {
+        let transport = HeldTransport { _ in .fresh(SampleImages.png) }
+        let loader = loader(transport)
+        let group = LoadGroup(on: queue, concurrency: 1)
+        let seen = Lock<[Int]>([])
+        for number in 0..<10_000 {
+            // Every tenth is in memory by then, and ends at once.
+            let request = try request(number % 10 == 0 ? 0 : number)
+            loader.enqueue(request, group: group) { result in
+                if case .failure(let error) = result { Issue.record(error) }
+                seen.withLock { $0.append(number) }
+            }
+        }
+        await group.done()
+        #expect(seen.withLock { $0 } == Array(0..<10_000))
+        #expect(transport.mostAtOnce == 1)
+    }
+
+    @Test("a group that is cancelled spares what others wait for, and calls back for each of its own")
+    func cancelling() async throws {
+        let transport = HeldTransport { $0.url.path == "/9.jpg" ? .fresh(SampleImages.png) : nil }
+        let loader = loader(transport)
+        let shared = loader.task(for: try request(0))
+        let group = LoadGroup(on: queue, concurrency: 2)
+        let results = Lock<[String]>([])
+        for number in 0..<5 {
+            loader.enqueue(try request(number), group: group) { result in
+                if case .failure(let error) = result { results.withLock { $0.append(error.code) } }
+            }
+        }
+        group.cancelAll()
+        group.wait()
+        #expect(results.withLock { $0 } == Array(repeating: "cancelled", count: 5))
+        try await transport.transfer().answer(SampleImages.png)
+        #expect(try await shared.value.source == .network)
+        // A group that was cancelled takes others.
+        loader.enqueue(try request(9), group: group) { result in
+            if case .success = result { results.withLock { $0 = ["image"] } }
+        }
+        group.wait()
+        #expect(results.withLock { $0 } == ["image"])
+    }
+
+    @Test("the progress is the sum of the bytes; those of a load that fails are taken back")
+    func progress() async throws {
+        let good = try ScriptedOrigin(.answering(SampleImages.png))
+        let half = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"), .sendBytes(SampleImages.png),
+        ])
+        let loader = loader(CurlTransport())
+        let group = LoadGroup(on: queue)
+        let sums = group.progress
+        for url in [good.url("/1.png"), half.url("/2.png"), good.url("/3.png")] {
+            loader.enqueue(ImageRequest(url: url), group: group) { _ in }
+        }
+        await group.done()
+        let whole = 2 * SampleImages.png.count
+        var last = 0
+        for await sum in sums {
+            last = sum
+            if sum == whole { break }
+        }
+        #expect(last == whole)
+        var now = group.progress.makeAsyncIterator()
+        #expect(await now.next() == whole)
+    }
+
+    @Test("64 threads that block get their images, all of one request where they want the same")
+    func blocking() async throws {
+        let transport = HeldTransport { _ in .fresh(SampleImages.png) }
+        let loader = loader(transport)
+        let images = Tally()
+        for number in 0..<64 {
+            let request = try request(number % 8)
+            try BlockingThreads.startThread {
+                do throws(ImageLoadingError) {
+                    _ = try loader.waitForImage(request)
+                    images.add()
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        try await images.reaches(64)
+        #expect(transport.started.count == 8)
+    }
+
+    @Test("a load that fails throws for the thread that waits")
+    func failing() async throws {
+        let loader = loader(HeldTransport { _ in HeldTransport.Answer([], status: 404) })
+        let request = try request(1)
+        let codes = Lock<[String]>([])
+        let ended = Tally()
+        try BlockingThreads.startThread {
+            do throws(ImageLoadingError) {
+                _ = try loader.waitForImage(request)
+            } catch {
+                codes.withLock { $0.append(error.code) }
+            }
+            ended.add()
+        }
+        try await ended.reaches(1)
+        #expect(codes.withLock { $0 } == ["http-status"])
+    }
+
+    #if DEBUG
+        @Test("inside a task a debug build traps")
+        func trap() async {
+            await #expect(processExitsWith: .failure) {
+                _ = try ImageLoader.ephemeral().waitForImage(ImageRequest("http://localhost/a.png"))
+            }
+        }
+    #endif
+}
