@@ -3,7 +3,7 @@ import Testing
 
 @testable import PictureService
 
-@Suite("Targets that are known", .timeLimit(.minutes(1)))
+@Suite("Targets that are known", .timeLimit(.minutes(30)))
 struct KnownAddressesTests {
     private func address() throws -> KnownAddress {
         let source = try PictureSource("https://images.example.org/a.jpg")
