@@ -23,6 +23,8 @@ struct CommandSpecification: Sendable {
     let summary: String
     var examples: [(command: String, meaning: String)] = []
     var options: [Option] = []
+    /// Paragraphs of the help behind the options.
+    var notes: [String] = []
     /// Whether its options may come from the environment too, as `EnvironmentOptions` reads them.
     var readsEnvironment = false
 
