@@ -177,7 +177,7 @@ let package = Package(
             name: "marqueeTests",
             dependencies: [
                 "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
-                "HTTPServer", "ImageCodecs", "PictureService", "ServiceOperations",
+                "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureService", "ServiceOperations",
                 "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),

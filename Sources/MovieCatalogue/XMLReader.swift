@@ -24,19 +24,24 @@ final class XMLReader: XMLParserDelegate {
     static let maximumAttributes = 1000
 
     private let maximumElements: Int
+    private let keepsContent: Bool
     private var open: [XMLElement] = []
     private var root: XMLElement?
     private var elements = 0
     private var failure: CatalogueError?
 
-    private init(maximumElements: Int) { self.maximumElements = maximumElements }
+    private init(maximumElements: Int, keepsContent: Bool) {
+        self.maximumElements = maximumElements
+        self.keepsContent = keepsContent
+    }
 
     /// The root element of a document in UTF-8 without NUL. White space may come before its declaration.
+    /// - Parameter keepsContent: false leaves out what the root holds, for who only wants to know whether it is XML.
     static func read(
-        _ bytes: ArraySlice<UInt8>, maximumElements: Int = Document.maximumValues
+        _ bytes: ArraySlice<UInt8>, maximumElements: Int = Document.maximumValues, keepsContent: Bool = true
     ) throws(CatalogueError) -> XMLElement {
         let text = try XMLProlog.checked(bytes)
-        let reader = XMLReader(maximumElements: maximumElements)
+        let reader = XMLReader(maximumElements: maximumElements, keepsContent: keepsContent)
         // Given in one piece, a document above 10 MB is an internal error of libxml2.
         let parser = XMLParser(stream: InputStream(data: Data(text)))
         parser.delegate = reader
@@ -70,15 +75,21 @@ final class XMLReader: XMLParserDelegate {
         guard let element = open.popLast(), element.name == name else {
             return fail(parser, "</\(name)> closes another element")
         }
-        if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
+        if open.isEmpty {
+            root = element
+        } else if keepsContent {
+            open[open.count - 1].children.append(element)
+        }
     }
 
     func parser(_ parser: XMLParser, foundCharacters text: String) {
-        if !open.isEmpty { open[open.count - 1].text += text }
+        if keepsContent, !open.isEmpty { open[open.count - 1].text += text }
     }
 
     func parser(_ parser: XMLParser, foundCDATA data: Data) {
-        if !open.isEmpty { open[open.count - 1].text += String(decoding: data, as: UTF8.self) }
+        if keepsContent, !open.isEmpty {
+            open[open.count - 1].text += String(decoding: data, as: UTF8.self)
+        }
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {

@@ -36,11 +36,14 @@ struct Session: Sendable {
     /// - Parameters:
     ///   - keepsFiles: whether memory keeps the files too. A caller that asks again needs them there.
     ///   - acceptsAnyContent: whether it takes what is no image too, whatever the settings say.
+    ///   - total: how long a transfer may take in all, unless the user says. Default: as the settings have it.
     ///   - library: the library of the settings, opened for writing, if requests may write.
     func makeLoader(
-        keepsFiles: Bool = true, acceptsAnyContent: Bool = false, writing library: FilmLibrary? = nil
+        keepsFiles: Bool = true, acceptsAnyContent: Bool = false, total: Duration? = nil,
+        writing library: FilmLibrary? = nil
     ) -> OpenLoader {
         var configuration = settings.downloads
+        if let total, !arguments.has("max-time") { configuration.timeouts.total = total }
         if acceptsAnyContent { configuration.acceptsAnyContent = true }
         var origin: EmbeddedOrigin?
         var network: any Transport = CurlTransport(configuration: settings.transport)

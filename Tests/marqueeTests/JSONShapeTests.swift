@@ -123,6 +123,12 @@ struct JSONShapeTests {
         try await note("cache path", "cache", "path")
         try await note(
             "import", "import", fixture.folder.file("movies.json"), fixture.home.file("films.db"))
+        let origin = try ScriptedOrigin(
+            .taking(
+                status: "201 Created", fields: "Location: /a\r\nContent-Type: text/plain\r\n", answer: "a"))
+        let poster = fixture.folder.file("posters/1.png")
+        try await note("upload", "upload", poster, origin.url("/").absoluteString)
+        try await note("upload", "upload", fixture.folder.file("none"), origin.url("/").absoluteString)
         let server = try Program(["serve", "--quiet", "--json", "--admin", "127.0.0.1:0"])
         let line = try #require(await server.nextLine())
         printed["serve"] = members(try JSONSerialization.jsonObject(with: Data(line.utf8)))

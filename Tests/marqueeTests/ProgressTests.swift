@@ -118,6 +118,33 @@ struct ProgressTests {
         }
     }
 
+    @Test("one transfer tells how long it takes yet, unless it stands still")
+    func timeLeft() {
+        var progress = JobProgress(label: "a", bytes: NetworkActivity.Traffic())
+        progress.bytes?.received = 1 << 20
+        progress.bytes?.remaining = 3 << 20
+        for (rate, text) in [
+            (1_048_576.0, "0:03 left"), (40_000, "1:19 left"), (500, "1:44:52 left"),
+            (2_000_000, "0:02 left"),
+        ] {
+            #expect(progress.line(rate: rate, width: 79, isUnicode: true).hasSuffix("/s  " + text))
+        }
+        for rate in [0.0, 1] {
+            #expect(progress.line(rate: rate, width: 79, isUnicode: true).hasSuffix("/s"))
+        }
+        progress.bytes?.remaining = 0
+        #expect(progress.line(rate: 1000, width: 79, isUnicode: true).hasSuffix("/s"))
+    }
+
+    @Test("a body that is sent again has a rate from its beginning")
+    func again() {
+        let start = ContinuousClock.now
+        var rate = TransferRate(0, now: start)
+        #expect(rate.note(5000, now: start + .seconds(1)) == 5000)
+        #expect(rate.note(0, now: start + .milliseconds(1500)) == 0)
+        #expect(rate.note(1000, now: start + .seconds(2)) == 2000)
+    }
+
     @Test("the rate is that of the last few seconds")
     func rate() {
         let start = ContinuousClock.now

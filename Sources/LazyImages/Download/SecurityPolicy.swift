@@ -36,12 +36,29 @@ public struct SecurityPolicy: Sendable, Hashable {
         case publicKey(sha256: String)
     }
 
+    /// What a server is shown that asks for the client's certificate (RFC 8446 section 4.4.2).
+    public struct ClientCertificate: Sendable, Hashable {
+        /// The certificate, and those between it and its authority: a file of PEM.
+        public var certificateFile: String
+        /// The private key, without a password: a file of PEM. Nil, the default: it is in the certificate's file.
+        public var keyFile: String?
+
+        /// A certificate, with its key in the same file unless another is named.
+        public init(certificateFile: String, keyFile: String? = nil) {
+            self.certificateFile = certificateFile
+            self.keyFile = keyFile
+        }
+    }
+
     /// What is different for hosts, by name in lower case. Default none.
     public var exceptions: [String: HostException] = [:]
     /// Certificate authorities to trust instead of the system's: a file of PEM. Default nil.
     public var certificateAuthorityFile: String?
     /// Servers that are trusted by a certificate or key of their own, by name in lower case. Default none.
     public var trusted: [String: ServerTrust] = [:]
+    /// The client's certificates, by the name of the host in lower case. No other host is shown one, wherever a redirect
+    /// leads. Default none.
+    public var clientCertificates: [String: ClientCertificate] = [:]
 
     /// Who may be fetched, for servers that fetch what strangers name. Default nil: everybody.
     public var fetchGuard: FetchGuard?
@@ -73,7 +90,8 @@ public struct SecurityPolicy: Sendable, Hashable {
         let rules = rules(for: origin.host)
         return TransportSecurity(
             minimumTLSVersion: rules.minimumTLSVersion, requiresForwardSecrecy: rules.requiresForwardSecrecy,
-            trust: trusted[origin.host] ?? .authorities(file: certificateAuthorityFile))
+            trust: trusted[origin.host] ?? .authorities(file: certificateAuthorityFile),
+            clientCertificate: clientCertificates[origin.host])
     }
 
     /// Throws if `url` may not be read, over the network or from this machine. Only a guard refuses the latter.

@@ -45,4 +45,6 @@ public struct TransportSecurity: Sendable, Hashable {
     public var requiresForwardSecrecy: Bool
     /// What the server's certificate is judged by.
     public var trust: SecurityPolicy.ServerTrust
+    /// What the server is shown if it asks for a certificate; nil, the default, for none.
+    public var clientCertificate: SecurityPolicy.ClientCertificate?
 }

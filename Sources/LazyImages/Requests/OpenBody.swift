@@ -13,6 +13,7 @@ public final class OpenBody: Sendable {
         enum Content {
             case bytes([UInt8])
             case file(OpenFile)
+            case stream(SpooledStream)
         }
     }
 
@@ -37,6 +38,8 @@ public final class OpenBody: Sendable {
             case .file(let path):
                 let file = try OpenFile(path)
                 segment = Segment(start: count, count: file.identity.size, content: .file(file))
+            case .stream(let stream):
+                segment = Segment(start: count, count: stream.count, content: .stream(stream))
             }
             segments.append(segment)
             count += segment.count
@@ -69,6 +72,7 @@ public final class OpenBody: Sendable {
             switch segment.content {
             case .bytes(let bytes): unsafe target.copyBytes(from: bytes[skipped..<skipped + wanted])
             case .file(let file): try unsafe file.read(at: skipped, into: target)
+            case .stream(let stream): try unsafe stream.read(at: skipped, into: target)
             }
             done += wanted
         }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPSemantics
 
 /// What a request sends: bytes, a file, or the parts of a form. Files are read while they are sent, 64 KiB at a time, and
 /// never as a whole.
@@ -11,6 +12,7 @@ public struct UploadBody: Sendable {
     enum Piece: Sendable {
         case bytes([UInt8])
         case file(path: String)
+        case stream(SpooledStream)
     }
 
     let pieces: [Piece]
@@ -25,6 +27,18 @@ public struct UploadBody: Sendable {
     /// The file at a path. It is opened when the upload begins; one that changes until its last byte is sent is an error.
     public static func file(_ path: String, mediaType: String? = nil) -> UploadBody {
         UploadBody(pieces: [.file(path: path)], mediaType: mediaType)
+    }
+
+    /// What a stream had.
+    public static func stream(_ stream: SpooledStream, mediaType: String? = nil) -> UploadBody {
+        UploadBody(pieces: [.stream(stream)], mediaType: mediaType)
+    }
+
+    /// The fields of a form without files, as `application/x-www-form-urlencoded`: `title=El%20Camino&year=2019`.
+    public static func urlEncoded(_ fields: [(name: String, value: String)]) -> UploadBody {
+        let text = fields.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }
+            .joined(separator: "&")
+        return .bytes(Array(text.utf8), mediaType: "application/x-www-form-urlencoded")
     }
 
     /// The parts of a form, as `multipart/form-data` (RFC 7578). The boundary between them is 128 random bits, which no
@@ -82,6 +96,14 @@ public struct FormPart: Sendable {
         FormPart(
             name: name, fileName: fileName ?? URL(filePath: path).lastPathComponent, mediaType: mediaType,
             content: .file(path: path))
+    }
+
+    /// What a stream had, as a file.
+    public static func file(
+        _ name: String, stream: SpooledStream, fileName: String,
+        mediaType: String = "application/octet-stream"
+    ) -> FormPart {
+        FormPart(name: name, fileName: fileName, mediaType: mediaType, content: .stream(stream))
     }
 
     /// A file that is in memory.

@@ -23,6 +23,8 @@ struct CommandSpecification: Sendable {
     let summary: String
     var examples: [(command: String, meaning: String)] = []
     var options: [Option] = []
+    /// Paragraphs of the help behind the options.
+    var notes: [String] = []
     /// Whether its options may come from the environment too, as `EnvironmentOptions` reads them.
     var readsEnvironment = false
 
@@ -62,6 +64,15 @@ struct CommandSpecification: Sendable {
         Option(
             name: "trust", value: "HOST=FILE|sha256//KEY", help: "trust this host by its certificate or key",
             isRepeatable: true),
+        Option(
+            name: "min-tls", value: "HOST=1.2|1.3", help: "the oldest TLS for this host (default: 1.2)",
+            isRepeatable: true),
+        Option(
+            name: "cert", value: "HOST=FILE",
+            help: "the client's certificate (PEM), shown to this host and no other", isRepeatable: true),
+        Option(
+            name: "key", value: "HOST=FILE",
+            help: "its private key (PEM, without a password), if --cert does not hold it", isRepeatable: true),
         Option(name: "proxy", value: "env|URL|none", help: "go through a proxy (default none)"),
         Option(name: "offline", help: "use what is cached, never the network"),
         Option(name: "json", help: "output for programs"),

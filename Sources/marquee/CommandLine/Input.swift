@@ -33,10 +33,10 @@ enum Input {
 
     /// Runs `read` on a thread of its own, since a pipe may never end. Cancelling the task leaves that thread where it is:
     /// the program is about to end.
-    static func reading(
-        _ read: @escaping @Sendable () throws(Failure) -> [UInt8]
-    ) async throws(Failure) -> [UInt8] {
-        let (outcomes, continuation) = AsyncStream.makeStream(of: Result<[UInt8], Failure>.self)
+    static func reading<Value: Sendable>(
+        _ read: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let (outcomes, continuation) = AsyncStream.makeStream(of: Result<Value, Failure>.self)
         do {
             try BlockingThreads.startThread {
                 continuation.yield(Result { () throws(Failure) in try read() })

@@ -139,7 +139,7 @@ struct JobProgress: Sendable {
 
     var traffic: NetworkActivity.Traffic { bytes ?? NetworkActivity.Traffic() }
 
-    /// `films.json  ━━━━━━────  29.3 KiB of 97.7 KiB  1.2 MiB/s`
+    /// `films.json  ━━━━━━────  29.3 KiB of 97.7 KiB  1.2 MiB/s  0:01 left`
     func line(rate: Double, width: Int, isUnicode: Bool) -> String {
         let isSingle = total == 1
         let whole = traffic.received + traffic.remaining
@@ -158,10 +158,22 @@ struct JobProgress: Sendable {
             parts.append(
                 isSingle && traffic.remaining > 0 ? "\(received) of \(ByteCount.text(whole))" : received)
             parts.append(ByteCount.text(Int(rate)) + "/s")
+            if isSingle, let left = timeLeft(rate: rate) { parts.append(left) }
         }
         if failed > 0 { parts.append("\(failed) failed") }
         return TerminalText.truncated(
             parts.filter { !$0.isEmpty }.joined(separator: "  "), toWidth: width)
+    }
+
+    /// `0:12 left`, `1:02:03 left`; nil where nothing is left, and while nothing moves.
+    private func timeLeft(rate: Double) -> String? {
+        let seconds = Double(traffic.remaining) / rate
+        // Nobody waits for a hundred hours.
+        guard traffic.remaining > 0, seconds < 360_000 else { return nil }
+        let whole = Int(seconds.rounded(.up))
+        let (hours, minutes) = (whole / 3600, whole / 60 % 60)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return (hours > 0 ? "\(hours):\(two(minutes))" : "\(minutes)") + ":\(two(whole % 60)) left"
     }
 
     /// Empty where there is nothing to measure by, or no room.
@@ -184,6 +196,8 @@ struct TransferRate: Sendable {
 
     /// So many bytes have come in all; returns the bytes a second.
     mutating func note(_ bytes: Int, now: ContinuousClock.Instant = .now) -> Double {
+        // What is sent again counts from its beginning.
+        if bytes < samples[samples.count - 1].bytes { samples = [] }
         samples.append((now, bytes))
         while samples.count > 2, now - samples[1].time > Self.window { samples.removeFirst() }
         let seconds = (now - samples[0].time) / .seconds(1)

@@ -8,14 +8,42 @@ extension Settings {
         policy.certificateAuthorityFile = try arguments.value("cacert").map { file throws(UsageError) in
             try existing(file, of: "cacert")
         }
-        for text in arguments.values("trust") {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-                throw UsageError("--trust wants HOST=FILE or HOST=sha256//KEY, not \"\(text)\"")
+        for (host, text) in try byHost("trust", "FILE or HOST=sha256//KEY", arguments) {
+            policy.trusted[host] = try trust(text)
+        }
+        for (host, text) in try byHost("min-tls", "1.2 or HOST=1.3", arguments) {
+            let versions = ["1.2": SecurityPolicy.TLSVersion.v1_2, "1.3": .v1_3]
+            guard let version = versions[text] else {
+                throw UsageError("--min-tls wants HOST=1.2 or HOST=1.3, not \"\(host)=\(text)\"")
             }
-            policy.trusted[parts[0].lowercased()] = try trust(String(parts[1]))
+            policy.exceptions[host, default: SecurityPolicy.HostException()].minimumTLSVersion = version
+        }
+        for (host, file) in try byHost("cert", "FILE", arguments) {
+            policy.clientCertificates[host] = SecurityPolicy.ClientCertificate(
+                certificateFile: try existing(file, of: "cert"))
+        }
+        for (host, file) in try byHost("key", "FILE", arguments) {
+            guard policy.clientCertificates[host] != nil else {
+                throw UsageError("--key \(host)=\(file) has no certificate; name it with --cert \(host)=FILE")
+            }
+            policy.clientCertificates[host]?.keyFile = try existing(file, of: "key")
         }
         return policy
+    }
+
+    /// The values of an option that says something of one host each: `HOST=VALUE`, the host in lower case.
+    private static func byHost(
+        _ option: String, _ value: String, _ arguments: Arguments
+    ) throws(UsageError) -> [(host: String, value: String)] {
+        var values: [(host: String, value: String)] = []
+        for text in arguments.values(option) {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+                throw UsageError("--\(option) wants HOST=\(value), not \"\(text)\"")
+            }
+            values.append((parts[0].lowercased(), String(parts[1])))
+        }
+        return values
     }
 
     /// What servers that ask for credentials are answered with: those of the file go before those of the environment.
@@ -61,7 +89,7 @@ extension Settings {
         guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder), !isFolder,
             FileManager.default.isReadableFile(atPath: file)
         else {
-            throw UsageError("--\(option): \(file) cannot be read; name a file of certificates (PEM)")
+            throw UsageError("--\(option): \(file) cannot be read; name a file of PEM")
         }
         return file
     }

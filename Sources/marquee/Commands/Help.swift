@@ -18,7 +18,8 @@ enum Help {
     /// Every page that belongs to no command.
     static let topics = [
         Topic(name: "options", summary: "the options that every command takes") {
-            titled("Options of every command", CommandSpecification.global.map(line))
+            titled("Options of every command", CommandSpecification.global.map(line)) + "\n\n"
+                + filled("Cookies are neither kept nor sent, but for one that --header 'Cookie: ...' names.")
         }
     ]
 
@@ -60,6 +61,7 @@ enum Help {
             parts.append(titled("Examples", command.examples.map { ($0.command, $0.meaning) }))
         }
         if !command.options.isEmpty { parts.append(titled("Options", command.options.map(line))) }
+        parts += command.notes.map { filled($0) }
         if command.readsEnvironment,
             let option = command.options.first(where: { $0.name.contains("-") }) ?? command.options.first
         {

@@ -87,6 +87,22 @@ enum JSONHelp {
           leftOut       films that are not right
           posters       posters that are stored in the library
 
+        upload: one object
+          url           where the answer came from, after redirects
+          method        PUT or POST
+          outcome       sent, for an answer of 2xx; else failed
+          status        of the answer
+          sent          how long the body is that was sent
+          bytes         how long the answer's body is
+          type          its Content-Type
+          location      where the server has it now, if it says so
+          answer        the answer's body, if it is text
+          milliseconds  from the first byte sent, all tries together
+          sha256        of the file that was sent, with --checksum
+          error         only after a failure
+          error.code    a short, stable name
+          error.message one line for people
+
         serve: one object, as soon as it listens
           url           the address, which --catalogue takes
           admin         the address of health and metrics, with --admin

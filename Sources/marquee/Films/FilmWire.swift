@@ -1,5 +1,4 @@
 import CatalogueService
-import HTTPSemantics
 import LazyImages
 import MovieCatalogue
 
@@ -30,10 +29,7 @@ enum FilmWire: String, CaseIterable, Sendable {
             let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + film.xml()
             return .bytes(Array(text.utf8), mediaType: "application/xml")
         case .form:
-            let text = Self.fields(of: film)
-                .map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }
-                .joined(separator: "&")
-            return .bytes(Array(text.utf8), mediaType: "application/x-www-form-urlencoded")
+            return .urlEncoded(Self.fields(of: film))
         case .multipart:
             var parts = Self.fields(of: film).map { FormPart.field($0.name, $0.value) }
             if let poster {

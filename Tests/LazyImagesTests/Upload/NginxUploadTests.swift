@@ -54,6 +54,21 @@ struct NginxUploadTests {
         }
     }
 
+    @Test("cancelled half-way, an upload leaves nothing at the server")
+    func cancelled() async throws {
+        let server = try await NginxDAV()
+        let path = folder.file("sparse")
+        _ = Shell.output("truncate -s 1G '\(path)'")
+        let task = uploader.task(for: UploadRequest(url: server.url("/half"), .put, .file(path)))
+        for await progress in task.progress where progress.sent > 1 << 20 {
+            #expect(progress.sent < progress.total)
+            task.cancel()
+        }
+        await #expect(throws: ImageLoadingError.self) { _ = try await task.value }
+        try await eventually { server.unfinishedBodies.isEmpty }
+        #expect(!FileManager.default.fileExists(atPath: server.file("/half")))
+    }
+
     @Test("a body that is sent on by 307 arrives whole")
     func sentOn() async throws {
         let server = try await NginxDAV()

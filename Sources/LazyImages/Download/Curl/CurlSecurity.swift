@@ -7,8 +7,9 @@ enum CurlSecurity {
     /// section 1.2).
     private static let forwardSecrecy = "ECDHE+HIGH:!aNULL:!eNULL:!3DES:!MD5"
 
-    /// Sets everything anew, since the handle may have served another server, but for the authorities: once they are
-    /// changed, libcurl cannot be told to take its own again. Returns why something is not possible, or nil.
+    /// Sets everything anew, since the handle may have served another server, but for the authorities and the client's
+    /// certificate: a handle that was told of these serves no other transfer (`CurlTransfer.leavesHandleReusable`).
+    /// Returns why something is not possible, or nil.
     static func apply(_ security: TransportSecurity, to handle: OpaquePointer) -> String? {
         var oldest = security.minimumTLSVersion
         var ciphers: String?
@@ -38,12 +39,14 @@ enum CurlSecurity {
                 (CCURLOPT_SSL_VERIFYHOST, set(CCURLOPT_SSL_VERIFYHOST, key == nil ? 2 : 0, handle)),
                 (CCURLOPT_PINNEDPUBLICKEY, set(CCURLOPT_PINNEDPUBLICKEY, key, handle)),
             ] + (file.map { unsafe authorities($0, handle) } ?? [])
+            + (security.clientCertificate.map { unsafe certificate($0, handle) } ?? [])
         guard let missing = settings.first(where: { !$0.isSet }) else { return nil }
         let name =
             switch missing.option {
             case CCURLOPT_SSLVERSION: "the oldest version of TLS"
             case CCURLOPT_SSL_CIPHER_LIST: "the key exchanges"
             case CCURLOPT_PINNEDPUBLICKEY: "the server's public key"
+            case CCURLOPT_SSLCERT, CCURLOPT_SSLKEY, CCURLOPT_KEYPASSWD: "the client's certificate"
             default: "the certificate authorities"
             }
         return "\(CurlLibrary.name) cannot be told \(name)"
@@ -54,6 +57,20 @@ enum CurlSecurity {
             (CCURLOPT_CAINFO, set(CCURLOPT_CAINFO, file, handle)),
             // The system's folder would go on counting beside the file.
             (CCURLOPT_CAPATH, set(CCURLOPT_CAPATH, nil, handle)),
+        ]
+    }
+
+    private static func certificate(
+        _ certificate: SecurityPolicy.ClientCertificate, _ handle: OpaquePointer
+    ) -> [(option: Int, isSet: Bool)] {
+        unsafe [
+            (CCURLOPT_SSLCERT, set(CCURLOPT_SSLCERT, certificate.certificateFile, handle)),
+            (
+                CCURLOPT_SSLKEY,
+                set(CCURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile, handle)
+            ),
+            // Without any password OpenSSL would ask for one on the terminal, and every transfer would wait.
+            (CCURLOPT_KEYPASSWD, set(CCURLOPT_KEYPASSWD, "", handle)),
         ]
     }
 

@@ -28,10 +28,10 @@ import SystemSupport
     private var received = 0
     private var receiverHasEnough = false
     private var fault: ImageLoadingError?
-    /// Whether its handle can serve others when it has ended: not one that has been told its own authorities, or another
-    /// method than GET.
+    /// Whether its handle can serve others when it has ended: not one that has been told its own authorities or the client's
+    /// certificate, which libcurl cannot be told to forget, or another method than GET.
     var leavesHandleReusable: Bool {
-        guard isPlain else { return false }
+        guard isPlain, order.request.security?.clientCertificate == nil else { return false }
         guard case .authorities(.some)? = order.request.security?.trust else { return true }
         return false
     }
@@ -169,7 +169,12 @@ import SystemSupport
             return .truncated(url: urlText, received: received, expected: head?.contentLength)
         case CCURLE_OPERATION_TIMEDOUT:
             return timeout(in: .connect)
-        case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CIPHER,
+        case CCURLE_SSL_CERTPROBLEM:
+            return .secureConnectionFailed(
+                url: urlText,
+                reason: "the client's certificate or its key cannot be used; "
+                    + "name the files of PEM that belong together, the key without a password")
+        case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CIPHER,
             CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE, CCURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return .secureConnectionFailed(url: urlText, reason: words)
         case CCURLE_SEND_ERROR, CCURLE_RECV_ERROR, CCURLE_HTTP2, CCURLE_HTTP2_STREAM,

@@ -1,17 +1,17 @@
-import FoundationEssentials
+public import FoundationEssentials
 import Glibc
 import SystemSupport
-import TestSupport
 
 /// A server that we did not write: nginx, which takes PUT and DELETE (RFC 4918) into a folder of its own, on a loopback port.
 /// It stops when the object goes.
 ///
 /// Proof for `@unchecked`: nothing changes after the initialiser but `stream`, which only `deinit` uses.
-@safe final class NginxDAV: @unchecked Sendable {
+@safe public final class NginxDAV: @unchecked Sendable {
     /// Whether the machine has it, with its DAV module.
-    static let isInstalled = Shell.output("nginx -V 2>&1").contains("http_dav_module")
+    public static let isInstalled = Shell.output("nginx -V 2>&1").contains("http_dav_module")
 
-    let port: UInt16
+    /// Where it listens.
+    public let port: UInt16
     private let folder: TemporaryFolder
     private let stream: UnsafeMutablePointer<FILE>
     private let process: pid_t
@@ -20,8 +20,9 @@ import TestSupport
         let text: String
     }
 
-    /// Starts a server that takes at most one gigabyte.
-    init() async throws {
+    /// Starts a server that takes at most four gigabytes. `/moved/` leads by 307 to a folder, `/sent-on/` to a file of the same
+    /// name in `/kept/`; `/private/` wants the password `secret` of the user `anna`.
+    public init() async throws {
         folder = try TemporaryFolder()
         // Free until the object goes, which is just before nginx takes it.
         var free: ClosedPort? = try ClosedPort()
@@ -31,15 +32,21 @@ import TestSupport
             events { }
             http {
                 access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
-                uwsgi_temp_path uwsgi; scgi_temp_path scgi; client_max_body_size 1g;
+                uwsgi_temp_path uwsgi; scgi_temp_path scgi; client_max_body_size 4g;
                 server {
                     listen 127.0.0.1:\(port);
                     location / { root files; dav_methods PUT DELETE; create_full_put_path on; }
                     location /moved/ { return 307 /kept/; }
+                    location ~ ^/sent-on/(.*)$ { return 307 /kept/$1; }
+                    location /private/ {
+                        root files; dav_methods PUT DELETE; create_full_put_path on;
+                        auth_basic films; auth_basic_user_file users;
+                    }
                 }
             }
             """
         try Data(configuration.utf8).write(to: URL(filePath: folder.file("nginx.conf")))
+        try Data("anna:{PLAIN}secret".utf8).write(to: URL(filePath: folder.file("users")))
         try FileManager.default.createDirectory(
             atPath: folder.file("files"), withIntermediateDirectories: true)
         free = nil
@@ -61,7 +68,8 @@ import TestSupport
         unsafe pclose(stream)
     }
 
-    func url(_ path: String) -> URL {
+    /// The URL of a path here.
+    public func url(_ path: String) -> URL {
         guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
             preconditionFailure("\(path) is no path")
         }
@@ -69,7 +77,20 @@ import TestSupport
     }
 
     /// What the server has at a path.
-    func contents(_ path: String) -> Data? {
-        FileManager.default.contents(atPath: folder.file("files" + path))
+    public func contents(_ path: String) -> Data? { FileManager.default.contents(atPath: file(path)) }
+
+    /// Where it keeps what a path names.
+    public func file(_ path: String) -> String { folder.file("files" + path) }
+
+    /// The bodies that it has not read whole, or not put into their place.
+    public var unfinishedBodies: [String] {
+        // No folder, no bodies.
+        (try? FileManager.default.contentsOfDirectory(atPath: folder.file("body"))) ?? []
+    }
+
+    /// The most memory that its worker has had so far, in KiB.
+    public var peakMemory: Int {
+        let children = Shell.output("cat /proc/\(process)/task/\(process)/children").split(separator: " ")
+        return children.map { ProcessMemory.peak(of: String($0)) }.max() ?? 0
     }
 }

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+/// Certificates of the client's, against OpenSSL's own server, which asks for one.
+@Suite(
+    "CurlTransport: the client's certificate", .timeLimit(.minutes(30)),
+    .enabled(if: TLSServer.isInstalled, "openssl is not installed"))
+struct ClientCertificateTests {
+    private let client: ClientKey
+
+    init() throws { client = try ClientKey() }
+
+    private func server(_ version: String) async throws -> TLSServer {
+        try await TLSServer.start(
+            serving: SampleImages.png,
+            options: "-\(version) -Verify 1 -verify_return_error -CAfile '\(client.certificateFile)'")
+    }
+
+    private func policy(
+        _ server: TLSServer, _ certificate: SecurityPolicy.ClientCertificate?
+    ) -> SecurityPolicy {
+        var policy = SecurityPolicy()
+        for host in ["localhost", "127.0.0.1"] {
+            policy.trusted[host] = .publicKey(sha256: server.keyDigest)
+        }
+        policy.clientCertificates["localhost"] = certificate
+        return policy
+    }
+
+    @Test(
+        "a server that demands a certificate is shown that of its host, and no other host's",
+        arguments: ["tls1_2", "tls1_3"])
+    func demanded(version: String) async throws {
+        let server = try await server(version)
+        let transport = CurlTransport()
+        let certificate = SecurityPolicy.ClientCertificate(
+            certificateFile: client.certificateFile, keyFile: client.keyFile)
+        #expect(await error(server.url(), policy(server, nil), transport) != nil)
+        #expect(await error(server.url(), policy(server, certificate), transport) == nil)
+        // Neither the connection nor the handle of the transfer that showed it serves one that does not.
+        #expect(await error(server.url(), policy(server, nil), transport) != nil)
+        #expect(
+            await error(server.url(host: "127.0.0.1"), policy(server, certificate), transport) != nil)
+    }
+
+    @Test("certificate and key may be in one file")
+    func oneFile() async throws {
+        let server = try await server("tls1_2")
+        let certificate = SecurityPolicy.ClientCertificate(certificateFile: client.bothFile)
+        #expect(await error(server.url(), policy(server, certificate)) == nil)
+    }
+
+    @Test("a key that has a password, is another's or is not there is an error, and nobody is asked")
+    func unusable() async throws {
+        let server = try await server("tls1_2")
+        let other = try ClientKey()
+        for file in [client.lockedKeyFile, other.keyFile, "/nowhere/key.pem", client.certificateFile] {
+            let certificate = SecurityPolicy.ClientCertificate(
+                certificateFile: client.certificateFile, keyFile: file)
+            let error = await error(server.url(), policy(server, certificate))
+            #expect(error?.code == "secure-connection-failed", "\(file)")
+            #expect(error.map { "\($0)".contains("certificate") } == true, "\(file)")
+        }
+    }
+
+    private func error(
+        _ url: URL, _ policy: SecurityPolicy, _ transport: CurlTransport = CurlTransport()
+    ) async -> ImageLoadingError? {
+        var request = TransportRequest(url: url, timeouts: .patient)
+        request.security = policy.transportSecurity(for: Origin(url))
+        let receiver = RecordingReceiver()
+        do throws(ImageLoadingError) {
+            let head = try await transport.perform(request, into: receiver)
+            #expect(head.status == 200 && receiver.bytes == SampleImages.png)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import MovieCatalogue
+
+@Suite("DocumentGrammar", .timeLimit(.minutes(30)))
+struct DocumentGrammarTests {
+    @Test("a media type names its grammar, or none")
+    func types() {
+        let named: [(String, DocumentGrammar?)] = [
+            ("application/json", .json), ("application/problem+json", .json), ("Application/XML", .xml),
+            ("text/xml", .xml), ("application/soap+xml", .xml), ("image/svg+xml", nil),
+            ("application/octet-stream", nil), ("text/plain", nil), ("application/json-seq", nil),
+        ]
+        for (type, grammar) in named { #expect(DocumentGrammar(mediaType: type) == grammar, "\(type)") }
+    }
+
+    @Test(
+        "what keeps the grammar passes, whatever it is about",
+        arguments: [
+            (DocumentGrammar.json, "null"), (.json, "\u{FEFF} [1, {\"a\": \"\\u00e9\"}] \n"),
+            (.xml, "<a/>"), (.xml, "\u{FEFF}<?xml version=\"1.0\"?>\n<!-- c --><a b='c'><![CDATA[<]]></a>"),
+        ])
+    func whole(grammar: DocumentGrammar, text: String) throws {
+        try grammar.check(Array(text.utf8))
+    }
+
+    @Test(
+        "what breaks it does not",
+        arguments: [
+            (DocumentGrammar.json, ""), (.json, " \n"), (.json, "{\"a\":1,}"), (.json, "[1] 2"),
+            (.json, "{\"a\":\"\u{0}\"}"), (.json, "<a/>"), (.xml, ""), (.xml, "<a>"), (.xml, "<a></b>"),
+            (.xml, "<a/><b/>"), (.xml, "<!DOCTYPE a><a/>"), (.xml, "{}"), (.xml, "<a>\u{0}</a>"),
+            (.xml, "<?xml version='1.0' encoding='ISO-8859-1'?><a/>"), (.xml, "text"),
+        ])
+    func broken(grammar: DocumentGrammar, text: String) {
+        #expect(throws: CatalogueError.self, "\(text)") { try grammar.check(Array(text.utf8)) }
+    }
+
+    @Test("bytes that are no UTF-8 are named")
+    func encoding() {
+        for grammar in [DocumentGrammar.json, .xml] {
+            #expect(throws: CatalogueError.notUTF8(offset: 3)) {
+                try grammar.check(Array("<a>".utf8) + [0xE9] + Array("</a>".utf8))
+            }
+        }
+    }
+
+    @Test("so many elements as 16 MiB hold are read and not kept")
+    func many() throws {
+        let count = 1 << 19
+        let bytes = Array("<a>".utf8) + Array(repeating: Array("<b c='d'>e</b>".utf8), count: count).joined()
+        try DocumentGrammar.xml.check(bytes + Array("</a>".utf8))
+        #expect(throws: CatalogueError.self) { try DocumentGrammar.xml.check(bytes) }
+    }
+}

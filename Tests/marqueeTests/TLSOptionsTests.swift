@@ -1,0 +1,85 @@
+import FoundationEssentials
+import LazyImages
+import TestSupport
+import Testing
+
+@testable import marquee
+
+@Suite("TLS by host: --min-tls, --cert and --key", .timeLimit(.minutes(30)))
+struct TLSOptionsTests {
+    private func policy(_ words: String..., environment: [String: String] = [:]) throws -> SecurityPolicy {
+        let arguments = try Arguments(
+            words, commands: commands.map { $0.specification }, environment: environment)
+        return try Settings(arguments, environment: environment).downloads.security
+    }
+
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["c.pem", "k.pem"] { try Data("x".utf8).write(to: URL(filePath: folder.file(name))) }
+    }
+
+    @Test("each says something of one host, and leaves alone what else is said of it")
+    func values() throws {
+        let (certificate, key) = (folder.file("c.pem"), folder.file("k.pem"))
+        let policy = try policy(
+            "list", "--insecure-http", "a.example", "--min-tls", "A.example=1.3", "--min-tls", "b=1.2",
+            "--cert", "B=\(certificate)", "--key", "b=\(key)", "--cert", "c=\(certificate)")
+        #expect(policy.exceptions["a.example"]?.minimumTLSVersion == .v1_3)
+        #expect(policy.exceptions["a.example"]?.allowsInsecureHTTP == true)
+        #expect(policy.exceptions["b"]?.minimumTLSVersion == .v1_2)
+        #expect(
+            policy.clientCertificates == [
+                "b": SecurityPolicy.ClientCertificate(certificateFile: certificate, keyFile: key),
+                "c": SecurityPolicy.ClientCertificate(certificateFile: certificate),
+            ])
+    }
+
+    @Test("services take them from the environment")
+    func environment() throws {
+        let policy = try policy(
+            "serve",
+            environment: [
+                "MARQUEE_MIN_TLS": "a=1.3, b=1.2", "MARQUEE_CERT": "a=\(folder.file("c.pem"))",
+                "MARQUEE_KEY": "a=\(folder.file("k.pem"))",
+            ])
+        #expect(policy.exceptions.mapValues(\.minimumTLSVersion) == ["a": .v1_3, "b": .v1_2])
+        #expect(policy.clientCertificates["a"]?.keyFile == folder.file("k.pem"))
+    }
+
+    @Test(
+        "what cannot be meant is an error",
+        arguments: [
+            ["--min-tls", "1.3"], ["--min-tls", "a=1.1"], ["--min-tls", "=1.3"], ["--cert", "c.pem"],
+            ["--cert", "a=/nowhere.pem"], ["--key", "a=/etc/passwd"], ["--cert", "a="],
+        ])
+    func errors(words: [String]) throws {
+        let arguments = try Arguments(["list"] + words, commands: commands.map { $0.specification })
+        #expect(throws: UsageError.self) { try Settings(arguments, environment: [:]) }
+    }
+
+    @Test(
+        "the program shows its certificate to the host it is for, and asks the TLS that is wanted",
+        .enabled(if: TLSServer.isInstalled, "openssl is not installed"))
+    func program() async throws {
+        let client = try ClientKey()
+        let server = try await TLSServer.start(
+            serving: SampleImages.png,
+            options: "-tls1_2 -Verify 1 -verify_return_error -CAfile '\(client.certificateFile)'")
+        func status(_ options: String...) async throws -> Int32 {
+            try await Program.run(
+                [
+                    "fetch", server.url().absoluteString, "--trust", "localhost=\(server.certificateFile)",
+                    "--no-disk-cache",
+                ] + options, environment: ["HOME": folder.path]
+            ).status
+        }
+        let shown = ["--cert", "localhost=\(client.certificateFile)", "--key", "localhost=\(client.keyFile)"]
+        #expect(try await status(shown[0], shown[1], shown[2], shown[3]) == 0)
+        #expect(try await status("--cert", "localhost=\(client.bothFile)", "--min-tls", "localhost=1.2") == 0)
+        #expect(try await status() == 2)
+        #expect(try await status("--cert", "127.0.0.1=\(client.bothFile)") == 2)
+        #expect(try await status("--cert", "localhost=\(client.bothFile)", "--min-tls", "localhost=1.3") == 2)
+    }
+}
