@@ -33,9 +33,10 @@ struct BrowserHostileTextTests {
         #expect(terminal.screen.queries.isEmpty)
         // Nothing is drawn before the browser has the screen.
         #expect(terminal.output.starts(with: Array("\u{1B}[?1049h".utf8)))
-        #expect(!HostileTextTests.hasHostile(withoutSequences(terminal.output)))
         terminal.type("\u{3}")
         #expect(terminal.waitForEnd() == .exited(0))
+        // Only now: what has been read before may end within a character.
+        #expect(!HostileTextTests.hasHostile(withoutSequences(terminal.output)))
     }
 
     /// The output without the control sequences (`ESC [`, parameters, a letter) that the strings themselves are not.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ImageCodecs
 
-@Suite("Kernels that were made before", .timeLimit(.minutes(1)))
+@Suite("Kernels that were made before", .timeLimit(.minutes(30)))
 struct RecentKernelsTests {
     @Test("are the same as new ones, each for its own sizes and place, however many were made meanwhile")
     func same() {
