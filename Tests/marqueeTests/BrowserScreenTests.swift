@@ -52,7 +52,7 @@ struct BrowserScreenTests {
             let top = 2 + 4 * film
             let title = film == 3 ? "The Adventures of Prince Achmed" : "Film \(film)"
             #expect(lines[top].contains("\(title)  \(film.isMultiple(of: 2) ? "Even" : "Odd")"))
-            #expect(lines[top].hasSuffix("190\(film)   \(film).0 ★") && TerminalText.width(lines[top]) == 78)
+            #expect(lines[top].hasSuffix("190\(film)   ★ \(film).0") && TerminalText.width(lines[top]) == 78)
             #expect(lines[top + 1].contains("word word") && lines[top + 2].hasSuffix("…"))
         }
         #expect(lines[0].hasPrefix("  Season · catalogue order ") && lines[0].hasSuffix(" 1/40"))
@@ -86,7 +86,7 @@ struct BrowserScreenTests {
             let left = state.layout.item.columns
             #expect(lines.allSatisfy { (column("word", in: $0) ?? left) >= left })
             #expect(lines.contains { $0.contains("word word") })
-            #expect(lines[3].contains("1900 · Even") && lines[3].contains("0.0 ★"))
+            #expect(lines[3].contains("1900 · Even") && lines[3].contains("★ 0.0"))
         }
     }
 
@@ -168,7 +168,7 @@ struct BrowserScreenTests {
         let lines = rows(draw(state(columns: 120, rows: 40, keys: "jjjj\r")))
         for text in [
             "Director  Even", "Year      1904", "Country   France", "Length    90 minutes", "Genre     Drama",
-            "Score     ━━━━━━━━────────────  4.0 ★", "More by Even", "1900  Film 0", "and 13 more",
+            "Score     ━━━━━━━━────────────  ★ 4.0", "More by Even", "1900  Film 0", "and 13 more",
             "Previous  The Adventures of Prince Achmed  1903", "Next      Film 5  1905",
         ] { #expect(lines.contains { $0.contains(text) }, "\(text)") }
     }

@@ -41,7 +41,7 @@ struct BrowserTests {
                 return line.hasPrefix("  A Trip to the Moon · 1902 ") && line.hasSuffix("? help")
             })
         #expect(terminal.screen.text(ofRow: 2).contains("A Trip to the Moon  Georges Méliès"))
-        #expect(terminal.screen.text(ofRow: 2).hasSuffix("1902   8.6 ★"))
+        #expect(terminal.screen.text(ofRow: 2).hasSuffix("1902   ★ 8.6"))
         #expect(terminal.screen.text(ofRow: 22).isEmpty && terminal.screen.text(ofRow: 1).isEmpty)
         terminal.type("i")
         #expect(terminal.waits { $0.text(ofRow: 23).contains("  5 visible  ") })

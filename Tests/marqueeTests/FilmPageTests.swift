@@ -44,7 +44,7 @@ struct FilmPageTests {
         let lines = text(page.lines(of: film, FilmSurroundings()))
         #expect(lines[2].hasPrefix("Genre     Science fiction, "))
         #expect(lines[3].hasPrefix("          Science") || lines[3].hasPrefix("          fiction"))
-        #expect(lines.last == "Rating    ━━━━━━━━━━━━━━━━╸───  8.3 ★, 1 vote")
+        #expect(lines.last == "Rating    ━━━━━━━━━━━━━━━━╸───  ★ 8.3, 1 vote")
         #expect(lines.allSatisfy { TerminalText.width($0) <= page.text.size.columns })
     }
 

@@ -37,7 +37,7 @@ struct StatusLineTests {
         #expect(
             lines(columns: 120).line
                 == spread(
-                    "The Passion of Joan of Arc · 1928 · Carl Theodor Dreyer · 9.2 ★",
+                    "The Passion of Joan of Arc · 1928 · Carl Theodor Dreyer · ★ 9.2",
                     "Enter open  s sort  v wall  / find  ? help", 120))
         #expect(
             lines(columns: 84).line

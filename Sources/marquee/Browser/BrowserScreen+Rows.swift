@@ -18,7 +18,7 @@ extension BrowserScreen {
 
     /// The poster and, beside it:
     ///
-    ///     Metropolis  Fritz Lang                                    1927   8.9 ★
+    ///     Metropolis  Fritz Lang                                    1927   ★ 8.9
     ///     In a city of two levels, the son of its master follows a teacher down …
     func drawListItem(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
         let movie = list.movie(inRow: row)
@@ -78,7 +78,7 @@ extension BrowserScreen {
 
     /// One film in one line, in columns:
     ///
-    ///     Metropolis                                  1927  Fritz Lang       8.9 ★
+    ///     Metropolis                                  1927  Fritz Lang       ★ 8.9
     func drawLine(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
         let movie = list.movie(inRow: row)
         drawBar(row, in: area, lines: 1, on: &grid)
@@ -139,7 +139,7 @@ extension BrowserScreen {
         }
     }
 
-    /// `1927   8.9 ★`
+    /// `1927   ★ 8.9`
     private func yearAndScore(_ movie: Movie) -> [StyledText] {
         let score = String(repeating: " ", count: Self.gap) + MovieText.scoreColumn(movie)
         return StyledText(yearColumn(movie), Self.dim).marked(list.words, .year)

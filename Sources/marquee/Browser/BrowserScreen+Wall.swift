@@ -8,7 +8,7 @@ extension BrowserScreen {
     ///     ┏━━━━━━━━━━━━┓
     ///     ┃            ┃
     ///     ┗Metropolis━━┛
-    ///      1927   8.9 ★
+    ///      1927   ★ 8.9
     func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
         let movie = list.movie(inRow: row)
         let poster = state.layout.poster
@@ -34,7 +34,7 @@ extension BrowserScreen {
             on: &grid, at: CellPosition(column: origin.column, row: foot + 1), width: poster.columns,
             clip: body)
         // Where the star has no room, the number says enough.
-        let number = String(score.prefix { $0 != " " })
+        let number = String(score.drop { $0 != " " }.dropFirst())
         let shown = TerminalText.width(score) < room ? score : TerminalText.width(number) < room ? number : ""
         room -= TerminalText.width(shown)
         grid.put(

@@ -84,9 +84,9 @@ extension FilmPage {
         return parts.enumerated().map { [$0.offset == 0 ? name : indent, StyledText($0.element)] }
     }
 
-    /// `Score     ━━━━━━━━━━━━━━━━╸───  8.3 ★`
+    /// `Score     ━━━━━━━━━━━━━━━━╸───  ★ 8.3`
     private func score(_ name: String, _ score: Double, _ note: String, _ accent: CellColour) -> [Line] {
-        let number = score.formatted(decimals: 1) + " ★" + note
+        let number = "★ " + score.formatted(decimals: 1) + note
         let room = text.size.columns - Self.names - TerminalText.width(number) - 2
         let width = min(Self.scoreBar, room)
         guard width >= 5 else { return fact(name, number) }

@@ -3,7 +3,7 @@ import TerminalGraphics
 
 /// A film in words, harmless for a terminal.
 enum MovieText {
-    /// `1927 · Fritz Lang · 8.9 ★`
+    /// `1927 · Fritz Lang · ★ 8.9`
     static func facts(_ movie: Movie) -> String {
         let parts = [
             movie.year.map(String.init), movie.director,
@@ -12,12 +12,12 @@ enum MovieText {
         return TerminalText.visible(parts.compactMap(\.self).joined(separator: " · "))
     }
 
-    /// `8.9 ★`; nil without votes and score.
+    /// `★ 8.9`; nil without votes and score.
     static func score(_ movie: Movie) -> String? {
-        movie.standing.map { $0.formatted(decimals: 1) + " ★" }
+        movie.standing.map { "★ " + $0.formatted(decimals: 1) }
     }
 
-    /// `8.9 ★`, as wide as `10.0 ★`, so that scores stand in a column.
+    /// `★ 8.9`, as wide as `★ 10.0`, so that scores stand in a column.
     static func scoreColumn(_ movie: Movie) -> String {
         TerminalText.padded(score(movie) ?? "", toWidth: scoreWidth, alignment: .trailing)
     }
