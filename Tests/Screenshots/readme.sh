@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes the README's pictures, .github/*.png, of the sample catalogue: the list, the wall and a film's page in kitty, the list
+# Makes the README's pictures, .github/*.png, of the sample catalogue: the list, the wall and a film's page in kitty, the wall
 # in xterm with block characters. Each is taken when the screen has come to rest, so that they are the same in every run.
 #   Tests/Screenshots/readme.sh [FOLDER]
 # PROGRAM is the program (default: the release build). The keys are those of the pages that are to be seen.
@@ -21,4 +21,4 @@ shot() {
 shot list kitty "$folder/list.png" 120x40 j j
 shot wall kitty "$folder/wall.png" 120x40 ${WALL_KEYS:-v v} Right Down
 shot film kitty "$folder/film.png" 120x40 G Return
-MARQUEE_ARGUMENTS='--graphics blocks' shot blocks xterm "$folder/blocks.png" 120x40 j
+MARQUEE_ARGUMENTS='--graphics blocks' shot blocks xterm "$folder/blocks.png" 120x40 ${WALL_KEYS:-v v} Right Down
