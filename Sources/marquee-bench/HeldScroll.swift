@@ -70,6 +70,8 @@ struct HeldScroll {
 
     /// Holds the key for so many presses in bursts, then presses it a few times singly, and quits.
     mutating func scroll(presses: Int) throws {
+        // The figures tell what is loading.
+        terminal.type("i")
         for first in stride(from: 0, to: presses, by: Self.pressesAtOnce) {
             cost = try cost + hold(min(Self.pressesAtOnce, presses - first))
             pictureTimes.append(Self.seconds(since: lastPress) - Self.burstPause)
@@ -120,7 +122,7 @@ struct HeldScroll {
         loadsWhileHeld += service.statistics.requests - requests
         sentWhileHeld += picturesSent - pictures
         let end = terminal.output.count
-        try wait("the pictures after a burst") { [self] in isWithoutPlaceholder($0) }
+        try wait("the pictures after a burst") { [self] in isAtRest($0) }
         restBytes.append(Double(terminal.output.count - end))
         return cost
     }
@@ -154,31 +156,22 @@ struct HeldScroll {
     // MARK: What is on the screen
 
     private func waitForSelection() throws {
-        try wait("film \(selected)") { [self] in $0.text(ofRow: 0).contains(" \(selected)/\(films) ") }
+        try wait("film \(selected)") { [self] in $0.text(ofRow: 0).hasSuffix(" \(selected)/\(films)") }
     }
 
     /// No poster is on its way, and none of the visible ones is missing.
     private func isAtRest(_ screen: VirtualScreen) -> Bool {
         let status = screen.text(ofRow: screen.size.rows - 1)
         return status.contains(" 0 loading ") && status.contains(" 0 deferred ")
-            && isWithoutPlaceholder(screen)
+            && isDrawn(screen)
     }
 
-    /// Placeholders are the only thing in the browser with lines at their left side: in the list, and of the selected film
-    /// beside it.
-    private func isWithoutPlaceholder(_ screen: VirtualScreen) -> Bool {
-        (1..<screen.size.rows - 1).allSatisfy { row in
-            !"╭│╰".contains(screen.cell(column: 1, row: row).text)
-                && !screen.text(ofRow: row).contains { "╭╰".contains($0) }
-                && !isInBlocks(screen, row: row)
+    /// Where posters are pixels, every film of the list has its picture: its first row has the score's star at the end.
+    private func isDrawn(_ screen: VirtualScreen) -> Bool {
+        guard screen.cellPixels != nil else { return true }
+        return (1..<screen.size.rows - 2).allSatisfy { row in
+            !screen.text(ofRow: row).contains("★") || screen.tile(column: 2, row: row) != nil
         }
-    }
-
-    /// Whether a row's poster is still to be drawn in pixels.
-    private func isInBlocks(_ screen: VirtualScreen, row: Int) -> Bool {
-        let cell = screen.cell(column: 1, row: row)
-        return screen.cellPixels != nil && (cell.text != " " || cell.style.background != .standard)
-            && screen.tile(column: 1, row: row) == nil
     }
 
     private func wait(_ what: String, until isReached: (VirtualScreen) -> Bool) throws {
