@@ -3,7 +3,8 @@
 #   terminals                       the names of all that can be started
 #   is_installed NAME               whether one is; else `missing` says what is not there
 #   start NAME COLSxROWS FILE       starts a terminal in which sh runs the file
-#   press KEY...                    types X keysyms (j, slash, Return, ctrl+z)
+#   press KEY...                    types X keysyms (j, slash, Return, ctrl+z); without a window manager they go to the
+#                                   window under the pointer
 #   still OUT.png                   the screen, as soon as it has stopped to change
 #   shown OUT.png                   the same, once something is on it
 #   window                          WIDTHxHEIGHT+X+Y of the terminal's window
@@ -77,8 +78,6 @@ start_display() {
     until_true 100 test -s "$work/display" || fail 'Xvfb does not start'
     DISPLAY=:$(cat "$work/display")
     export DISPLAY
-    # Without a window manager keys go to the window under the pointer.
-    xdotool mousemove 60 60
 }
 
 start() {
@@ -126,6 +125,8 @@ start() {
 }
 
 press() {
+    # The display moves the pointer as its first window comes.
+    xdotool mousemove 60 60
     for key in "$@"; do xdotool key --delay 20 "$key"; done
 }
 
