@@ -115,6 +115,10 @@ public final class TerminalSession: Sendable {
             return question
         }
         guard let due else { return }
+        // The thread of a `TerminalInput` may read what both were told of: nobody may wait for it in a read then.
+        let flags = fcntl(descriptor, F_GETFL)
+        _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
+        defer { _ = fcntl(descriptor, F_SETFL, flags) }
         var sorter = AnswerSorter()
         let end = min(due.end, .now + due.limit / 3)
         while sorter.barriers < due.barriers, let bytes = read(until: end) { sorter.take(bytes) }
