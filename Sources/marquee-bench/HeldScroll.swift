@@ -159,19 +159,26 @@ struct HeldScroll {
         try wait("film \(selected)") { [self] in $0.text(ofRow: 0).hasSuffix(" \(selected)/\(films)") }
     }
 
-    /// No poster is on its way, and none of the visible ones is missing.
+    /// The films are there, no poster is on its way, and none of the visible ones is missing.
     private func isAtRest(_ screen: VirtualScreen) -> Bool {
         let status = screen.text(ofRow: screen.size.rows - 1)
-        return status.contains(" 0 loading ") && status.contains(" 0 deferred ")
-            && isDrawn(screen)
+        return screen.text(ofRow: 0).hasSuffix("/\(films)") && status.contains(" 0 loading ")
+            && status.contains(" 0 deferred ") && isWithoutCard(screen)
     }
 
-    /// Where posters are pixels, every film of the list has its picture: its first row has the score's star at the end.
-    private func isDrawn(_ screen: VirtualScreen) -> Bool {
-        guard screen.cellPixels != nil else { return true }
-        return (1..<screen.size.rows - 2).allSatisfy { row in
-            !screen.text(ofRow: row).contains("★") || screen.tile(column: 2, row: row) != nil
+    /// Cards in place of posters are the only thing in the browser with such corners, in the list and of the selected film
+    /// beside it.
+    private func isWithoutCard(_ screen: VirtualScreen) -> Bool {
+        (1..<screen.size.rows - 1).allSatisfy { row in
+            !screen.text(ofRow: row).contains { "╭╰".contains($0) } && !isInBlocks(screen, row: row)
         }
+    }
+
+    /// Whether a row's poster is still to be drawn in pixels.
+    private func isInBlocks(_ screen: VirtualScreen, row: Int) -> Bool {
+        let cell = screen.cell(column: 2, row: row)
+        return screen.cellPixels != nil && (cell.text != " " || cell.style.background != .standard)
+            && screen.tile(column: 2, row: row) == nil
     }
 
     private func wait(_ what: String, until isReached: (VirtualScreen) -> Bool) throws {
