@@ -19,6 +19,16 @@ public final class TemporaryFolder: Sendable {
 
     /// The path of `name` in the folder.
     public func file(_ name: String) -> String { path + "/" + name }
+
+    /// Writes a script that can be run. No program that another test starts meanwhile inherits the file: as long as one has it
+    /// open for writing, nobody can run it.
+    public func write(program text: String, to name: String) throws {
+        guard let stream = unsafe fopen(file(name), "we") else { throw POSIXError(.EIO) }
+        let isWritten = unsafe fputs(text, stream) >= 0
+        guard unsafe fclose(stream) == 0, isWritten, unsafe chmod(file(name), 0o755) == 0 else {
+            throw POSIXError(.EIO)
+        }
+    }
 }
 
 private enum SystemTemporaryFolder {

@@ -27,8 +27,7 @@ struct BrowserPlayingTests {
             echo "heard $line"
             exit "${line:-7}"
             """
-        try Data(player.utf8).write(to: URL(filePath: folder.file("player")))
-        unsafe chmod(folder.file("player"), 0o755)
+        try folder.write(program: player, to: "player")
     }
 
     /// The browser in a shell's place, on the first film's page.
@@ -53,7 +52,9 @@ struct BrowserPlayingTests {
     func play() throws {
         let terminal = try started(["--player", "./player --fs 'a b'"])
         terminal.type("\r")
-        try #require(terminal.waits { $0.row(containing: "plays 3 --fs a b \(folder.path)") != nil })
+        try #require(
+            terminal.waits { $0.row(containing: "plays 3 --fs a b \(folder.path)") != nil },
+            "\(terminal.screen.rows)")
         #expect(terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25])
         // Every key is the player's: the line has all of them.
         terminal.type("jjq0\u{7F}\u{7F}\u{7F}\u{7F}0\n")
@@ -70,7 +71,7 @@ struct BrowserPlayingTests {
     func failures() throws {
         let terminal = try started([], environment: ["MARQUEE_PLAYER": folder.file("player")])
         terminal.type("\r")
-        try #require(terminal.waits { $0.row(containing: "plays 1 ") != nil })
+        try #require(terminal.waits { $0.row(containing: "plays 1 ") != nil }, "\(terminal.screen.rows)")
         terminal.type("3\n")
         #expect(terminal.waits { $0.row(containing: "player failed: exit status 3") != nil })
         terminal.type("\r")
