@@ -55,10 +55,7 @@ public struct TerminalInput {
     }
 
     private mutating func inputEvents() -> [TerminalEvent] {
-        let bytes = Self.read(session.descriptor)
-        guard let bytes, !bytes.isEmpty else {
-            return bytes == nil && (errno == EINTR || errno == EAGAIN) ? [] : [.closed]
-        }
+        guard let bytes = session.readAvailable() else { return [.closed] }
         let events = parser.feed(bytes)
         for case .answer(let answer) in events { session.notice(answer) }
         return events

@@ -73,7 +73,7 @@ private struct Asked: Sendable {
     /// Reads until the last answer, or the deadline, or so long after tmux's own answer.
     mutating func read(until deadline: ContinuousClock.Instant, outer: Duration) {
         var deadline = deadline
-        while !answers.isComplete, let bytes = session.read(until: deadline) {
+        while !answers.isComplete, let bytes = session.read(until: deadline), !bytes.isEmpty {
             let awaited = answers.awaitsOuterTerminal
             sorter.take(bytes)
             if answers.awaitsOuterTerminal, !awaited { deadline = min(deadline, .now + outer) }
@@ -86,7 +86,9 @@ private struct Asked: Sendable {
         read(
             until: answers.awaitsOuterTerminal ? .now + Self.echoLimit : end,
             outer: TerminalInquiry.outerLimit)
-        while answers.isComplete, let bytes = session.read(until: min(end, .now + Self.echoLimit)) {
+        while answers.isComplete, let bytes = session.read(until: min(end, .now + Self.echoLimit)),
+            !bytes.isEmpty
+        {
             sorter.take(bytes)
         }
         sorter.end()
@@ -98,17 +100,6 @@ private struct Asked: Sendable {
 }
 
 extension TerminalSession {
-    /// What there is to read, as soon as there is something; nil when the time is over or the terminal gone.
-    func read(until deadline: ContinuousClock.Instant) -> [UInt8]? {
-        // A terminal that never stops to send has its limit too.
-        guard ContinuousClock.now < deadline, Polling.ready([(descriptor, POLLIN)], until: deadline) == [true]
-        else { return nil }
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            count = unsafe max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
-        }
-        return bytes.isEmpty ? nil : bytes
-    }
-
     /// Puts keys back that were read. Where the kernel refuses that they are lost.
     fileprivate func putBack(_ keys: [UInt8]) {
         guard !keys.isEmpty else { return }

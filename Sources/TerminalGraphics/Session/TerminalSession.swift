@@ -19,6 +19,8 @@ public final class TerminalSession: Sendable {
     let loan = TerminalLoan()
     /// What is written before the modes are switched off.
     private let farewell = Lock<[UInt8]>([])
+    /// Keeps a thread from waiting for what another one has read.
+    private let reading = Lock(())
     /// The questions whose last answer has not come.
     private let question = Lock<Question?>(nil)
 
@@ -101,27 +103,60 @@ public final class TerminalSession: Sendable {
 
     /// To be told of each answer that was read.
     func notice(_ answer: [UInt8]) {
-        guard TerminalAnswers.isBarrier(answer) else { return }
+        if TerminalAnswers.isBarrier(answer) { note(barriers: 1) }
+    }
+
+    private func note(barriers count: Int) {
         question.withLock { question in
-            question?.barriers -= 1
-            if question?.barriers == 0 { question = nil }
+            question?.barriers -= count
+            if let rest = question?.barriers, rest <= 0 { question = nil }
         }
     }
 
     /// Reads until the last answer has come or nobody waits for it any more.
     private func awaitAnswers() {
-        let due = question.withLock { question in
-            defer { question = nil }
-            return question
-        }
-        guard let due else { return }
-        // The thread of a `TerminalInput` may read what both were told of: nobody may wait for it in a read then.
-        let flags = fcntl(descriptor, F_GETFL)
-        _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
-        defer { _ = fcntl(descriptor, F_SETFL, flags) }
-        var sorter = AnswerSorter()
+        guard let due = question.withLock({ $0 }) else { return }
+        defer { question.withLock { $0 = nil } }
         let end = min(due.end, .now + due.limit / 3)
-        while sorter.barriers < due.barriers, let bytes = read(until: end) { sorter.take(bytes) }
+        var sorter = AnswerSorter()
+        // The thread of a `TerminalInput` may read the last answer instead, and gives notice of it.
+        while question.withLock({ $0 != nil }), ContinuousClock.now < end,
+            let bytes = read(until: min(end, .now + Self.glance))
+        {
+            let known = sorter.barriers
+            sorter.take(bytes)
+            note(barriers: sorter.barriers - known)
+        }
+    }
+
+    /// How long it may take to see that another thread has read the last answer.
+    private static let glance = Duration.milliseconds(10)
+
+    /// What there is to read now; empty where there is nothing, nil when the terminal is gone. Several threads may be told that
+    /// there is something: it never waits for what another one has read.
+    func readAvailable() -> [UInt8]? {
+        reading.withLock { _ in
+            guard Polling.ready([(descriptor, POLLIN)], until: .now) == [true] else { return [] }
+            var isInterrupted = false
+            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+                let result = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                isInterrupted = result < 0 && (errno == EINTR || errno == EAGAIN)
+                count = max(0, result)
+            }
+            return bytes.isEmpty && !isInterrupted ? nil : bytes
+        }
+    }
+
+    /// What there is to read, as soon as there is something; empty when the time is over, nil when the terminal is gone.
+    func read(until deadline: ContinuousClock.Instant) -> [UInt8]? {
+        // A terminal that never stops to send has its limit too.
+        while ContinuousClock.now < deadline,
+            Polling.ready([(descriptor, POLLIN)], until: deadline) == [true]
+        {
+            guard let bytes = readAvailable() else { return nil }
+            if !bytes.isEmpty { return bytes }
+        }
+        return []
     }
 
     /// Leaves, stops the process group as Ctrl-Z does in a shell, and enters again when it goes on.
@@ -153,7 +188,7 @@ public final class TerminalSession: Sendable {
     }
 
     /// From now on these bytes are written before the modes are switched off, on every way out: what deletes our own
-    /// pictures. At most 30,000. To be called by who enters and leaves, before the terminal gets what is to be deleted.
+    /// pictures. At most 30,000. The thread that enters and leaves calls this before it sends those pictures.
     package func prepareFarewell(_ bytes: [UInt8]) throws(TerminalError) {
         let isNew = farewell.withLock { farewell in
             defer { farewell = bytes }
