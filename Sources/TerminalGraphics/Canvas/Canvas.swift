@@ -49,6 +49,9 @@ public enum GraphicsMode: String, Sendable, CaseIterable {
     /// No images.
     case none
 
+    /// Whether the images are block characters, which a terminal needs a font and Unicode for.
+    package var isBlocks: Bool { self == .blocks || self == .sextants }
+
     /// The canvas to draw with; `nil` when there are to be no images.
     ///
     /// Blocks need colours: without them ASCII stands in. They stand in for pixels where only cells can be drawn.

@@ -1,6 +1,6 @@
 package import ImageCodecs
 
-/// How a terminal is sent the pictures of a full screen.
+/// How a terminal is sent pictures in pixels.
 package enum PictureProtocol: Sendable, Hashable {
     /// Kitty's, placed directly.
     case kitty
@@ -9,8 +9,29 @@ package enum PictureProtocol: Sendable, Hashable {
     case iterm2
     case sixel
 
+    /// The protocol of a mode; nil where its images are cells, or none. Placeholders need 256 colours.
+    package init?(_ mode: GraphicsMode, depth: ColourDepth, isInTmux: Bool) {
+        switch mode {
+        case .kitty where !isInTmux: self = .kitty
+        case .kitty where depth >= .indexed256: self = .kittyPlaceholders(inTmux: true)
+        case .iterm2: self = .iterm2
+        case .sixel: self = .sixel
+        case .kitty, .blocks, .sextants, .ascii, .none: return nil
+        }
+    }
+
+    /// The pixels of a cell where no terminal tells them. Kitty and iTerm2 scale pictures to their cells.
+    package static let usualCell = ImageSize(width: 8, height: 16)
+
+    /// The pixels that a picture over so many cells should be loaded with: twice as many on each side as are drawn. A decoder
+    /// that makes a picture smaller itself is some dB further from the means.
+    package func pictureSize(for size: CellSize, cell: ImageSize) -> ImageSize {
+        let box = TerminalPicture.box(of: size, cell: cell, step: step)
+        return ImageSize(width: 2 * box.width, height: 2 * box.height)
+    }
+
     /// What a picture's rows of pixels are a multiple of.
-    var step: Int { self == .sixel ? SixelGraphics.bandHeight : 1 }
+    package var step: Int { self == .sixel ? SixelGraphics.bandHeight : 1 }
 
     /// A picture as it is kept: a PNG file of at most 256 colours, or sixels.
     func encoded(_ picture: TerminalPicture) -> [UInt8] {
@@ -46,10 +67,6 @@ package struct PixelCanvas: Canvas {
     /// The blocks alone.
     package var sketch: (any Canvas)? { blocks }
 
-    /// Twice as many pixels on each side as are drawn: a decoder that makes a picture smaller itself is some dB further from
-    /// the means.
-    package func pictureSize(for size: CellSize) -> ImageSize {
-        let box = TerminalPicture.box(of: size, cell: cell, step: way.step)
-        return ImageSize(width: 2 * box.width, height: 2 * box.height)
-    }
+    /// As the protocol has it.
+    package func pictureSize(for size: CellSize) -> ImageSize { way.pictureSize(for: size, cell: cell) }
 }

@@ -15,9 +15,6 @@ struct BrowserGraphics {
         var cell: ImageSize
     }
 
-    /// The pixels of a cell where no terminal tells them. Kitty and iTerm2 scale pictures to their cells.
-    private static let usualCell = ImageSize(width: 8, height: 16)
-
     private let subject: Browser.Subject
     private let isInTmux: Bool
     private var answers: TerminalAnswers
@@ -51,20 +48,14 @@ struct BrowserGraphics {
 
     var appearance: Appearance {
         let depth = subject.depth > .none && answers.showsTrueColour ? .trueColour : subject.depth
-        return Appearance(depth: depth, way: way(depth), cell: cell ?? answers.cell ?? Self.usualCell)
+        return Appearance(depth: depth, way: way(depth), cell: cell ?? answers.cell ?? PictureProtocol.usualCell)
     }
 
     private func way(_ depth: ColourDepth) -> PictureProtocol? {
         let answered = subject.asksForGraphics && answers.isComplete ? answers.graphics : nil
-        switch answered ?? subject.graphics {
-        case .kitty where !isInTmux: return .kitty
-        case .kitty: return depth >= .indexed256 ? .kittyPlaceholders(inTmux: true) : nil
-        case .iterm2: return .iterm2
-        // A picture of a wrong size would lie over other cells.
-        case .sixel where answered != nil && cell == nil && answers.cell == nil: return nil
-        case .sixel: return .sixel
-        case .blocks, .sextants, .ascii, .none: return nil
-        }
+        // A sixel picture of a wrong size would lie over other cells.
+        if answered == .sixel, cell == nil, answers.cell == nil { return nil }
+        return PictureProtocol(answered ?? subject.graphics, depth: depth, isInTmux: isInTmux)
     }
 
     /// What draws the pictures; nil if there are to be none.

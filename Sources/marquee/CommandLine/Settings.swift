@@ -48,8 +48,7 @@ struct Settings: Sendable {
         let graphics =
             asksForGraphics
             ? .blocks : try Self.choice("graphics", arguments, besides: ["auto"]) ?? GraphicsMode.blocks
-        let isBlocks = graphics == .blocks || graphics == .sextants
-        self.graphics = isBlocks && Terminal.showsOnlyASCII(STDOUT_FILENO) ? .ascii : graphics
+        self.graphics = graphics.isBlocks && Terminal.showsOnlyASCII(STDOUT_FILENO) ? .ascii : graphics
 
         downloads.userAgent = "Marquee/\(Marquee.version)"
         downloads.maximumBytes = try arguments.bytes("max-bytes") ?? downloads.maximumBytes

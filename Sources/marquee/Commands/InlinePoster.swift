@@ -16,15 +16,8 @@ struct InlinePicture {
 struct InlinePoster {
     private enum Way {
         case cells(any Canvas)
-        case kitty
-        /// By placeholders, for the terminal around tmux.
-        case kittyInTmux
-        case iterm2
-        case sixel
+        case pixels(PictureProtocol)
     }
-
-    /// The pixels of a cell where no terminal tells them.
-    private static let usualCell = ImageSize(width: 8, height: 16)
 
     /// The colours for what is drawn in cells.
     let depth: ColourDepth
@@ -41,8 +34,7 @@ struct InlinePoster {
         guard Output.isTerminal || settings.colourDepth > .none else { return nil }
         let depth = settings.colourDepth
         // Blocks want to know whether there are 24-bit colours.
-        let isBlocks = settings.graphics == .blocks || settings.graphics == .sextants
-        let asks = settings.asksForGraphics || (isBlocks && depth < .trueColour)
+        let asks = settings.asksForGraphics || (settings.graphics.isBlocks && depth < .trueColour)
         guard asks, depth > .none, Terminal.canBeAsked else {
             return InlinePoster(settings, TerminalAnswers())
         }
@@ -55,22 +47,17 @@ struct InlinePoster {
         let shown = settings.colourDepth
         depth = shown > .none && answers.showsTrueColour ? .trueColour : shown
         let mode = (settings.asksForGraphics ? answers.graphics : nil) ?? settings.graphics
-        guard let way = Self.way(mode, depth) else { return nil }
-        self.way = way
+        let isInTmux = Output.isTerminal && Terminal.isInTmux
+        if let pixels = PictureProtocol(mode, depth: depth, isInTmux: isInTmux) {
+            way = .pixels(pixels)
+        } else {
+            guard let canvas = mode.canvas(depth: depth) else { return nil }
+            way = .cells(canvas)
+        }
         let terminal = Terminal.size
         let told = terminal.flatMap { answers.cell(in: $0.cells) }
-        cell = answers.cell ?? terminal?.cell ?? told ?? Self.usualCell
+        cell = answers.cell ?? terminal?.cell ?? told ?? PictureProtocol.usualCell
         terminalRows = terminal?.cells.rows
-    }
-
-    private static func way(_ mode: GraphicsMode, _ depth: ColourDepth) -> Way? {
-        switch mode {
-        case .kitty where !(Output.isTerminal && Terminal.isInTmux): return .kitty
-        case .kitty where depth >= .indexed256: return .kittyInTmux
-        case .iterm2: return .iterm2
-        case .sixel: return .sixel
-        case .kitty, .blocks, .sextants, .ascii, .none: return mode.canvas(depth: depth).map { .cells($0) }
-        }
     }
 
     /// As much of a room as can be drawn on: pixels need a row below them and the line after it, or the screen scrolls under
@@ -81,41 +68,40 @@ struct InlinePoster {
         return CellSize(columns: wanted.columns, rows: max(1, min(wanted.rows, terminalRows - 2)))
     }
 
-    /// The pixels that a picture should be loaded with: twice as many on each side as are drawn, since a decoder that makes
-    /// them smaller itself is some dB further from their means.
+    /// The pixels that a picture should be loaded with.
     func pictureSize(in room: CellSize) -> ImageSize {
-        if case .cells = way { return room.pictureSize }
-        let box = TerminalPicture.box(of: room, cell: cell, step: step)
-        return ImageSize(width: 2 * box.width, height: 2 * box.height)
-    }
-
-    private var step: Int {
-        if case .sixel = way { return SixelGraphics.bandHeight }
-        return 1
+        switch way {
+        case .cells(let canvas): canvas.pictureSize(for: room)
+        case .pixels(let pixels): pixels.pictureSize(for: room, cell: cell)
+        }
     }
 
     /// The picture, undistorted, in at most so many cells.
     mutating func draw(_ image: LoadedImage, within room: CellSize) -> InlinePicture {
         let size = image.header.size ?? image.bitmap.size
-        if case .cells(let canvas) = way {
+        let pixels: PictureProtocol
+        switch way {
+        case .cells(let canvas):
             let cells = room.fitting(imageWidth: size.width, imageHeight: size.height)
             return InlinePicture(cells: canvas.draw(image.bitmap, size: cells), depth: depth)
+        case .pixels(let way): pixels = way
         }
-        let picture = TerminalPicture(image.bitmap, shape: size, within: room, cell: cell, step: step)
+        let picture = TerminalPicture(
+            image.bitmap, shape: size, within: room, cell: cell, step: pixels.step)
         var inline = InlinePicture(cells: CellGrid(size: picture.cells), depth: depth)
         let id = KittyPlaceholders.id(count)
         count += 1
-        switch way {
-        case .cells: break
+        switch pixels {
         case .kitty:
             inline.drawing =
                 KittyGraphics.transmission(of: picture, id: id)
                 + KittyGraphics.placement(of: id, over: picture.cells)
-        case .kittyInTmux:
+        case .kittyPlaceholders(let isInTmux):
             inline.cells = KittyPlaceholders.cells(of: id, size: picture.cells)
-            inline.drawing = TmuxPassthrough.wrapped(
+            let bytes =
                 KittyGraphics.transmission(of: picture, id: id)
-                    + KittyGraphics.virtualPlacement(of: id, over: picture.cells))
+                + KittyGraphics.virtualPlacement(of: id, over: picture.cells)
+            inline.drawing = isInTmux ? TmuxPassthrough.wrapped(bytes) : bytes
         case .iterm2: inline.drawing = ITerm2Graphics.drawing(of: picture)
         case .sixel: inline.drawing = SixelGraphics.drawing(of: picture)
         }
