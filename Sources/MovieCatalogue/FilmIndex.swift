@@ -39,26 +39,28 @@ public struct FilmIndex: Sendable {
     /// The numbers of the films that match, in order; all of them without words.
     public func matches(_ words: FilterWords) -> [Int] {
         let inOverview = words.words.map(FilterWords.isForOverview)
-        return films(in: words) { ends, word in inOverview[word] ? ends.overview : ends.facts }
+        return films(in: words, among: films.indices) { ends, word in inOverview[word] ? ends.overview : ends.facts }
     }
 
-    /// Those of them that have every word in a title.
-    public func titleMatches(_ words: FilterWords) -> [Int] { films(in: words) { ends, _ in ends.titles } }
+    /// Those of some matches that have every word in a title.
+    public func titleMatches(_ words: FilterWords, among matches: [Int]) -> [Int] {
+        films(in: words, among: matches) { ends, _ in ends.titles }
+    }
 
-    /// The films in whose texts, up to an end that is given for each word, every word stands.
-    private func films(in words: FilterWords, upTo end: (Ends, Int) -> Int) -> [Int] {
+    /// Those of some films in whose texts, up to an end that is given for each word, every word stands.
+    private func films(
+        in words: FilterWords, among candidates: some Sequence<Int>, upTo end: (Ends, Int) -> Int
+    ) -> [Int] {
         let words = words.words
-        if words.isEmpty { return Array(films.indices) }
         let texts = texts.span
         var matches: [Int] = []
-        var start = 0
-        for (film, ends) in films.enumerated() {
+        for film in candidates {
+            let start = film == 0 ? 0 : films[film - 1].overview
             var hasAll = true
             for (number, word) in words.enumerated() where hasAll {
-                hasAll = Self.holds(texts, in: start..<end(ends, number), word.span)
+                hasAll = Self.holds(texts, in: start..<end(films[film], number), word.span)
             }
             if hasAll { matches.append(film) }
-            start = ends.overview
         }
         return matches
     }

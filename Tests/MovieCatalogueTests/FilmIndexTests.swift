@@ -51,7 +51,8 @@ struct FilmIndexTests {
             ("", [0, 1, 2]),
         ])
     func titles(text: String, films: [Int]) {
-        #expect(index.titleMatches(FilterWords(text)) == films)
+        let words = FilterWords(text)
+        #expect(index.titleMatches(words, among: index.matches(words)) == films)
     }
 
     @Test("no words find every film, and no films give none")

@@ -113,8 +113,9 @@ struct FilmList {
         } else {
             var isShown = [Bool](repeating: false, count: sorted.count)
             var isInTitle = isShown
-            for film in films.index.matches(words) { isShown[film] = true }
-            for film in films.index.titleMatches(words) { isInTitle[film] = true }
+            let matches = films.index.matches(words)
+            for film in matches { isShown[film] = true }
+            for film in films.index.titleMatches(words, among: matches) { isInTitle[film] = true }
             let first = sorted.filter { isInTitle[$0] }
             rows = first + sorted.filter { isShown[$0] && !isInTitle[$0] }
             titleMatches = first.count

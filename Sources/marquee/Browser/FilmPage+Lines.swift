@@ -56,15 +56,10 @@ extension FilmPage {
         return lines + [[]]
     }
 
-    /// The facts that a filter looks at.
-    private static let fields: [String: FilterWords.Field] = [
-        "Director": .director, "Year": .year, "Country": .country, "Genre": .genres,
-    ]
-
     private func facts(_ movie: Movie, _ words: FilterWords, _ accent: CellColour) -> [Line] {
-        var lines = MovieText.namedFacts(movie).flatMap { name, value in
+        var lines = MovieText.namedFacts(movie).flatMap { name, value, field in
             fact(name, value).map { line in
-                guard let field = Self.fields[name] else { return line }
+                guard let field else { return line }
                 return line.prefix(1) + line.dropFirst().flatMap { $0.marked(words, field) }
             }
         }
@@ -86,7 +81,7 @@ extension FilmPage {
 
     /// `Score     ━━━━━━━━━━━━━━━━╸───  ★ 8.3`
     private func score(_ name: String, _ score: Double, _ note: String, _ accent: CellColour) -> [Line] {
-        let number = "★ " + score.formatted(decimals: 1) + note
+        let number = MovieText.stars(score) + note
         let room = text.size.columns - Self.names - TerminalText.width(number) - 2
         let width = min(Self.scoreBar, room)
         guard width >= 5 else { return fact(name, number) }

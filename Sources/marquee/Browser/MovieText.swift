@@ -14,8 +14,11 @@ enum MovieText {
 
     /// `★ 8.9`; nil without votes and score.
     static func score(_ movie: Movie) -> String? {
-        movie.standing.map { "★ " + $0.formatted(decimals: 1) }
+        movie.standing.map(stars)
     }
+
+    /// `★ 8.9`
+    static func stars(_ score: Double) -> String { "★ " + score.formatted(decimals: 1) }
 
     /// `★ 8.9`, as wide as `★ 10.0`, so that scores stand in a column.
     static func scoreColumn(_ movie: Movie) -> String {
@@ -24,14 +27,17 @@ enum MovieText {
 
     static let scoreWidth = 6
 
-    /// The facts there are beside titles, overview and score, each with its name.
-    static func namedFacts(_ movie: Movie) -> [(name: String, value: String)] {
-        let facts: [(String, String?)] = [
-            ("Director", movie.director), ("Year", movie.year.map(String.init)), ("Country", movie.country),
-            ("Length", movie.minutes.map { $0 == 1 ? "1 minute" : "\($0) minutes" }),
-            ("Genre", movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", ")),
+    /// The facts there are beside titles, overview and score: a name, the text, and the field that a filter looks for it in.
+    static func namedFacts(_ movie: Movie) -> [(name: String, value: String, field: FilterWords.Field?)] {
+        let length = movie.minutes.map { $0 == 1 ? "1 minute" : "\($0) minutes" }
+        let facts: [(String, String?, FilterWords.Field?)] = [
+            ("Director", movie.director, .director), ("Year", movie.year.map(String.init), .year),
+            ("Country", movie.country, .country), ("Length", length, nil),
+            ("Genre", movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", "), .genres),
         ]
-        return facts.compactMap { name, value in value.map { (name, TerminalText.visible($0)) } }
+        return facts.compactMap { name, value, field in
+            value.map { (name, TerminalText.visible($0), field) }
+        }
     }
 
     /// `8.3 of 10 by 2 votes`; nil without votes.

@@ -74,6 +74,22 @@ struct Output: Sendable {
         Self.write(bytes.array, to: STDOUT_FILENO)
     }
 
+    /// A body, byte for byte; on a terminal its text, where it is text.
+    /// - Parameter type: the media type that its sender gave it.
+    /// - Returns: false where a terminal cannot show it: then nothing was printed.
+    func body(_ bytes: ImageBytes, type: String?) -> Bool {
+        guard Self.isTerminal else {
+            self.bytes(bytes)
+            return true
+        }
+        guard let text = ReadableText.text(of: bytes.array, type: type) else { return false }
+        self.text(text)
+        return true
+    }
+
+    /// What is said in place of a body that a terminal cannot show.
+    func noteHiddenBody(_ bytes: ImageBytes) { line("(\(bytes.count) bytes, not shown on a terminal)") }
+
     /// Lines from outside, in a form that steers no terminal.
     func text(_ text: String) {
         buffer.append(TerminalText.visible(text, keepingNewlines: true))
@@ -89,7 +105,7 @@ struct Output: Sendable {
         buffer.append(text + "\r\n")
         flush()
         if Self.isTerminal {
-            line("(\(body.count) bytes, not shown on a terminal)")
+            noteHiddenBody(body)
         } else {
             bytes(body)
         }

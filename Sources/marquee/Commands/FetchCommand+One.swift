@@ -32,19 +32,11 @@ extension FetchCommand {
         case nil: return .nothingDone
         }
         return await session.withFile(of: target) { file in
-            guard Output.isTerminal else {
-                session.output.bytes(file.bytes)
-                return .done
-            }
-            guard let text = ReadableText.text(of: file.bytes.array, type: file.contentType)
-            else {
-                session.output.failure(
-                    "\(target.displayText): \(file.bytes.count) bytes that are no text for a terminal; "
-                        + "save them with -o DIR, or with > FILE")
-                return .nothingDone
-            }
-            session.output.text(text)
-            return .done
+            if session.output.body(file.bytes, type: file.contentType) { return .done }
+            session.output.failure(
+                "\(target.displayText): \(file.bytes.count) bytes that are no text for a terminal; "
+                    + "save them with -o DIR, or with > FILE")
+            return .nothingDone
         } failure: { _ in
         }
     }

@@ -119,15 +119,8 @@ enum UploadCommand: Command {
         output.detail("\(response.status) \(reason)")
         for field in response.fields.fields { output.detail("\(field.name): \(field.value)") }
         if !session.settings.wantsJSON, !response.body.isEmpty {
-            if !Output.isTerminal {
-                output.bytes(ImageBytes(response.body))
-            } else if let text = ReadableText.text(
-                of: response.body, type: response.fields["content-type"])
-            {
-                output.text(text)
-            } else {
-                output.line("(\(response.body.count) bytes, not shown on a terminal)")
-            }
+            let body = ImageBytes(response.body)
+            if !output.body(body, type: response.fields["content-type"]) { output.noteHiddenBody(body) }
         }
         if !response.isWhole { output.note("the answer's body is not whole: it broke off, or is too long") }
     }
