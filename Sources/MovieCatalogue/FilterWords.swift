@@ -1,4 +1,4 @@
-/// What a person types to find films: words, each of which must stand somewhere in a film; case and accents aside.
+/// What a person types to find films. Every word must stand somewhere in a film; case and accents do not count.
 public struct FilterWords: Sendable, Hashable {
     /// The parts of a film that are searched, the most telling first.
     public enum Field: String, CaseIterable, Sendable {

@@ -142,7 +142,7 @@ struct HeldScroll {
 
     private mutating func pressOnce() throws {
         try wait("a screen at rest") { [self] in isAtRest($0) }
-        // What came before is to be no burst with it.
+        // What came before must not join it in one burst.
         while Self.seconds(since: lastPress) < 2 * Self.burstPause { poll(nil, 0, 10) }
         let requests = service.statistics.requests
         lastPress = .now

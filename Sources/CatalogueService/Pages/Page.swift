@@ -94,7 +94,7 @@ struct Page {
 }
 
 extension Page {
-    /// A page for a request of which only the path is known, as written.
+    /// A page for a request whose target could not be read: only its path, as written, is known.
     init(path: String) {
         let depth = path.utf8.count { $0 == UInt8(ascii: "/") }
         self.init(toRoot: String(repeating: "../", count: max(0, depth - 1)))

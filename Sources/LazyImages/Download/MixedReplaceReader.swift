@@ -1,7 +1,7 @@
 import HTTPSemantics
 
-/// Reads `multipart/x-mixed-replace` (HTML Living Standard, section 7.6.2): parts of which each takes the place of the one
-/// before it, as cameras send them.
+/// Reads `multipart/x-mixed-replace` (HTML Living Standard, section 7.6.2), as cameras send it: each part replaces the one
+/// before it.
 ///
 ///     --boundary
 ///     Content-Type: image/jpeg

@@ -12,7 +12,7 @@ import SystemSupport
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class Prewarmer: Sendable {
-    /// Where the images are to be afterwards.
+    /// Where the images are kept.
     public enum Destination: Sendable, Hashable, CaseIterable {
         /// The file in the disk tier: costs no decoding and no memory.
         case disk
@@ -98,7 +98,7 @@ public final class Prewarmer: Sendable {
 
     /// A prewarmer that fills `loader`'s tiers.
     /// - Parameters:
-    ///   - destination: where the images are to be afterwards. Default: memory. More than memory has room for push each other
+    ///   - destination: where the images are kept. Default: memory. More than memory has room for push each other
     ///     out of it.
     ///   - concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
     public init(_ loader: ImageLoader, destination: Destination = .memory, concurrency: Int = 32) {

@@ -20,7 +20,7 @@ package struct PictureChange {
     /// What shows nothing and comes before the frame. A terminal that is slow may end the frame in the midst of it (kitty does
     /// after two seconds) and lose a picture.
     package var before: [UInt8] = []
-    /// The cells that are to be written whether they differ or not, since a picture lies over them.
+    /// The cells that are written even if they are the same, since a picture lies over them.
     var erased: [CellRectangle] = []
     /// What comes after the cells.
     package var after: [UInt8] = []

@@ -23,15 +23,22 @@ enum StatusCommand: Command {
     }
 
     static func run(_ session: Session) async throws -> ExitStatus {
+        guard session.arguments.has("watch") else {
+            show(PathMonitor.currentPath(), session)
+            return .done
+        }
         for await path in PathMonitor() {
-            if session.settings.wantsJSON {
-                session.output.json(Record(path))
-            } else {
-                session.output.line(path.description)
-            }
-            guard session.arguments.has("watch") else { break }
+            show(path, session)
             session.output.flush()
         }
         return .done
+    }
+
+    private static func show(_ path: NetworkPath, _ session: Session) {
+        if session.settings.wantsJSON {
+            session.output.json(Record(path))
+        } else {
+            session.output.line(path.description)
+        }
     }
 }
