@@ -39,7 +39,9 @@ public struct FilmIndex: Sendable {
     /// The numbers of the films that match, in order; all of them without words.
     public func matches(_ words: FilterWords) -> [Int] {
         let inOverview = words.words.map(FilterWords.isForOverview)
-        return films(in: words, among: films.indices) { ends, word in inOverview[word] ? ends.overview : ends.facts }
+        return films(in: words, among: films.indices) { ends, word in
+            inOverview[word] ? ends.overview : ends.facts
+        }
     }
 
     /// Those of some matches that have every word in a title.

@@ -48,7 +48,8 @@ struct BrowserGraphics {
 
     var appearance: Appearance {
         let depth = subject.depth > .none && answers.showsTrueColour ? .trueColour : subject.depth
-        return Appearance(depth: depth, way: way(depth), cell: cell ?? answers.cell ?? PictureProtocol.usualCell)
+        return Appearance(
+            depth: depth, way: way(depth), cell: cell ?? answers.cell ?? PictureProtocol.usualCell)
     }
 
     private func way(_ depth: ColourDepth) -> PictureProtocol? {

@@ -82,7 +82,8 @@ struct CommandSpecification: Sendable {
         Option(
             name: "graphics", value: "HOW",
             help:
-                "pictures as kitty, iterm2, sixel, blocks, sextants, ascii or none; auto, the default, asks the terminal"),
+                "pictures as kitty, iterm2, sixel, blocks, sextants, ascii or none; auto, the default, asks the terminal"
+        ),
         Option(
             name: "player", value: "COMMAND",
             help: "what plays a film from its page while browsing: mpv, ... (default: $MARQUEE_PLAYER)"),
