@@ -102,6 +102,11 @@ struct ServeOperationsTests {
         let client = try RawClient(port: service.port)
         #expect(try client.get("/posters/1.png").status == 200)
         #expect(try client.get("/none").status == 404)
+        // The client has the last byte before the service has counted it.
+        try await eventually {
+            try RawClient(port: service.admin).get("/metrics").text
+                .contains("\nmarquee_http_request_seconds_count 2\n")
+        }
         for _ in 0..<2 {
             let text = try RawClient(port: service.admin).get("/metrics").text
             #expect(text.contains("\nmarquee_http_requests_total{status=\"200\"} 1\n"))
