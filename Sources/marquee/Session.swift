@@ -45,6 +45,25 @@ struct Session: Sendable {
         var configuration = settings.downloads
         if let total, !arguments.has("max-time") { configuration.timeouts.total = total }
         if acceptsAnyContent { configuration.acceptsAnyContent = true }
+        return open(writing: library) { network in
+            guard let disk else { return .ephemeral(configuration: configuration, transport: network) }
+            return FileLoader(
+                memory: keepsFiles ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
+                configuration: configuration, transport: network)
+        }
+    }
+
+    /// A loader of what servers answer, whatever its status and content. It keeps nothing.
+    func makeAnswerLoader() -> OpenLoader {
+        var configuration = settings.downloads
+        configuration.acceptsAnyContent = true
+        configuration.acceptsAnyStatus = true
+        return open { .ephemeral(configuration: configuration, transport: $0) }
+    }
+
+    private func open(
+        writing library: FilmLibrary? = nil, _ makeLoader: (any Transport) -> FileLoader
+    ) -> OpenLoader {
         var origin: EmbeddedOrigin?
         var network: any Transport = CurlTransport(configuration: settings.transport)
         if case .sample(let folder) = source, !settings.isOffline {
@@ -54,14 +73,7 @@ struct Session: Sendable {
         if case .library(let path) = source {
             network = LibraryTransport(path: path, library: library, network: network)
         }
-        let loader =
-            if let disk {
-                FileLoader(
-                    memory: keepsFiles ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
-                    configuration: configuration, transport: network)
-            } else {
-                FileLoader.ephemeral(configuration: configuration, transport: network)
-            }
+        let loader = makeLoader(network)
         let log = output.isVerbose ? TransferLog.follow(loader.downloader.activity, output) : nil
         return OpenLoader(loader: loader, origin: origin, log: log, output: output)
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 import Testing
@@ -104,6 +105,38 @@ struct BrowserStateTests {
         #expect(state.visibleInFull == 1..<2 && state.visible.isEmpty)
         #expect(state.handle(key("n"), now: 2.05) == [.motion(.beganDragging)])
         #expect(state.visibleInFull == 2..<3)
+    }
+
+    @Test("o in the list takes an address, and nothing but Esc while that is opened")
+    func address() {
+        var state = state()
+        #expect(state.handle(key("o"), now: 1) == [])
+        for letter in "ht?q" { #expect(state.handle(key(letter), now: 1) == []) }
+        #expect(state.handle(.paste("://a/ñ\n"), now: 1) == [])
+        #expect(state.handle(.key(TerminalKey(.enter)), now: 1) == [.open("ht?q://a/ñ ")])
+        state.show(.opening("a"))
+        for letter in "jo?v/" { #expect(state.handle(key(letter), now: 2) == [] && state.isOpening) }
+        #expect(state.handle(.key(TerminalKey(.escape)), now: 2) == [.stopOpening] && state.overlay == nil)
+        // Nothing that was typed went to the films.
+        #expect(state.list.selected == 0 && state.list.rows.count == 100 && !state.isHelpShown)
+        _ = state.handle(key("o"), now: 3)
+        #expect(state.handle(.key(TerminalKey(.enter)), now: 3) == [] && state.overlay == nil)
+        _ = state.handle(.key(TerminalKey(.enter)), now: 4)
+        #expect(state.handle(key("o"), now: 4) == [.savePoster])
+    }
+
+    @Test(
+        "a network that reaches farther has what failed tried again, and the catalogue read where it is not whole"
+    )
+    func path() {
+        func path(_ reach: NetworkPath.Reach) -> NetworkPath { NetworkPath(reach: reach) }
+        var state = state()
+        #expect(state.take(path(.internet)) == [] && state.take(path(.none)) == [])
+        #expect(state.take(path(.local)) == [.retry] && state.take(path(.internet)) == [.retry])
+        #expect(state.take(path(.internet)) == [] && state.take(path(.local)) == [])
+        state.catalogue = .incomplete(why: "broken")
+        #expect(state.take(path(.internet)) == [.retry, .refresh])
+        #expect(state.catalogue.isReading)
     }
 
     @Test("help leaves the page under it as it is")

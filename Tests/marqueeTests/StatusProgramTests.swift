@@ -15,55 +15,17 @@ struct StatusProgramTests {
         #expect(json.text.hasPrefix("{") && json.text.contains("\"reach\":\"\(first)\""))
     }
 
-    /// A network namespace of its own, in which a shell takes commands and the program tells of the changes.
-    private struct Namespace {
-        static let isPossible = Shell.output("unshare -rn ip link add eth7 type veth 2>&1") == ""
-
-        let program: Program
-        private let folder: TemporaryFolder
-
-        init() throws {
-            folder = try TemporaryFolder()
-            // The shell reads a line of commands each time, from a pipe with a name.
-            let script = """
-                mkfifo \(folder.file("commands"))
-                "$MARQUEE" status --watch & watch=$!
-                # A cable whose ends have no addresses: addrgenmode keeps those of IPv6 away.
-                pair() {
-                    ip link add eth$1 type veth peer name far$1
-                    for name in far$1 eth$1; do ip link set $name addrgenmode none; ip link set $name up; done
-                }
-                while read -r line; do
-                    [ "$line" = end ] && break
-                    eval "$line"
-                done <>\(folder.file("commands"))
-                kill $watch
-                wait $watch
-                """
-            program = try Program(
-                ["-rn", "sh", "-c", script], of: "/usr/bin/unshare",
-                environment: ["MARQUEE": BuiltProgram.path("marquee")])
-        }
-
-        /// Gives the shell a line of commands.
-        func run(_ commands: String) throws {
-            let pipe = try FileHandle(forWritingTo: URL(filePath: folder.file("commands")))
-            try pipe.write(contentsOf: Data((commands + "\n").utf8))
-        }
-    }
-
     @Test(
         "in a namespace of its own: one line for each change, one after a burst, none if nothing is different",
-        .enabled(
-            if: Namespace.isPossible, "needs unshare -rn and ip link add type veth (util-linux and iproute2)")
-    )
+        .enabled(if: NetworkNamespace.isPossible, "\(NetworkNamespace.requirement)"))
     func changes() async throws {
-        let namespace = try Namespace()
-        let watch = namespace.program
+        let namespace = try NetworkNamespace()
+        let watch = try Program(
+            namespace.arguments("exec \"$MARQUEE\" status --watch"), of: "/usr/bin/unshare",
+            environment: ["MARQUEE": BuiltProgram.path("marquee")])
         #expect(await watch.nextLine() == "none")
         // Each step is one change; a line that should not have come would be read in place of the next.
-        try namespace.run(
-            "pair 7")
+        try namespace.run("pair 7")
         try namespace.run("ip addr add 192.0.2.2/24 dev eth7")
         #expect(await watch.nextLine() == "local over wired (eth7)")
         try namespace.run("ip route add default via 192.0.2.1")
@@ -79,15 +41,14 @@ struct StatusProgramTests {
             "for i in 1 2 3; do ip link set eth7 down; ip link set eth7 up; done; ip link del eth7")
         #expect(await watch.nextLine() == "none")
         // IPv6 alone is the internet, too.
-        try namespace.run(
-            "pair 9")
+        try namespace.run("pair 9")
         try namespace.run("ip -6 addr add 2001:db8:1::2/64 dev eth9 nodad")
         try namespace.run("ip -6 route add default via 2001:db8:1::1")
         var line = await watch.nextLine()
         // Where the three took longer than the monitor waits.
         if line == "local over wired (eth9)" { line = await watch.nextLine() }
         #expect(line == "internet over wired (eth9)")
-        try namespace.run("end")
+        watch.send(SIGTERM)
         _ = await watch.outcome()
     }
 }

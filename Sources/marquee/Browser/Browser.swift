@@ -18,6 +18,9 @@ final class Browser: Sendable {
         case played(PlayerEnding)
         /// What came of saving a poster.
         case said(String)
+        /// What an address has, by the number that it was asked for with.
+        case opened(Int, Overlay)
+        case path(NetworkPath)
         case quit
     }
 
@@ -32,6 +35,8 @@ final class Browser: Sendable {
         let progress: @Sendable (_ width: Int) -> String?
         /// The request for a poster's address, or why it is invalid.
         let poster: @Sendable (_ address: String, BaseURL) -> Result<ImageRequest, ImageLoadingError>
+        /// Gets what any address has.
+        let reader: AddressReader
         /// Saves a film's poster, and says where.
         let save: @Sendable (Movie, ImageRequest) async -> String
         let depth: ColourDepth
@@ -67,6 +72,9 @@ final class Browser: Sendable {
             await subject.read(nil) { mailbox.send(.catalogue($0)) }
             for await shown in refreshes { await subject.read(shown) { mailbox.send(.catalogue($0)) } }
         }
+        let watching = Task { [mailbox] in
+            for await path in PathMonitor() { mailbox.send(.path(path)) }
+        }
         let ending: Result<(any Error)?, any Error>
         do {
             ending = .success(try await show(Feeds.Makers(list: list.make, film: film.make), orders))
@@ -74,7 +82,7 @@ final class Browser: Sendable {
             ending = .failure(error)
         }
         terminal.leave()
-        for task in list.tasks + film.tasks + [reading] { task.cancel() }
+        for task in list.tasks + film.tasks + [reading, watching] { task.cancel() }
         await reading.value
         return try ending.get()
     }

@@ -20,6 +20,9 @@ final class BrowserLoop {
     private let refresh: (Catalogue) -> Void
     private var state: BrowserState
     private let playing: Playing
+    private let opening: Opening
+    /// The picture of an address as it was drawn last.
+    private var opened: (image: LoadedImage, cells: CellGrid)?
     private var graphics: BrowserGraphics
     private var encoder: FrameEncoder
     private var arrivals = 0
@@ -45,6 +48,7 @@ final class BrowserLoop {
         state = BrowserState(
             size: CellSize(columns: 80, rows: 24), hasPosters: subject.graphics != .none)
         playing = Playing(terminal: terminal, interruption: subject.interruption, mailbox: mailbox)
+        opening = Opening(subject, mailbox: mailbox)
         graphics = BrowserGraphics(subject)
         encoder = graphics.encoder(onlyASCII: onlyASCII)
         for pane in PosterFeed.Pane.allCases { self.feeds[pane].use(graphics.canvas) }
@@ -64,13 +68,15 @@ final class BrowserLoop {
             if !isDone, !playing.isUnderWay { draw() }
         }
         playing.stop()
+        opening.stop()
         return failureToOpen
     }
 
     private var nextDeadline: Double? {
         let now = MonotonicClock.now
         let isBusy =
-            state.catalogue.isReading || feeds.counters.contains { $0.running + $0.prefetching > 0 }
+            state.catalogue.isReading || state.isOpening
+            || feeds.counters.contains { $0.running + $0.prefetching > 0 }
         let isAgeing = if case .outOfDate = state.catalogue { true } else { false }
         return [
             state.motion.nextDeadline(now: now), isBusy ? now + Self.statusInterval : nil,
@@ -92,6 +98,8 @@ final class BrowserLoop {
         case .catalogue(let news): perform(state.take(news))
         case .played(let ending): endPlaying(ending)
         case .said(let text): state.notice = text
+        case .opened(let number, let overlay): if opening.awaits(number) { state.show(overlay) }
+        case .path(let path): perform(state.take(path))
         case .terminal(let events):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
@@ -113,6 +121,9 @@ final class BrowserLoop {
             case .play: play()
             case .copyAddress: copyAddress()
             case .savePoster: savePoster()
+            case .open(let text): open(text)
+            case .showAnswer: showAnswer()
+            case .stopOpening: opening.stop()
             case .motion(let change): for pane in PosterFeed.Pane.allCases { feeds[pane].tell(change) }
             }
         }
@@ -138,6 +149,7 @@ final class BrowserLoop {
             encoder = graphics.encoder(onlyASCII: onlyASCII)
         }
         for pane in PosterFeed.Pane.allCases { feeds[pane].use(graphics.canvas) }
+        opened = nil
         tellRows()
     }
 
@@ -200,6 +212,20 @@ final class BrowserLoop {
         }
     }
 
+    private func open(_ text: String) {
+        do {
+            let size = graphics.canvas?.pictureSize(for: state.layout.page.size)
+            state.show(.opening(try opening.open(text, relativeTo: state.list.films.base, size: size)))
+        } catch {
+            state.notice = error.description
+        }
+    }
+
+    private func showAnswer() {
+        guard let address = state.failure.flatMap(opening.showAnswer) else { return }
+        state.show(.opening(address))
+    }
+
     private func readSize() {
         guard let size = terminal.size else { return }
         learn { $0.take(cell: size.cell) }
@@ -255,11 +281,12 @@ final class BrowserLoop {
 
     private func draw() {
         state.failure = failure
-        if state.catalogue.isReading { turns += 1 }
+        if state.catalogue.isReading || state.isOpening { turns += 1 }
         let screen = BrowserScreen(
             state: state, status: status, accent: accent, source: subject.name, progress: subject.progress,
             poster: { [self] in view(.list, ofRow: $0, size: $1) },
-            posterInFull: { [self] in view(.film, ofRow: $0, size: $1) })
+            posterInFull: { [self] in view(.film, ofRow: $0, size: $1) },
+            openedPicture: { [self] in picture(of: $0, size: $1) })
         let bytes = encoder.frame(
             screen.draw(), isMoving: state.motion.isDragging || state.motion.isGliding)
         guard !bytes.isEmpty else { return }
@@ -281,6 +308,14 @@ final class BrowserLoop {
         return .standard
     }
 
+    /// Drawn once for its size and the terminal's way of pictures.
+    private func picture(of image: LoadedImage, size: CellSize) -> CellGrid? {
+        if let opened, opened.image === image, opened.cells.size == size { return opened.cells }
+        let cells = graphics.canvas?.draw(image.bitmap, size: size)
+        opened = cells.map { (image, $0) }
+        return cells
+    }
+
     private func view(_ pane: PosterFeed.Pane, ofRow row: Int, size: CellSize) -> PosterView {
         feeds[pane].view(
             ofRow: row, size: size, loader: loader,
@@ -298,7 +333,8 @@ final class BrowserLoop {
         }
         status.memoryHits = loader.memory.counters.hits
         status.diskHits = loader.disk?.counters.hits ?? 0
-        status.arrivals = status.loading > 0 || state.catalogue.isReading ? arrivals + turns : nil
+        status.arrivals =
+            status.loading > 0 || state.catalogue.isReading || state.isOpening ? arrivals + turns : nil
         status.message = state.message
         status.now = WallClock.system.seconds
         status.seconds = Int(MonotonicClock.now - began)

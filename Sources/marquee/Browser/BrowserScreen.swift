@@ -1,3 +1,4 @@
+import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
@@ -25,6 +26,8 @@ struct BrowserScreen {
     /// What a row's poster looks like, in the list and in full, drawn in so many cells.
     let poster: (_ row: Int, _ size: CellSize) -> PosterView
     let posterInFull: (_ row: Int, _ size: CellSize) -> PosterView
+    /// The picture of an address, drawn in so many cells; nil where none are drawn.
+    var openedPicture: (LoadedImage, _ size: CellSize) -> CellGrid? = { _, _ in nil }
 
     static let dim = CellStyle(attributes: .dim)
     static let bold = CellStyle(attributes: .bold)
@@ -44,14 +47,14 @@ struct BrowserScreen {
             drawTooSmall(&grid)
             return grid
         }
-        switch state.page {
-        case _ where state.isHelpShown:
-            let top = state.textPosition?.shown.lowerBound ?? 0
-            HelpPage.draw(on: &grid, in: page, from: top)
-        case .films:
-            drawFilms(&grid)
+        let top = state.textPosition?.shown.lowerBound ?? 0
+        switch state.overlay {
+        case .help: HelpPage.draw(on: &grid, in: page, from: top)
+        case .answer(let answer): answer.draw(on: &grid, in: page, from: top)
+        case .picture(let image, _): drawOpened(image, &grid)
+        case .address, .opening, nil:
+            if state.page == .films { drawFilms(&grid) }
             drawFilmInFull(&grid)
-        case .film: drawFilmInFull(&grid)
         }
         drawTitleLine(&grid)
         let line = StatusLine(
@@ -81,7 +84,8 @@ struct BrowserScreen {
     private func drawTitleLine(_ grid: inout CellGrid) {
         let margin = BrowserLayout.margin
         let room = size.columns - 2 * margin
-        let hints = [standing, position, textHint].filter { !$0.isEmpty }
+        let offline = state.reach == NetworkPath.Reach.none ? "offline" : ""
+        let hints = [offline, standing, openedFacts ?? position, textHint].filter { !$0.isEmpty }
         var hint = hints.joined(separator: "   ")
         if TerminalText.width(hint) > room { hint = hints.last ?? "" }
         let width = TerminalText.width(hint)
@@ -91,7 +95,9 @@ struct BrowserScreen {
             StyledText(TerminalText.visible(list.catalogue.name ?? "Films"), Self.dim),
             StyledText(" · \(list.order.name)", Self.dim),
         ]
-        if state.isFiltering || !list.filter.isEmpty {
+        if let address = addressLine(width: left - Self.addressName.count) {
+            parts = [StyledText(Self.addressName, Self.dim)] + address
+        } else if state.isFiltering || !list.filter.isEmpty {
             let filter = [StyledText("/")] + self.filter(width: left - 1)
             // In a narrow window what is typed matters most.
             let isNarrow = parts.width + 3 + filter.width > left
@@ -102,13 +108,28 @@ struct BrowserScreen {
 
     /// The filter, and the cursor while it is typed.
     private func filter(width: Int) -> [StyledText] {
-        guard let window = state.editor?.window(width: width) else {
-            return [StyledText(TerminalText.visible(list.filter))]
-        }
+        state.editor.map { typed($0, width: width) } ?? [StyledText(TerminalText.visible(list.filter))]
+    }
+
+    /// A line that is typed, with its cursor.
+    private func typed(_ editor: LineEditor, width: Int) -> [StyledText] {
+        let window = editor.window(width: width)
         let cursor =
-            state.editor?.after.isEmpty == true
+            editor.after.isEmpty
             ? StyledText("▏") : StyledText(window.underCursor, CellStyle(attributes: .reversed))
         return [StyledText(window.before), cursor, StyledText(window.after)]
+    }
+
+    private static let addressName = "Address  "
+
+    /// The address that is typed, loads or is shown; nil where there is none.
+    private func addressLine(width: Int) -> [StyledText]? {
+        switch state.overlay {
+        case .address(let editor): typed(editor, width: width)
+        case .opening(let address): [StyledText(TerminalText.visible(address), Self.dim)]
+        case .picture(_, let address): [StyledText(TerminalText.visible(address))]
+        case .help, .answer, nil: nil
+        }
     }
 
     /// `2/36`
@@ -185,6 +206,31 @@ struct BrowserScreen {
             size: CellSize(columns: page.text.size.columns, rows: 1))
         grid.fill(room, style: CellStyle())
         grid.put("… Enter shows all of it", at: room.origin, style: Self.dim, clip: room)
+    }
+
+    // MARK: The picture of an address
+
+    /// As large as fits, in the middle.
+    private func drawOpened(_ image: LoadedImage, _ grid: inout CellGrid) {
+        let size = image.header.size ?? image.bitmap.size
+        let cells = page.size.fitting(
+            imageWidth: size.width, imageHeight: size.height, cellAspect: state.cellAspect)
+        guard let picture = openedPicture(image, cells) else {
+            let text = "There is a picture, but pictures are switched off (--graphics none)."
+            grid.put(text, at: CellPosition(column: 2, row: page.origin.row), style: Self.dim, clip: page)
+            return
+        }
+        let origin = CellPosition(
+            column: page.origin.column + (page.size.columns - cells.columns) / 2,
+            row: page.origin.row + (page.size.rows - cells.rows) / 2)
+        grid.place(picture, at: origin, clip: page)
+    }
+
+    /// `JPEG 1200x800`; nil where no picture of an address is shown.
+    private var openedFacts: String? {
+        guard case .picture(let image, _) = state.overlay else { return nil }
+        let size = image.header.size ?? image.bitmap.size
+        return "\(image.header.format.name.uppercased()) \(size.width)x\(size.height)"
     }
 
     // MARK: Posters

@@ -29,6 +29,22 @@ extension BrowserState {
         }
     }
 
+    /// Takes how far the network reaches. Where it reaches farther than before, what failed is tried again.
+    mutating func take(_ path: NetworkPath) -> [Effect] {
+        defer { reach = path.reach }
+        let farther: [NetworkPath.Reach] =
+            switch reach {
+            case .some(.none): [.local, .internet]
+            case .some(.local): [.internet]
+            case .some(.internet), nil: []
+            }
+        guard farther.contains(path.reach) else { return [] }
+        switch catalogue {
+        case .outOfDate, .incomplete: return catalogue.refresh() ? [.retry, .refresh] : [.retry]
+        case .opening, .loading, .refreshing, .complete: return [.retry]
+        }
+    }
+
     /// Shows other films in the place of those there are.
     private mutating func show(_ films: FilmSet) -> [Effect] {
         // Another film on the page would be taken for the one that is gone.

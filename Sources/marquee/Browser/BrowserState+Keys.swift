@@ -3,7 +3,7 @@ import TerminalGraphics
 /// What keys do.
 extension BrowserState {
     /// A way through the films, or through a long text.
-    private enum Movement {
+    enum Movement {
         case lines(Int)
         case halfPages(Int)
         case pages(Int)
@@ -34,11 +34,7 @@ extension BrowserState {
             default: break
             }
         }
-        if isHelpShown {
-            if let movement = Movement(key), scrollText(by: movement) { return [] }
-            isHelpShown = false
-            return []
-        }
+        if let overlay { return handleOverlayKey(key, overlay) }
         if editor != nil, let effects = handleFilterKey(key, now: now) { return effects }
         if let movement = Movement(key) { return perform(movement, now: now) }
         // No other key has one of these held.
@@ -102,7 +98,8 @@ extension BrowserState {
     private mutating func handleCommand(_ letter: Character) -> [Effect] {
         switch letter {
         case "/": editor = LineEditor(list.filter)
-        case "?": showHelp()
+        case "?": show(.help)
+        case "i" where failure?.request != nil: return [.showAnswer]
         case "i": showsFigures.toggle()
         case "r": return [.retry]
         case "R": return catalogue.refresh() ? [.refresh] : []
@@ -111,7 +108,8 @@ extension BrowserState {
             list.setOrder(list.order.next, keepsFilm: page == .film)
             return [.rowsChanged] + showSelection()
         case "y": return [.copyAddress]
-        case "o": return [.savePoster]
+        case "o" where page == .film: return [.savePoster]
+        case "o": show(.address(LineEditor()))
         default: break
         }
         return []
@@ -144,7 +142,7 @@ extension BrowserState {
     }
 
     /// Scrolls the present page's text. False where all of it is on the screen.
-    private mutating func scrollText(by movement: Movement) -> Bool {
+    mutating func scrollText(by movement: Movement) -> Bool {
         guard let (shown, count) = textPosition else { return false }
         switch movement {
         case .lines(let lines): scrollText(to: shown.lowerBound + lines)

@@ -37,8 +37,8 @@ extension BrowserState {
     }
 
     mutating func click(_ position: CellPosition) -> [Effect] {
-        if isHelpShown {
-            isHelpShown = false
+        if let overlay {
+            if overlay.hidesFilms { self.overlay = nil }
             return []
         }
         guard page == .films else {

@@ -1,3 +1,4 @@
+import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
@@ -21,14 +22,16 @@ struct BrowserState {
         case refresh
         /// Play the selected film, copy its poster's address, save its poster.
         case play, copyAddress, savePoster
+        /// Get the picture of an address that was typed, or the answer behind the selected film's failure; get neither any more.
+        case open(String), showAnswer, stopOpening
     }
 
     var list = FilmList()
     var motion = ScrollMotion()
     private(set) var layout: BrowserLayout
     var page = Page.films
-    /// Whether the help hides the page.
-    var isHelpShown = false
+    /// What stands over the page; nil for nothing.
+    var overlay: Overlay?
     /// Whether the status line shows figures in the film's place.
     var showsFigures = false
     /// The filter while it is typed; nil otherwise.
@@ -38,8 +41,11 @@ struct BrowserState {
     var notice: String?
     /// Why the selected film's poster could not be had; nil if it could.
     var failure: PosterFailure?
-    private var cellAspect = 2.0
-    private var helpTop = 0
+    /// How far the network reaches; nil until that is known.
+    var reach: NetworkPath.Reach?
+    /// How much higher than wide a cell is.
+    private(set) var cellAspect = 2.0
+    var overlayTop = 0
     var filmTop = 0
 
     /// A browser whose catalogue is being read.
@@ -74,9 +80,14 @@ struct BrowserState {
 
     // MARK: Text longer than the window
 
-    /// The lines of the help, or of the film on its page; nil on a page that is no text.
+    /// The lines of what stands over the page, or of the film on its page; nil where there is no text.
     private var textLines: Int? {
-        if isHelpShown { return HelpPage.lines(width: layout.size.columns).count }
+        switch overlay {
+        case .help: return HelpPage.lines(width: layout.size.columns).count
+        case .answer(let answer): return answer.lines(width: layout.size.columns).count
+        case .picture: return nil
+        case .address, .opening, nil: break
+        }
         guard page == .film, let movie = list.selectedMovie else { return nil }
         return layout.filmAlone.lines(of: movie, surroundings).count
     }
@@ -99,6 +110,7 @@ struct BrowserState {
 
     /// What is to be said; nil where all is well.
     var message: String? {
+        if overlay?.hidesFilms == true { return notice }
         // A film that stands in full says itself why it has no poster, and lines have none.
         let failure = filmPage == nil && layout.style != .lines ? failure?.line : nil
         return notice ?? failure ?? catalogue.explanation
@@ -106,16 +118,17 @@ struct BrowserState {
 
     /// The lines of the present page's text that are on the screen, and how many there are; nil where all of them are.
     var textPosition: (shown: Range<Int>, count: Int)? {
-        let rows = isHelpShown ? layout.page.size.rows : layout.filmAlone.text.size.rows
+        let isOver = overlay?.hidesFilms == true
+        let rows = isOver ? layout.page.size.rows : layout.filmAlone.text.size.rows
         guard let count = textLines, count > rows, rows > 0 else { return nil }
-        let top = min(isHelpShown ? helpTop : filmTop, count - rows)
+        let top = min(isOver ? overlayTop : filmTop, count - rows)
         return (top..<top + rows, count)
     }
 
     mutating func scrollText(to line: Int) {
         guard let (shown, count) = textPosition else { return }
         let top = max(0, min(line, count - shown.count))
-        if isHelpShown { helpTop = top } else { filmTop = top }
+        if overlay?.hidesFilms == true { overlayTop = top } else { filmTop = top }
     }
 
     // MARK: Events
@@ -139,12 +152,9 @@ struct BrowserState {
                 scrollText(to: shown.lowerBound + (direction == .up ? -3 : 3))
                 return []
             }
-            return page == .films && !isHelpShown ? scroll(direction == .up ? -1 : 1, now: now) : []
+            return page == .films && overlay == nil ? scroll(direction == .up ? -1 : 1, now: now) : []
         case .click(let position): return click(position)
-        case .paste(let text):
-            guard editor != nil, !isHelpShown else { return [] }
-            editor?.insert(text)
-            return filter(editor?.text ?? "")
+        case .paste(let text): return paste(text)
         case .stopRequested: return [.suspend]
         case .continued: return [.redraw]
         case .closed: return [.quit]
@@ -176,8 +186,13 @@ struct BrowserState {
             size: size, style: style, cellAspect: cellAspect, hasPosters: layout.hasPosters)
     }
 
-    mutating func showHelp() {
-        isHelpShown = true
-        helpTop = 0
+    private mutating func paste(_ text: String) -> [Effect] {
+        if case .address(var line) = overlay {
+            line.insert(text)
+            overlay = .address(line)
+        }
+        guard editor != nil, overlay == nil else { return [] }
+        editor?.insert(text)
+        return filter(editor?.text ?? "")
     }
 }

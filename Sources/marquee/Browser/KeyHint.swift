@@ -16,14 +16,19 @@ struct KeyHint: Equatable {
 extension BrowserState {
     /// The keys that matter most here. The first is the last to be left out.
     var hints: [KeyHint] {
-        if isHelpShown { return [KeyHint("Esc", "back")] }
+        switch overlay {
+        case .help, .picture, .answer: return [KeyHint("Esc", "back")]
+        case .address: return [KeyHint("Enter", "open"), KeyHint("Esc", "back")]
+        case .opening: return [KeyHint("Esc", "stop")]
+        case nil: break
+        }
         if isFiltering { return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films")] }
         let help = KeyHint("?", "help")
         if page == .film {
             let play = list.selectedMovie?.media == nil ? [] : [KeyHint("Enter", "play")]
             return [help] + play + [
                 KeyHint("Esc", "back"), KeyHint("n", "next"), KeyHint("N", "previous"),
-                KeyHint("i", "figures"),
+                KeyHint("i", failure?.request == nil ? "figures" : "answer"),
             ]
         }
         return [

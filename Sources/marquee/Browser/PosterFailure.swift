@@ -4,13 +4,17 @@ import LazyImages
 struct PosterFailure: Equatable {
     /// One line, without the address.
     let reason: String
-    /// Where the poster should have been; nil where the catalogue has no usable address.
-    var address: String?
+    /// The request that failed, and how; nil where the catalogue has no usable address.
+    private(set) var request: ImageRequest?
+    private(set) var error: ImageLoadingError?
+
+    /// Where the poster should have been.
+    var address: String? { request?.url.displayText }
 
     /// The load of a request failed.
     init(_ error: ImageLoadingError, of request: ImageRequest) {
         reason = ImageLoadingError.withoutAddress(error.advised)
-        address = request.url.displayText
+        (self.request, self.error) = (request, error)
     }
 
     /// The catalogue has no address, or one that is none.
@@ -19,5 +23,5 @@ struct PosterFailure: Equatable {
     }
 
     /// The line that says so. Only a load can be tried again.
-    var line: String { "No poster: " + reason + (address == nil ? "" : "; r asks again") }
+    var line: String { "No poster: " + reason + (request == nil ? "" : "; r asks again, i shows the answer") }
 }

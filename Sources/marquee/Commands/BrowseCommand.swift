@@ -36,6 +36,7 @@ enum BrowseCommand: Command {
         }
         let session = session.besideScreen()
         let opened = session.makeLoader(keepsFiles: false)
+        let images = session.imageLoader(over: opened, pressure: .system)
         let reader = CatalogueReader(session)
         let subject = Browser.Subject(
             name: session.source.name,
@@ -44,15 +45,14 @@ enum BrowseCommand: Command {
             poster: { address, base in
                 Result { () throws(ImageLoadingError) in try session.request(for: address, relativeTo: base) }
             },
+            reader: AddressReader(session: session, images: images),
             save: {
                 await SavedPoster.save($0, $1, opened.loader, in: FileManager.default.currentDirectoryPath)
             },
             depth: session.settings.colourDepth, graphics: session.settings.graphics,
             asksForGraphics: session.settings.asksForGraphics, player: player,
             interruption: session.interruption)
-        let browser = Browser(
-            terminal: terminal, loader: session.imageLoader(over: opened, pressure: .system),
-            subject: subject)
+        let browser = Browser(terminal: terminal, loader: images, subject: subject)
         let failure: (any Error)?
         do {
             failure = try await browser.run()

@@ -1,0 +1,176 @@
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+/// Addresses that a person opens in the browser, the answers behind posters that failed, and a network that goes and comes.
+@Suite("Addresses and answers in the browser", .serialized, .ownThread, .timeLimit(.minutes(30)))
+struct BrowserAddressTests {
+    private let folder: TemporaryFolder
+    private let origin: ScriptedOrigin
+    /// Opens for the address that is slow.
+    private let gate = Gate()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        origin = try ScriptedOrigin { [gate] _ in
+            [
+                .forever([
+                    .respond { head, _ in
+                        if head.contains(" /slow") { gate.wait() }
+                        return Self.answer(to: head)
+                    }
+                ])
+            ]
+        }
+    }
+
+    private static func answer(to head: String) -> String {
+        let body = "<h1>Moved out</h1>\n<p>to nowhere</p>\n"
+        let status = head.contains(" /page") ? "200 OK" : "410 Gone"
+        return
+            "HTTP/1.1 \(status)\r\nContent-Type: text/html\r\nX-Reason: sold\r\nContent-Length: \(body.utf8.count)\r\n"
+            + "\r\n\(body)"
+    }
+
+    private func started(_ posters: [String]) throws -> PseudoTerminal {
+        let films = posters.enumerated().map {
+            ["id": "\($0.offset)", "title": "Film \($0.offset)", "poster": $0.element]
+        }
+        try JSONSerialization.data(withJSONObject: films).write(to: URL(filePath: folder.file("films.json")))
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"),
+            ["--catalogue", folder.file("films.json"), "--graphics", "blocks"],
+            environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path])
+        let first = posters.isEmpty ? "has no films" : "Film 0"
+        try #require(terminal.waits { $0.row(containing: first) != nil }, "\(terminal.screen.rows)")
+        return terminal
+    }
+
+    private func address(_ path: String) -> String { "http://127.0.0.1:\(origin.port)\(path)" }
+
+    private func quit(_ terminal: PseudoTerminal) {
+        terminal.type("\u{3}")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    @Test("i on a poster that failed shows the address, the status, the header and the source")
+    func answer() throws {
+        let terminal = try started([address("/gone.jpg")])
+        try #require(terminal.waits { $0.row(containing: "i shows the answer") != nil })
+        terminal.type("i")
+        try #require(terminal.waits { $0.row(containing: "HTTP 410 Gone") != nil }, "\(terminal.screen.rows)")
+        for text in ["/gone.jpg", "the server answered 410", "X-Reason: sold", "<h1>Moved out</h1>", "<p>to"]
+        {
+            #expect(terminal.screen.row(containing: text) != nil, "\(text)")
+        }
+        terminal.type("\u{1B}")
+        #expect(
+            terminal.waits { $0.row(containing: "HTTP 410") == nil && $0.row(containing: "Film 0") != nil })
+        quit(terminal)
+    }
+
+    @Test("o in the list opens a picture, a page as text, and a file; what is no address is said")
+    func opening() throws {
+        let terminal = try started([])
+        try Data(SampleImages.png).write(to: URL(filePath: folder.file("a.png")))
+        terminal.type("onowhere\r")
+        try #require(terminal.waits { $0.row(containing: "nowhere is no address") != nil })
+        terminal.type("\u{15}\(folder.file("a.png"))\r")
+        try #require(terminal.waits { $0.row(containing: "PNG ") != nil }, "\(terminal.screen.rows)")
+        terminal.type("\u{1B}")
+        try #require(terminal.waits { $0.row(containing: "PNG ") == nil })
+        terminal.type("o\(address("/page"))\r")
+        try #require(terminal.waits { $0.row(containing: "not an image") != nil })
+        #expect(terminal.waits { $0.row(containing: "<p>to nowhere</p>") != nil })
+        quit(terminal)
+    }
+
+    @Test("while an address loads it is dim, keys do nothing else, and Esc stops it")
+    func stopping() throws {
+        let terminal = try started([])
+        terminal.type("o\(address("/slow"))\r")
+        try #require(terminal.waits { $0.row(containing: "Esc stop") != nil }, "\(terminal.screen.rows)")
+        let row = try #require(terminal.screen.row(containing: "/slow"))
+        #expect(terminal.screen.rows[row].contains("Address"))
+        terminal.type("?jo\u{1B}")
+        try #require(terminal.waits { $0.row(containing: "/slow") == nil }, "\(terminal.screen.rows)")
+        gate.open()
+        terminal.type("?")
+        try #require(terminal.waits { $0.row(containing: "Ctrl-Z") != nil })
+        #expect(terminal.screen.row(containing: "410") == nil)
+        quit(terminal)
+    }
+
+    @Test("an answer of any bytes, under any type, steers no terminal")
+    func hostile() throws {
+        let strings = HostileTextTests.strings.joined(separator: " ")
+        let bytes = (0...255).map { UInt8($0) }
+        var random: UInt32 = 7
+        let noise = (0..<4000).map { _ in
+            random = random &* 1_664_525 &+ 1_013_904_223
+            return UInt8(truncatingIfNeeded: random >> 24)
+        }
+        let bodies: [[UInt8]] = [
+            Array(strings.utf8), bytes, noise, strings.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] },
+            [0xFF, 0xFE] + bytes + bytes, Array("GIF89a".utf8) + bytes,
+        ]
+        let types = [
+            "text/plain", "text/html; charset=utf-8", "text/plain; charset=utf-16",
+            "text/plain; charset=latin1",
+            "application/json", "image/png", "application/octet-stream", "text/plain; charset=nonsense",
+        ]
+        let hostile = try ScriptedOrigin { connection in
+            let body = bodies[connection / types.count % bodies.count]
+            let head =
+                "HTTP/1.1 404 \u{1B}[2J\r\nContent-Type: \(types[connection % types.count])\r\nX-Y: \u{9B}31m\r\n"
+            return [
+                .readHead, .send(head + "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"),
+                .sendBytes(body),
+            ]
+        }
+        let terminal = try started([])
+        for number in 0..<bodies.count * types.count {
+            terminal.type("ohttp://127.0.0.1:\(hostile.port)/\(number)\r")
+            try #require(
+                terminal.waits { $0.row(containing: "127.0.0.1:\(hostile.port)/\(number)") == 2 },
+                "\(number): \(terminal.screen.rows)")
+            // To its end, where it is longer than the window.
+            if terminal.screen.row(containing: "lines 1-") != nil {
+                terminal.type("G")
+                try #require(terminal.waits { $0.row(containing: " ↑") != nil })
+            }
+            terminal.type("\u{1B}")
+            try #require(terminal.waits { $0.row(containing: "/ find") != nil }, "\(terminal.screen.rows)")
+        }
+        #expect(terminal.screen.unknown.isEmpty && terminal.screen.strings.isEmpty)
+        for string in HostileTextTests.strings {
+            #expect(terminal.output.firstRange(of: Array(string.utf8)) == nil, "\(string.debugDescription)")
+        }
+        quit(terminal)
+    }
+
+    @Test(
+        "without a network it says so; when one is there, what failed is tried again",
+        .enabled(if: NetworkNamespace.isPossible, "\(NetworkNamespace.requirement)"))
+    func offline() throws {
+        let namespace = try NetworkNamespace()
+        let films = #"[{"id":"a","title":"Far","poster":"https://192.0.2.9:9/x.jpg"}]"#
+        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        let program = "\"$MARQUEE\" \(folder.file("films.json"))"
+        let terminal = try PseudoTerminal(
+            "/usr/bin/unshare", namespace.arguments(program),
+            environment: ["MARQUEE": BuiltProgram.path("marquee"), "XDG_CACHE_HOME": folder.path])
+        try #require(
+            terminal.waits { $0.row(containing: "offline") == 0 && $0.row(containing: "unreachable") != nil },
+            "\(terminal.screen.rows)")
+        // The address is this machine's own now, and nobody listens there.
+        try namespace.run("ip link set lo up; pair 7; ip addr add 192.0.2.9/24 dev eth7")
+        #expect(
+            terminal.waits { $0.row(containing: "offline") == nil && $0.row(containing: "refused") != nil },
+            "\(terminal.screen.rows)")
+        try namespace.run("ip link del eth7")
+        #expect(terminal.waits { $0.row(containing: "offline") == 0 })
+        quit(terminal)
+    }
+}

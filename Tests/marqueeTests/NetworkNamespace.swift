@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+
+/// A network namespace of its own, in which a shell takes commands while a program runs there.
+struct NetworkNamespace {
+    static let isPossible = Shell.output("unshare -rn ip link add eth7 type veth 2>&1") == ""
+    static let requirement = "needs unshare -rn and ip link add type veth (util-linux and iproute2)"
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// The arguments of `/usr/bin/unshare` that run a program in it. The program gets the words as they stand in a shell.
+    func arguments(_ program: String) -> [String] {
+        // The shell reads a line of commands each time, from a pipe with a name.
+        let script = """
+            mkfifo \(folder.file("commands"))
+            # A cable whose ends have no addresses: addrgenmode keeps those of IPv6 away.
+            pair() {
+                ip link add eth$1 type veth peer name far$1
+                for name in far$1 eth$1; do ip link set $name addrgenmode none; ip link set $name up; done
+            }
+            take() {
+                while read -r line; do
+                    [ "$line" = end ] && break
+                    eval "$line"
+                done <>\(folder.file("commands"))
+            }
+            take >/dev/null 2>&1 </dev/null & commands=$!
+            \(program)
+            status=$?
+            kill $commands
+            exit $status
+            """
+        return ["-rn", "sh", "-c", script]
+    }
+
+    /// Gives the shell a line of commands.
+    func run(_ commands: String) throws {
+        let pipe = try FileHandle(forWritingTo: URL(filePath: folder.file("commands")))
+        try pipe.write(contentsOf: Data((commands + "\n").utf8))
+    }
+}
