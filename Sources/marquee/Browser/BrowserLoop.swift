@@ -11,19 +11,19 @@ final class BrowserLoop {
     /// The time between two frames that tell an age, in seconds.
     private static let ageInterval = 1.0
 
-    private let terminal: TerminalSession
+    let terminal: TerminalSession
     private let loader: ImageLoader
-    private let subject: Browser.Subject
-    private let mailbox: Mailbox<Browser.Message>
+    let subject: Browser.Subject
+    let mailbox: Mailbox<Browser.Message>
     private var feeds: Browser.Feeds
     /// Has the catalogue read again, which is shown as it was.
     private let refresh: (Catalogue) -> Void
-    private var state: BrowserState
-    private let playing: Playing
-    private let opening: Opening
+    var state: BrowserState
+    let playing: Playing
+    let opening: Opening
     /// The picture of an address as it was drawn last.
     private var opened: (image: LoadedImage, cells: CellGrid)?
-    private var graphics: BrowserGraphics
+    var graphics: BrowserGraphics
     private var encoder: FrameEncoder
     private var arrivals = 0
     /// The frames that were drawn while the catalogue was read: they turn the sign in the status line.
@@ -31,7 +31,7 @@ final class BrowserLoop {
     private let began = MonotonicClock.now
     private var accents = PosterAccents()
     private let onlyASCII = Terminal.showsOnlyASCII(STDOUT_FILENO)
-    private var isDone = false
+    var isDone = false
     /// Why there is nothing to show.
     private var failureToOpen: (any Error)?
 
@@ -163,67 +163,9 @@ final class BrowserLoop {
     }
 
     /// What is on the screen, and how large that is, is unknown.
-    private func startOver() {
+    func startOver() {
         readSize()
         encoder.invalidate()
-    }
-
-    // MARK: What is done with a film
-
-    private func play() {
-        guard !playing.isUnderWay, let media = state.list.selectedMovie?.media else { return }
-        do {
-            let base = state.list.films.base
-            guard let fault = try playing.begin(media, relativeTo: base, with: subject.player) else { return }
-            state.notice = fault
-            startOver()
-        } catch {
-            isDone = true
-        }
-    }
-
-    private func endPlaying(_ ending: PlayerEnding) {
-        do {
-            state.notice = try playing.end(ending)
-            startOver()
-        } catch {
-            isDone = true
-        }
-    }
-
-    private func copyAddress() {
-        do {
-            let copying = try SelectedPoster(state.list, subject).copying()
-            try terminal.write(copying.bytes)
-            state.notice = copying.notice
-        } catch let failure as Failure {
-            state.notice = failure.description
-        } catch {
-            isDone = true
-        }
-    }
-
-    private func savePoster() {
-        do {
-            try SelectedPoster(state.list, subject).save(subject) { [mailbox] in mailbox.send(.said($0)) }
-            state.notice = "Saving the poster…"
-        } catch {
-            state.notice = error.description
-        }
-    }
-
-    private func open(_ text: String) {
-        do {
-            let size = graphics.canvas?.pictureSize(for: state.layout.page.size)
-            state.show(.opening(try opening.open(text, relativeTo: state.list.films.base, size: size)))
-        } catch {
-            state.notice = error.description
-        }
-    }
-
-    private func showAnswer() {
-        guard let address = state.failure.flatMap(opening.showAnswer) else { return }
-        state.show(.opening(address))
     }
 
     private func readSize() {
