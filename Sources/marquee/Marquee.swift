@@ -7,6 +7,8 @@ import TerminalGraphics
 @main
 struct Marquee {
     static let version = "0.1.0"
+    /// When that was released.
+    static let date = "November 23, 2026"
 
     static func main() {
         let interruption = Interruption()

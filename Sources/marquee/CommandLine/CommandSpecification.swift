@@ -1,3 +1,5 @@
+import TerminalGraphics
+
 /// One option a command takes.
 struct Option: Sendable {
     /// The long form without its dashes: `output`.
@@ -7,6 +9,8 @@ struct Option: Sendable {
     /// What its value is, for the help: `DIR`. Nil for a flag.
     var value: String?
     let help: String
+    /// The values there are, where `value` does not list them.
+    var choices: [String] = []
     /// Whether it may be given more than once.
     var isRepeatable = false
     /// Whether white space and commas may be part of a value: in the environment several values stand on a line each then.
@@ -78,12 +82,13 @@ struct CommandSpecification: Sendable {
         Option(name: "json", help: "output for programs"),
         Option(name: "checksum", help: "give the SHA-256 of every file too"),
         Option(
-            name: "color", value: "WHEN", help: "colours and pictures: auto, always or never (default: auto)"),
+            name: "color", value: "WHEN", help: "colours and pictures: auto, always or never (default: auto)",
+            choices: ColourChoice.allCases.map(\.rawValue)),
         Option(
             name: "graphics", value: "HOW",
             help:
-                "pictures as kitty, iterm2, sixel, blocks, sextants, ascii or none; auto, the default, asks the terminal"
-        ),
+                "pictures as kitty, iterm2, sixel, blocks, sextants, ascii or none; auto, the default, asks the terminal",
+            choices: ["auto"] + GraphicsMode.allCases.map(\.rawValue)),
         Option(
             name: "player", value: "COMMAND",
             help: "what plays a film from its page while browsing: mpv, ... (default: $MARQUEE_PLAYER)"),

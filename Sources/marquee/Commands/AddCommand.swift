@@ -13,7 +13,8 @@ enum AddCommand: Command {
             Option(name: "id", value: "ID", help: "what it is called (default: made from title and year)"),
             Option(
                 name: "wire", value: "FORMAT",
-                help: "json, xml, form, multipart or soap (default: json; with a file, multipart)"),
+                help: "json, xml, form, multipart or soap (default: json; with a file, multipart)",
+                choices: ["json", "xml", "form", "multipart", "soap"]),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {

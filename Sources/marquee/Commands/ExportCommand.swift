@@ -17,7 +17,9 @@ enum ExportCommand: Command {
             ("marquee import films.json copy.db", "and back: nothing is lost"),
         ],
         options: [
-            Option(name: "format", value: "FORMAT", help: "json or xml (default: json)"),
+            Option(
+                name: "format", value: "FORMAT", help: "json or xml (default: json)",
+                choices: ["json", "xml"]),
             Option(name: "no-posters", help: "leave out the posters that are stored in the library"),
         ])
 

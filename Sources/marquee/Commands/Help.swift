@@ -23,6 +23,24 @@ enum Help {
         }
     ]
 
+    /// The variables that every command reads.
+    static let environment: [(name: String, meaning: String)] = [
+        ("MARQUEE_CATALOGUE", "the catalogue, where --catalogue names none"),
+        ("MARQUEE_CACHE_DIR", "the cache folder, where --cache-dir names none"),
+        (
+            "MARQUEE_CREDENTIALS",
+            "credentials by host: HOST USER:PASSWORD or HOST Bearer TOKEN; a semicolon between two"
+        ),
+        ("MARQUEE_PLAYER", "what plays films, where --player names nothing"),
+        ("XDG_CACHE_HOME", "the folder of all programs' caches"),
+        ("MARQUEE_LIBCURL", "the file of libcurl, where it is not found"),
+        ("MARQUEE_LIBSQLITE", "the file of SQLite, where it is not found"),
+    ]
+
+    static let exitStatuses: [(status: Int, meaning: String)] = [
+        (0, "all done"), (1, "some failed"), (2, "usage or nothing done"), (130, "interrupted"),
+    ]
+
     /// `marquee --help` and `marquee help`.
     static func overview(_ specifications: [CommandSpecification]) -> String {
         let commands = specifications.map {
@@ -46,10 +64,10 @@ enum Help {
                 "More help",
                 [("marquee help COMMAND", "one command; marquee COMMAND --help does the same")]
                     + topics.map { ("marquee help \($0.name)", $0.summary) }),
+            filled("Environment: " + environment.map(\.name).joined(separator: ", ") + "."),
             filled(
-                "Environment: MARQUEE_CATALOGUE, MARQUEE_CACHE_DIR, MARQUEE_CREDENTIALS, MARQUEE_PLAYER, "
-                    + "XDG_CACHE_HOME, MARQUEE_LIBCURL, MARQUEE_LIBSQLITE."),
-            filled("Exit status: 0 all done, 1 some failed, 2 usage or nothing done, 130 interrupted."),
+                "Exit status: " + exitStatuses.map { "\($0.status) \($0.meaning)" }.joined(separator: ", ")
+                    + "."),
         ].joined(separator: "\n\n")
     }
 
@@ -86,7 +104,7 @@ enum Help {
                 + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; see marquee help"))
     }
 
-    private static func line(_ option: Option) -> (String, String) {
+    static func line(_ option: Option) -> (String, String) {
         let letter = option.letter.map { "-\($0), " } ?? ""
         return (letter + "--" + option.name + (option.value.map { " " + $0 } ?? ""), option.help)
     }

@@ -16,7 +16,8 @@ enum ListCommand: Command {
             Option(name: "top", value: "N", help: "only the N best, or the first N of --sort"),
             Option(
                 name: "sort", value: "ORDER",
-                help: "score, year or title (default: the catalogue's own order; with --top, score)"),
+                help: "score, year or title (default: the catalogue's own order; with --top, score)",
+                choices: Catalogue.Sort.allCases.map(\.rawValue)),
             Option(name: "posters", help: "with their posters, where there is a terminal or --color always"),
             Option(name: "plain", help: "a film a line, columns separated by tabs"),
         ])

@@ -8,7 +8,8 @@ enum FilmWire: String, CaseIterable, Sendable {
 
     /// The option of commands that send no whole film.
     static let option = Option(
-        name: "wire", value: "FORMAT", help: "how it is sent: json or soap (default: as --catalogue is)")
+        name: "wire", value: "FORMAT", help: "how it is sent: json or soap (default: as --catalogue is)",
+        choices: ["json", "soap"])
 
     /// The one that the arguments name; nil where they name none.
     static func named(

@@ -1,0 +1,58 @@
+import TerminalGraphics
+
+/// The manual page in the macros of mdoc(7), made from what the help is made from.
+enum ManualPage {
+    static func text(_ specifications: [CommandSpecification]) -> String {
+        let lines =
+            [
+                ".Dd \(Marquee.date)", ".Dt MARQUEE 1", ".Os", ".Sh NAME", ".Nm marquee",
+                ".Nd films and their posters in a terminal, and a service of pictures",
+                ".Sh SYNOPSIS", ".Nm", ".Op Ar CATALOGUE", ".Nm", ".Ar COMMAND", ".Op Ar OPTION ...",
+                ".Sh DESCRIPTION",
+            ]
+            + paragraph(
+                "marquee opens the browser of films and their posters. In a pipe it lists them. Each command has its "
+                    + "own options; those of every command stand under OPTIONS.")
+            + [".Sh COMMANDS"] + specifications.flatMap(section)
+            + [".Sh OPTIONS"] + list(CommandSpecification.global.map(Help.line))
+            + [".Sh ENVIRONMENT"] + list(Help.environment.map { ($0.name, $0.meaning) })
+            + [".Sh FILES"]
+            + list([
+                ("$XDG_CACHE_HOME/marquee", "the cache; ~/.cache/marquee without the variable")
+            ])
+            + [".Sh EXIT STATUS"] + list(Help.exitStatuses.map { (String($0.status), $0.meaning) })
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func section(_ command: CommandSpecification) -> [String] {
+        [".Ss " + argument([command.name, command.operands].filter { !$0.isEmpty }.joined(separator: " "))]
+            + paragraph(command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ".")
+            + list(command.options.map(Help.line)) + command.notes.flatMap { [".Pp"] + paragraph($0) }
+            + (command.examples.isEmpty ? [] : [".Pp", "Examples:"])
+            + list(command.examples.map { ($0.command, $0.meaning) })
+    }
+
+    /// Names, each with its meaning below it.
+    private static func list(_ pairs: [(String, String)]) -> [String] {
+        pairs.isEmpty
+            ? []
+            : [".Bl -tag -width Ds"] + pairs.flatMap { [".It " + argument($0)] + paragraph($1) } + [".El"]
+    }
+
+    /// Lines of text, a sentence on lines of its own: nothing in them is a macro.
+    private static func paragraph(_ text: String) -> [String] {
+        let sentences = escaped(text).replacing(". ", with: ".\n")
+        return TerminalText.wrapped(sentences, toWidth: 78).filter { !$0.isEmpty }
+            .map { ($0.hasPrefix(".") || $0.hasPrefix("'") ? "\\&" : "") + $0 }
+    }
+
+    /// The one argument of a macro: quoted, not a macro's name itself, and not the end of a sentence.
+    private static func argument(_ text: String) -> String {
+        "\"\\&" + escaped(text).replacing("\"", with: "\"\"") + "\\&\""
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("`", with: "\\(ga")
+            .replacing("~", with: "\\(ti").replacing("^", with: "\\(ha")
+    }
+}

@@ -1,0 +1,136 @@
+import FoundationEssentials
+import Glibc
+import MovieCatalogue
+import SystemSupport
+import TerminalGraphics
+
+/// `marquee completions`: completes command lines in a shell.
+enum CompletionsCommand: Command {
+    static let specification = CommandSpecification(
+        name: "completions", operands: "bash|zsh|fish", operandCount: 0...Int.max,
+        summary: "have a shell complete commands, options, values and films",
+        examples: [
+            ("eval \"$(marquee completions bash)\"", "in ~/.bashrc"),
+            ("eval \"$(marquee completions zsh)\"", "in ~/.zshrc, behind compinit"),
+            ("marquee completions fish | source", "in ~/.config/fish/config.fish"),
+        ],
+        notes: [
+            "The shell asks \"marquee completions words -- WORD...\" at each Tab: a candidate a line, a tab and what it "
+                + "means; :files and :folders have the shell complete paths."
+        ])
+
+    /// Films that are offered at most: a list of more helps nobody.
+    private static let mostFilms = 500
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let words = session.arguments.operands
+        switch (words.first, words.count) {
+        case ("bash", 1): Output.write(bash, to: STDOUT_FILENO)
+        case ("zsh", 1): Output.write(zsh, to: STDOUT_FILENO)
+        case ("fish", 1): Output.write(fish, to: STDOUT_FILENO)
+        case ("words", _): await complete(Array(words.dropFirst()), session)
+        default: throw UsageError("completions wants bash, zsh or fish")
+        }
+        return .done
+    }
+
+    private static func complete(_ words: [String], _ session: Session) async {
+        let completion = Completion(words, commands.map { $0.specification })
+        var candidates = completion.candidates
+        if completion.wantsFilm { candidates += await films(words, session.interruption) }
+        for candidate in candidates { session.output.line(fields: [candidate.text, candidate.meaning]) }
+        switch completion.paths {
+        case .none: break
+        case .files: session.output.line(":files")
+        case .folders: session.output.line(":folders")
+        }
+    }
+
+    /// The films whose ids begin as the last word does. Nothing is fetched for them, and a catalogue that cannot be read has none.
+    private static func films(_ words: [String], _ interruption: Interruption) async -> [Completion.Candidate]
+    {
+        var line = ["list", "--offline", "--quiet"]
+        for (index, word) in words.dropLast().enumerated() {
+            if word == "--catalogue", index + 2 < words.count { line += [word, words[index + 1]] }
+            if word.hasPrefix("--catalogue=") { line.append(word) }
+        }
+        do {
+            let arguments = try Arguments(line, commands: commands.map { $0.specification })
+            let session = Session(
+                arguments: arguments,
+                settings: try Settings(arguments, environment: ProcessInfo.processInfo.environment),
+                output: Output(isQuiet: true), interruption: interruption)
+            let start = words.last ?? ""
+            return try await session.catalogue().catalogue.movies.lazy
+                .filter { $0.id.hasPrefix(start) }.prefix(mostFilms)
+                .map { Completion.Candidate(text: $0.id, meaning: $0.title) }
+        } catch {
+            return []
+        }
+    }
+
+    private static let bash = """
+        # marquee's completion for bash.
+        _marquee() {
+            local program=${COMP_WORDS[0]/#\\~/$HOME} word=${COMP_WORDS[COMP_CWORD]} text quoted paths=
+            COMPREPLY=()
+            while IFS=$'\\t' read -r text _; do
+                case $text in
+                :files) paths=-f ;;
+                :folders) paths=-d ;;
+                *) printf -v quoted %q "$text" && COMPREPLY+=("$quoted") ;;
+                esac
+            done < <("$program" completions words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+            [ -n "$paths" ] || return 0
+            compopt -o filenames 2>/dev/null
+            [ "$word" != = ] || word=
+            while IFS= read -r text; do COMPREPLY+=("$text"); done < <(compgen "$paths" -- "$word")
+        }
+        complete -F _marquee marquee
+
+        """
+
+    private static let zsh = """
+        #compdef marquee
+        # marquee's completion for zsh.
+        _marquee() {
+            local line paths
+            local -a candidates
+            for line in "${(@f)$("${words[1]/#\\~/$HOME}" completions words -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
+                case $line in
+                    '') ;;
+                    :files) paths=files ;;
+                    :folders) paths=folders ;;
+                    *) candidates+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}") ;;
+                esac
+            done
+            (( $#candidates )) && _describe marquee candidates
+            case $paths in
+                files) _files ;;
+                folders) _files -/ ;;
+            esac
+        }
+        if [[ $funcstack[1] = _marquee ]]; then _marquee "$@"; else compdef _marquee marquee; fi
+
+        """
+
+    private static let fish = """
+        # marquee's completion for fish.
+        function __marquee_complete
+            set -l words (commandline -opc)
+            set -l word (commandline -ct)
+            for line in ($words[1] completions words -- $words[2..-1] "$word" 2>/dev/null)
+                switch $line
+                    case :files
+                        __fish_complete_path "$word"
+                    case :folders
+                        __fish_complete_directories "$word"
+                    case '*'
+                        echo $line
+                end
+            end
+        end
+        complete -c marquee -f -a '(__marquee_complete)'
+
+        """
+}

@@ -1,0 +1,147 @@
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import marquee
+
+@Suite("Completion of command lines", .timeLimit(.minutes(30)))
+struct CompletionTests {
+    private func completion(_ words: [String]) -> Completion {
+        Completion(words, commands.map { $0.specification })
+    }
+
+    private func texts(_ words: [String]) -> [String] { completion(words).candidates.map(\.text) }
+
+    @Test("the command, or a catalogue in its place")
+    func command() {
+        #expect(texts([""]).count == commands.count && completion([""]).paths == .files)
+        #expect(texts(["pre"]) == ["prewarm"])
+        #expect(texts(["--catalogue", "f.json", "sh"]) == ["show"])
+        #expect(completion(["sh"]).candidates.first?.meaning == ShowCommand.specification.summary)
+    }
+
+    @Test(
+        "options of the command and of all, those that are used up left out",
+        arguments: [
+            (["list", "--so"], ["--sort"]), (["list", "--top", "3", "--to"], []),
+            (["list", "--top=3", "--to"], []),
+            (["fetch", "-o", "x", "--outp"], []), (["list", "--header", "a: b", "--head"], ["--header"]),
+            (["list", "--quie"], ["--quiet"]), (["list", "--", "--quie"], []),
+            (["f.json", "--so"], ["--sort"]),
+        ])
+    func options(words: [String], expected: [String]) {
+        #expect(texts(words) == expected)
+    }
+
+    @Test(
+        "the values of an option, in a word of its own and behind the sign",
+        arguments: [
+            (["list", "--graphics", "k"], ["kitty"]), (["list", "--graphics=k"], ["--graphics=kitty"]),
+            (["list", "--graphics", "=", "k"], ["kitty"]), (["--color", ""], ["auto", "always", "never"]),
+            (["serve", "--log", ""], ["json", "text", "off"]), (["list", "--top", ""], []),
+            (["list", "--nonsense=k"], []),
+        ])
+    func values(words: [String], expected: [String]) {
+        #expect(texts(words) == expected)
+    }
+
+    @Test("operands: words, films, files, folders, and no more than there are")
+    func operands() {
+        #expect(texts(["cache", ""]) == ["info", "verify", "trim", "clear", "path"])
+        #expect(texts(["cache", "info", ""]) == [])
+        #expect(completion(["show", "m"]).wantsFilm && completion(["show", "m"]).paths == .files)
+        #expect(!completion(["show", "m", ""]).wantsFilm && completion(["show", "m", ""]).paths == .none)
+        #expect(completion(["fetch", "a", "b", ""]).wantsFilm)
+        #expect(completion(["fetch", "--output", ""]).paths == .folders)
+        #expect(completion(["import", "a.json", ""]).paths == .files)
+        #expect(texts(["help", "comp"]) == ["completions"] && texts(["help", "opt"]) == ["options"])
+    }
+}
+
+/// Shells as a person uses them.
+@Suite("Completion in shells", .serialized, .ownThread, .timeLimit(.minutes(30)))
+struct CompletionShellTests {
+    /// A shell that completes, and how it is set up.
+    struct CompletingShell: Sendable, CustomTestStringConvertible {
+        let path: String
+        let arguments: [String]
+        let setup: String
+        var testDescription: String { path }
+        var isThere: Bool { Shell.output("test -x \(path) && echo yes") == "yes\n" }
+    }
+
+    private static let all = [
+        CompletingShell(
+            path: "/bin/bash", arguments: ["--norc", "--noprofile", "-i"],
+            setup: #"eval "$(marquee completions bash)""#),
+        CompletingShell(
+            path: "/usr/bin/zsh", arguments: ["-f", "-i"],
+            setup: #"autoload -U compinit; compinit -u -D; eval "$(marquee completions zsh)""#),
+        CompletingShell(
+            path: "/usr/bin/fish", arguments: ["--no-config", "-i"],
+            setup: "marquee completions fish | source"),
+    ]
+
+    @Test(
+        "a command, a film, a value and a file",
+        .enabled(if: all.allSatisfy(\.isThere), "needs bash, zsh and fish"), arguments: all)
+    func completes(shell: CompletingShell) throws {
+        let folder = try TemporaryFolder()
+        try folder.write(program: "", to: "films with space.json")
+        let program = BuiltProgram.path("marquee")
+        let binaries = program.split(separator: "/").dropLast().joined(separator: "/")
+        let terminal = try PseudoTerminal(
+            shell.path, shell.arguments,
+            environment: [
+                "PATH": "/\(binaries):/usr/bin:/bin", "HOME": folder.path, "XDG_CACHE_HOME": folder.path,
+                "TERM": "xterm-256color",
+            ], columns: 160)
+        terminal.type("cd \(folder.path); \(shell.setup); echo rea''dy\r")
+        try #require(terminal.waits { $0.row(containing: "ready") != nil }, "\(terminal.screen.rows)")
+        for (typed, whole) in [
+            ("marquee prew", "marquee prewarm"), ("marquee show metr", "marquee show metropolis"),
+            ("marquee list --graphics ki", "marquee list --graphics kitty"),
+            ("marquee list --graphics=si", "marquee list --graphics=sixel"),
+            ("marquee list --catalogue fil", #"films\ with\ space.json"#),
+        ] {
+            terminal.type(typed + "\t")
+            #expect(terminal.waits { $0.row(containing: whole) != nil }, "\(typed): \(terminal.screen.rows)")
+            terminal.type("\u{5}\u{15}")
+        }
+        terminal.type("\rexit\r")
+        _ = terminal.waitForEnd()
+    }
+}
+
+@Suite("The manual page", .timeLimit(.minutes(30)))
+struct ManualPageTests {
+    private static let hasMandoc = Shell.output("command -v mandoc") != ""
+
+    @Test("mandoc finds nothing to say about it", .enabled(if: hasMandoc, "needs mandoc"))
+    func lint() {
+        let program = BuiltProgram.path("marquee")
+        #expect(Shell.output("\(program) man | mandoc -Tlint 2>&1") == "")
+    }
+
+    @Test("it has every command, option, variable and status", .enabled(if: hasMandoc, "needs mandoc"))
+    func whole() {
+        let program = BuiltProgram.path("marquee")
+        let page = Shell.output("\(program) man | mandoc -Tutf8 -O width=400 | col -b")
+        // A line may break anywhere, and two spaces end a sentence.
+        let words = spaced(page)
+        for command in commands.map({ $0.specification }) {
+            #expect(page.contains("\n   \(command.name)"), "\(command.name)")
+            for option in command.options { #expect(page.contains("--\(option.name)"), "\(option.name)") }
+            for note in command.notes {
+                let start = note.prefix { $0 != "." }
+                #expect(words.contains(spaced(String(start))), "\(start)")
+            }
+        }
+        for option in CommandSpecification.global {
+            #expect(words.contains(spaced(option.help)), "\(option.name)")
+        }
+        for variable in Help.environment { #expect(page.contains(variable.name)) }
+    }
+
+    private func spaced(_ text: String) -> String { text.split { $0.isWhitespace }.joined(separator: " ") }
+}
