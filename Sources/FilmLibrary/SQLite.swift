@@ -29,6 +29,14 @@ enum SQLite {
     }
 }
 
+extension FilmLibrary {
+    /// The version of the system's SQLite, such as `3.40.1`.
+    package static func engineVersion() throws(FilmLibraryError) -> String {
+        try SQLite.open()
+        return unsafe String(cString: csqlite_version())
+    }
+}
+
 /// A value of a statement or a row.
 enum SQLValue: Sendable {
     case null

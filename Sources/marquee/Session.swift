@@ -32,6 +32,13 @@ struct Session: Sendable {
         return session
     }
 
+    /// The same without a word on standard error.
+    func quietly() -> Session {
+        var session = self
+        session.output = Output(isQuiet: true)
+        return session
+    }
+
     /// A loader over the disk tier, and the network with the embedded origin or the library in it.
     /// - Parameters:
     ///   - keepsFiles: whether memory keeps the files too. A caller that asks again needs them there.

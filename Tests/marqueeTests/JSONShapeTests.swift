@@ -121,6 +121,8 @@ struct JSONShapeTests {
             try await note("cache verify", "cache", words[0], words.count > 1 ? "--to=1M" : "--quiet")
         }
         try await note("cache path", "cache", "path")
+        // A folder below a file cannot be made, and so there is advice.
+        try await note("doctor", "doctor", "--cache-dir", fixture.folder.file("movies.json") + "/cache")
         try await note(
             "import", "import", fixture.folder.file("movies.json"), fixture.home.file("films.db"))
         let origin = try ScriptedOrigin(

@@ -35,6 +35,9 @@ struct NamedCredentials: Authenticator {
         try self.init(String(decoding: bytes, as: UTF8.self), of: "--credentials-file \(path)")
     }
 
+    /// The hosts they are for, in order.
+    var hosts: [String] { credentials.keys.sorted() }
+
     /// Larger files hold something else.
     private static let maximumBytes = 1 << 20
 

@@ -50,6 +50,13 @@ enum JSONHelp {
           cached        list: whether the poster is in the cache
           fetch         show: what became of the poster, with the members of fetch
 
+        doctor: one object
+          findings      an array
+          findings.name    what was looked at: terminal, cache, ...
+          findings.level   ok, warning or problem
+          findings.text    how it is
+          findings.advice  what to do about it
+
         cache info: one object
           path          the folder
           entries       how many files are cached

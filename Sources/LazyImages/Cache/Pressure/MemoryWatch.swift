@@ -18,6 +18,8 @@ struct MemoryWatch: ~Copyable {
     private var events = Int16(POLLPRI)
     /// Whether what is readable must be read away: a FIFO or a socket, not a pressure file.
     private var isStream = false
+    /// What the watch goes by, in words.
+    private(set) var source = "what is left of memory, looked at every 5 s"
     /// Whether the environment forbids to watch.
     private var isOff = false
     private var judge = PressureJudge()
@@ -51,6 +53,7 @@ struct MemoryWatch: ~Copyable {
         if let path = environment["MEMORY_PRESSURE_WATCH"], !path.isEmpty {
             // So a service manager switches the watch off.
             isOff = path == "/dev/null"
+            if isOff { source = "nobody: MEMORY_PRESSURE_WATCH is /dev/null" }
             let text = environment["MEMORY_PRESSURE_WRITE"].flatMap { Data(base64Encoded: $0) }
             if !isOff { open(path, writing: text.map { [UInt8]($0) } ?? []) }
         }
@@ -94,6 +97,7 @@ struct MemoryWatch: ~Copyable {
             kind == S_IFSOCK
             ? unsafe csystem_connect_local(path) : unsafe csystem_open(path, O_RDWR | O_NONBLOCK, 0)
         guard descriptor >= 0 else { return }
+        source = path
         if !bytes.isEmpty, unsafe write(descriptor, bytes, bytes.count) != bytes.count { giveUp() }
     }
 
@@ -106,5 +110,16 @@ struct MemoryWatch: ~Copyable {
     private mutating func giveUp() {
         close(descriptor)
         descriptor = -1
+        source = "what is left of memory, looked at every 5 s"
     }
+
+    /// What a watch of this process goes by.
+    static var source: String {
+        MemoryWatch(environment: ProcessInfo.processInfo.environment, memory: SystemMemory()).source
+    }
+}
+
+extension MemoryPressure {
+    /// What tells ``system`` of pressure: the file that systemd or the kernel names, or what is left of memory.
+    package static var systemSource: String { MemoryWatch.source }
 }

@@ -65,3 +65,8 @@ enum CurlLibrary {
         String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
+
+extension CurlTransport {
+    /// The version of the system's libcurl and of what it is built with, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
+    package static func libraryVersion() throws(ImageLoadingError) -> String { try CurlLibrary.open() }
+}

@@ -1,0 +1,184 @@
+import FilmLibrary
+import FoundationEssentials
+import Glibc
+import LazyImages
+
+/// `marquee doctor`: what the program finds where it runs, and what to do about it.
+enum DoctorCommand: Command {
+    static let specification = CommandSpecification(
+        name: "doctor",
+        summary: "look at the terminal, libraries, cache, catalogue and network, and say what is wrong",
+        examples: [
+            ("marquee doctor", "a line for each: ok, warning or problem"),
+            ("marquee doctor --catalogue URL", "also whether that catalogue can be read"),
+            ("marquee doctor --json", "one object, for a report"),
+        ],
+        notes: ["Exit status 1 means that there is a problem; a warning is none."])
+
+    private struct Report: Encodable {
+        let findings: [Finding]
+    }
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let quiet = session.quietly()
+        var findings: [Finding] = []
+        func tell(_ found: [Finding]) {
+            findings += found
+            guard !session.settings.wantsJSON else { return }
+            for finding in found { session.output.line(finding.line) }
+            session.output.flush()
+        }
+        tell(await TerminalCheck.findings(quiet.settings))
+        tell([curl, sqlite(quiet.source)])
+        tell(await CacheCheck.findings(quiet))
+        tell([pressure, network(), proxy(quiet.settings)])
+        tell(await CatalogueCheck.findings(quiet))
+        if session.settings.wantsJSON { session.output.json(Report(findings: findings)) }
+        return findings.contains { $0.level == .problem } ? .someFailed : .done
+    }
+
+    private static var curl: Finding {
+        do {
+            return Finding("libcurl", try CurlTransport.libraryVersion())
+        } catch {
+            return Finding("libcurl", .problem, "\(error)")
+        }
+    }
+
+    /// Only libraries need it.
+    private static func sqlite(_ source: CatalogueSource) -> Finding {
+        do {
+            return Finding("sqlite", "SQLite \(try FilmLibrary.engineVersion())")
+        } catch {
+            let isNeeded = if case .library = source { true } else { false }
+            return Finding("sqlite", isNeeded ? .problem : .warning, "\(error)")
+        }
+    }
+
+    private static var pressure: Finding {
+        Finding("memory", "pressure is told by " + MemoryPressure.systemSource)
+    }
+
+    private static func network() -> Finding {
+        let path = PathMonitor.currentPath()
+        return path.reach == .none
+            ? Finding(
+                "network", .warning, "this machine reaches no other", advice: "connect it, or use --offline")
+            : Finding("network", path.description)
+    }
+
+    private static func proxy(_ settings: Settings) -> Finding {
+        switch settings.transport.proxy {
+        case .url(let text): return Finding("proxy", URL(string: text)?.displayText ?? "as --proxy says")
+        case .environment: return Finding("proxy", "as http_proxy, https_proxy, all_proxy and no_proxy say")
+        case .none:
+            let environment = ProcessInfo.processInfo.environment
+            let names = ["https_proxy", "http_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"]
+            guard let name = names.first(where: { !(environment[$0] ?? "").isEmpty }) else {
+                return Finding("proxy", "none")
+            }
+            return Finding(
+                "proxy", .warning, "none, though \(name) names one", advice: "use --proxy env if it is needed"
+            )
+        }
+    }
+}
+
+/// The disk cache.
+private enum CacheCheck {
+    static func findings(_ session: Session) async -> [Finding] {
+        guard let disk = session.disk else {
+            return [Finding("cache", .warning, "nothing is kept on disk (--no-disk-cache)")]
+        }
+        let report = await disk.forEachEntry { _ in }
+        if let fault = disk.counters.lastFault ?? fault(ofWritingTo: disk.path) {
+            return [Finding("cache", .problem, fault, advice: "choose another folder with --cache-dir")]
+        }
+        let used =
+            "\(report.entries) entries, \(ByteCount.text(report.bytes)) of at most \(ByteCount.text(disk.limit))"
+        let folder = Finding("cache", "\(disk.path): \(used)")
+        guard let free = freeBytes(disk.path) else { return [folder] }
+        let wanted = max(0, disk.limit - report.bytes)
+        let text = "\(ByteCount.text(free)) are free where the cache is"
+        return [
+            folder,
+            free >= wanted
+                ? Finding("room", text)
+                : Finding(
+                    "room", .warning, text + ", and it may want \(ByteCount.text(wanted)) more",
+                    advice: "make room, or set a lower --cache-size"),
+        ]
+    }
+
+    /// Why nothing can be stored there; nil where something can.
+    private static func fault(ofWritingTo folder: String) -> String? {
+        let probe = URL(filePath: folder).appending(path: ".marquee-doctor-\(getpid())")
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data([0]).write(to: probe)
+            try FileManager.default.removeItem(at: probe)
+            return nil
+        } catch {
+            return "\(folder): nothing can be written there"
+        }
+    }
+
+    /// What this user may still write there; nil where the system does not say.
+    private static func freeBytes(_ path: String) -> Int? {
+        var status = statvfs()
+        guard unsafe statvfs(path, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+}
+
+/// The catalogue, and the credentials of servers.
+private enum CatalogueCheck {
+    static func findings(_ session: Session) async -> [Finding] {
+        [await catalogue(session)] + (await credentials(session))
+    }
+
+    private static func catalogue(_ session: Session) async -> Finding {
+        do {
+            let films = try await session.catalogue().catalogue
+            let text = "\(session.source.name): \(films.movies.count) films"
+            guard films.problems.isEmpty else {
+                return Finding(
+                    "catalogue", .warning, "\(text), and \(films.problems.count) that are left out",
+                    advice: "marquee list -v names them")
+            }
+            return Finding("catalogue", text)
+        } catch {
+            return Finding("catalogue", .problem, ImageLoadingError.advised(error))
+        }
+    }
+
+    /// Asks each server that there are credentials for.
+    private static func credentials(_ session: Session) async -> [Finding] {
+        guard let named = session.settings.downloads.authenticator as? NamedCredentials else { return [] }
+        let opened = session.makeAnswerLoader()
+        var findings: [Finding] = []
+        for host in named.hosts { findings.append(await credential(of: host, opened.loader, session)) }
+        await opened.close()
+        return findings
+    }
+
+    private static func credential(of host: String, _ loader: FileLoader, _ session: Session) async -> Finding
+    {
+        let name = host.prefix { $0 != ":" }
+        let isPlain =
+            ["localhost", "127.0.0.1"].contains(name)
+            || session.arguments.values("insecure-http").contains(String(name))
+        do throws(ImageLoadingError) {
+            let request = try session.request(
+                for: "\(isPlain ? "http" : "https")://\(host)/", relativeTo: nil)
+            let status = try await loader.file(for: request).head?.status ?? 200
+            return status == 401 || status == 403
+                ? Finding(
+                    "credentials", .problem, "\(host) answers \(status) to them",
+                    advice: "look at the user, the password or the token")
+                : Finding("credentials", "\(host) takes them, or asks for none on its first page")
+        } catch {
+            return Finding("credentials", .warning, "whether \(host) takes them is unknown: \(error.advised)")
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import TerminalGraphics
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import marquee
+
+@Suite("marquee doctor", .ownThread, .timeLimit(.minutes(30)))
+struct DoctorTests {
+    private func findings(_ outcome: Program.Outcome) throws -> [String: (
+        level: String, text: String, advice: String?
+    )] {
+        let array = try #require(try JSON.object(outcome.text)["findings"] as? [[String: Any]])
+        return Dictionary(
+            uniqueKeysWithValues: try array.map { finding in
+                let name = try #require(finding["name"] as? String)
+                let text = try #require(finding["text"] as? String)
+                return (name, (try #require(finding["level"] as? String), text, finding["advice"] as? String))
+            })
+    }
+
+    @Test("where all is well it says so of each thing, a line each, and nothing on standard error")
+    func well() async throws {
+        let folder = try TemporaryFolder()
+        let outcome = try await Program.run(["doctor", "--cache-dir", folder.file("cache")])
+        #expect(outcome.status == 0 && outcome.errorText.isEmpty)
+        for name in ["terminal", "libcurl", "sqlite", "cache", "memory", "network", "proxy", "catalogue"] {
+            #expect(
+                outcome.lines.contains { $0.hasPrefix("ok       \(name)") || name == "network" }, "\(name)")
+        }
+    }
+
+    @Test(
+        "a folder that cannot be written, libraries that are missing and no catalogue are problems, in one object"
+    )
+    func problems() async throws {
+        let folder = try TemporaryFolder()
+        try Data().write(to: URL(filePath: folder.file("file")))
+        let outcome = try await Program.run(
+            [
+                "doctor", "--json", "--cache-dir", folder.file("file/cache"), "--catalogue",
+                folder.file("none.json"),
+            ],
+            environment: ["MARQUEE_LIBCURL": "/none/libcurl.so", "MARQUEE_LIBSQLITE": "/none/libsqlite.so"])
+        #expect(outcome.status == 1 && outcome.errorText.isEmpty)
+        let findings = try findings(outcome)
+        for name in ["libcurl", "cache", "catalogue"] {
+            #expect(findings[name]?.level == "problem", "\(name)")
+        }
+        // Only a library needs it.
+        #expect(findings["sqlite"]?.level == "warning")
+        #expect(findings["cache"]?.advice?.contains("--cache-dir") == true)
+    }
+
+    @Test("credentials that a server refuses are a problem, those it takes are not")
+    func credentials() async throws {
+        let origin = try ScriptedOrigin { _ in
+            [
+                .forever([
+                    .respond { head, _ in
+                        let isKnown = head.lowercased().contains(
+                            "authorization: basic \(Data("a:b".utf8).base64EncodedString())".lowercased())
+                        return isKnown
+                            ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+                            : "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n"
+                    }
+                ])
+            ]
+        }
+        let folder = try TemporaryFolder()
+        for (password, level, status) in [("b", "ok", Int32(0)), ("c", "problem", 1)] {
+            let outcome = try await Program.run(
+                ["doctor", "--json", "--cache-dir", folder.file("cache")],
+                environment: ["MARQUEE_CREDENTIALS": "127.0.0.1:\(origin.port) a:\(password)"])
+            #expect(try findings(outcome)["credentials"]?.level == level)
+            #expect(outcome.status == status)
+            #expect(!outcome.text.contains("a:\(password)"))
+        }
+    }
+
+    @Test("what the terminal says becomes how pictures are drawn, and tmux's missing line is named")
+    func terminal() throws {
+        let settings = try Settings(
+            Arguments(["doctor"], commands: [DoctorCommand.specification]), environment: [:])
+        var kitty = TerminalAnswers()
+        for answer in [
+            "\u{1B}P>|kitty(0.41.1)\u{1B}\\", "\u{1B}_Gi=31;OK\u{1B}\\", "\u{1B}[6;17;8t", "\u{1B}[?62c",
+        ] {
+            kitty.take(Array(answer.utf8))
+        }
+        let texts = TerminalCheck.findings(kitty, settings, isInTmux: false).map(\.text)
+        #expect(texts == ["kitty 0.41.1", "in pixels, by kitty, cells of 8x17 pixels", "24 bits"])
+        let tmux = TerminalCheck.findings(TerminalAnswers(isInTmux: true), settings, isInTmux: true)
+        #expect(tmux.last?.advice == "put this into ~/.tmux.conf: set -g allow-passthrough on")
+        #expect(TerminalCheck.findings(TerminalAnswers(), settings, isInTmux: false)[0].level == .warning)
+    }
+}
