@@ -8,6 +8,10 @@ public struct JPEGDecoder: ImageDecoding {
     public let formats: Set<ImageFormat> = [.jpeg]
 
     /// Decodes a JPEG to fit; see `decode(_:sizing:limits:)`.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - target: the box that the picture is to fit into; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
@@ -22,6 +26,10 @@ public struct JPEGDecoder: ImageDecoding {
     ///
     /// Throws `tooLarge` before there is room for samples, `truncated` when the file ends ahead of its first scan,
     /// `corrupt`, and `unsupported` for arithmetic coding, lossless, hierarchical and 12-bit files.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode wanted; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {

@@ -103,6 +103,7 @@ public actor ImageListModel {
     // MARK: What the rows show
 
     /// What the rows with this request show now, whatever the request's priority.
+    /// - Parameter request: the request of the rows.
     public nonisolated func state(of request: ImageRequest) -> RowState { board.state(of: LoadKey(request)) }
 
     /// How many images are in each state now.
@@ -117,14 +118,17 @@ public actor ImageListModel {
     public var isDecelerating: Bool { window.isDecelerating }
 
     /// Makes these rows visible. Rows outside the list are cut off.
-    /// - Parameter focus: the row that a person looks at. It loads first, then the visible rows from there outwards. Default,
-    ///   and where it is not visible: from the middle.
+    /// - Parameters:
+    ///   - rows: the visible rows, counted from 0.
+    ///   - focus: the row that a person looks at. It loads first, then the visible rows from there outwards. Default,
+    ///     and where it is not visible: from the middle.
     public func setVisible(_ rows: Range<Int>, focus: Int? = nil) { handle(.showed(rows, focus: focus)) }
 
     /// The list is dragged: nothing new starts. Ends a deceleration.
     public func willBeginDragging() { handle(.scrolling(isDragging: true, isDecelerating: false)) }
 
     /// The person lets go of the list. It rests, or decelerates until `didEndDecelerating`.
+    /// - Parameter willDecelerate: whether the list still moves.
     public func didEndDragging(willDecelerate: Bool) {
         handle(.scrolling(isDragging: false, isDecelerating: willDecelerate))
     }
@@ -137,12 +141,17 @@ public actor ImageListModel {
     /// Replaces the rows. A request that both lists have keeps its load and its image.
     /// - Parameters:
     ///   - rows: the request of each row; nil for a row without an image.
-    ///   - visible: the visible rows. Default: the same as before, as far as the list has them. `focus`: see `setVisible`.
+    ///   - visible: the visible rows. Default: the same as before, as far as the list has them.
+    ///   - focus: the row that a person looks at: see ``setVisible(_:focus:)``.
     public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil, focus: Int? = nil) {
         setRows(ListRows(rows), visible: visible, focus: focus)
     }
 
     /// As above, for a list whose requests are made when they are first read.
+    /// - Parameters:
+    ///   - rows: the new rows.
+    ///   - visible: the visible rows. Default: the same as before, as far as the list has them.
+    ///   - focus: the row that a person looks at: see ``setVisible(_:focus:)``.
     public func setRows(_ rows: ListRows, visible: Range<Int>? = nil, focus: Int? = nil) {
         requests = rows
         handle(rows.replacing(visible: visible ?? window.span.visible, focus: focus))
@@ -150,6 +159,7 @@ public actor ImageListModel {
 
     /// Tries a failed request again: at once if a row with it is visible and the list rests. The load asks the network,
     /// even if the failure is remembered or the host is left alone because it failed.
+    /// - Parameter request: the request of the rows; its priority does not matter.
     public func retry(_ request: ImageRequest) {
         let key = LoadKey(request)
         if case .failed = window.status(of: key) { insisted.insert(key) }

@@ -61,6 +61,7 @@ public struct RowUpdates: AsyncSequence, Sendable {
         }
 
         /// The next update, once there is one.
+        /// - Parameter actor: where the caller runs.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async -> RowUpdate? {

@@ -29,7 +29,9 @@ public final class ImageTask: Sendable {
     }
 
     /// A task for a loader of the caller's own.
-    /// - Parameter work: loads the image. It is cancelled when the task is.
+    /// - Parameters:
+    ///   - request: what to load.
+    ///   - work: loads the image. It is cancelled when the task is.
     public convenience init(
         _ request: ImageRequest,
         work: @escaping @Sendable (ImageRequest) async throws(ImageLoadingError) -> LoadedImage

@@ -180,6 +180,7 @@ public final class LoadGroup: Sendable {
     public func wait() { callbacks.wait() }
 
     /// Calls `body` on the group's queue when every load that was enqueued so far has called back.
+    /// - Parameter body: runs once.
     public func whenDone(_ body: @escaping @Sendable () -> Void) {
         callbacks.notify(queue: queue) { body() }
     }
@@ -192,6 +193,10 @@ public final class LoadGroup: Sendable {
 
 extension ImageLoader {
     /// Loads an image and calls back on the group's queue. Returns at once.
+    /// - Parameters:
+    ///   - request: what to load.
+    ///   - group: bounds the load, and has the queue.
+    ///   - completion: gets the image or the error.
     public func enqueue(
         _ request: ImageRequest, group: LoadGroup, completion: @escaping LoadGroup.Completion
     ) {
@@ -201,6 +206,7 @@ extension ImageLoader {
     /// Blocks the thread until the image is there: for scripts, and for programs with threads of their own.
     ///
     /// Not inside a task, whose thread others need: a debug build traps there. `image(for:)` waits without a thread.
+    /// - Parameter request: what to load.
     /// - Throws: whatever stands between the URL and its image.
     public func waitForImage(_ request: ImageRequest) throws(ImageLoadingError) -> LoadedImage {
         assert(

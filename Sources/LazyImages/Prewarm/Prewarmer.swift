@@ -89,7 +89,9 @@ public final class Prewarmer: Sendable {
     private let state = Lock(State())
 
     /// A prewarmer that fills `loader`'s disk tier, and its memory for files, if it has one.
-    /// - Parameter concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
+    /// - Parameters:
+    ///   - loader: the loader to fill.
+    ///   - concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
     public init(_ loader: FileLoader, concurrency: Int = 32) {
         files = loader
         images = nil
@@ -98,8 +100,9 @@ public final class Prewarmer: Sendable {
 
     /// A prewarmer that fills `loader`'s tiers.
     /// - Parameters:
-    ///   - destination: where the images are kept. Default: memory. More than memory has room for push each other
-    ///     out of it.
+    ///   - loader: the loader to fill.
+    ///   - destination: where the images are kept. Default: memory. More than memory has room for push each other out
+    ///     of it.
     ///   - concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
     public init(_ loader: ImageLoader, destination: Destination = .memory, concurrency: Int = 32) {
         files = loader.files
@@ -172,8 +175,9 @@ public final class Prewarmer: Sendable {
     /// Works through `requests` in order and reports each as soon as it is done, one at a time. Returns when everything
     /// fetched is on disk. Cancelling the calling task stops what runs and begins nothing more. Runs where its caller does.
     /// - Parameters:
-    ///   - priority: how urgent the transfers are, whatever the requests say. Default `.low`: below what is loaded to be
-    ///     looked at.
+    ///   - requests: what to load, the first one first.
+    ///   - priority: how urgent the transfers are, whatever the requests say. Default `.low`: below what is loaded to
+    ///     be looked at.
     ///   - report: is told what became of each image, on the caller's actor; of one that was given up, nothing.
     @discardableResult
     public nonisolated(nonsending) func run(

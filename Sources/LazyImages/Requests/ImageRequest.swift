@@ -113,6 +113,7 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// A request for `url`.
     /// - Parameters:
+    ///   - url: where the image is: https, http, file or data.
     ///   - id: a name for an image whose address changes, such as a signed URL: cache entries and transfers go by it in
     ///     place of the URL. It names one image, whoever asks for it, for as long as anything is cached. Default: none.
     ///   - targetSize: the pixels that are wanted; nil for the image's own size.
@@ -136,8 +137,19 @@ public struct ImageRequest: Sendable, Hashable {
         self.init(subject, targetSize, contentMode, priority, cachePolicy)
     }
 
-    /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read. The other parameters are
-    /// those of `init(url:)`.
+    /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read.
+    /// - Parameters:
+    ///   - text: the URL, as a person types it.
+    ///   - base: what a relative URL begins from; nil for none.
+    ///   - id: a name for an image whose address changes; nil for none.
+    ///   - targetSize: the pixels that are wanted; nil for the image's own size.
+    ///   - contentMode: how an image of another shape is made to that size.
+    ///   - priority: how urgent it is.
+    ///   - cachePolicy: whether the caches or the network answer.
+    ///   - fields: header fields to send beside the library's own.
+    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal; nil for any.
+    ///   - variant: a word of the caller's own that separates cache entries.
+    ///   - ignored: items of the query that the cache key leaves out.
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
         _ text: String, relativeTo base: URL? = nil, id: String? = nil, targetSize: ImageSize? = nil,
@@ -160,6 +172,11 @@ public struct ImageRequest: Sendable, Hashable {
     /// `ImageLoadingError`; one of those that a transfer is tried again for has the closure called again.
     /// - Parameters:
     ///   - id: names the image, as in the other initialisers. Another image needs another id.
+    ///   - targetSize: the pixels that are wanted; nil for the image's own size.
+    ///   - contentMode: how an image of another shape is made to that size.
+    ///   - priority: how urgent it is.
+    ///   - cachePolicy: whether the caches or the closure answer.
+    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal; nil for any.
     ///   - data: gives the bytes of the image's file, as `[UInt8]` or `Data`.
     public init<Bytes: Sequence<UInt8> & Sendable>(
         id: String, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,

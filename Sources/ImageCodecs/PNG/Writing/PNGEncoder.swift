@@ -15,9 +15,11 @@ public struct PNGEncoder: Sendable {
     public var colours: Colours
 
     /// Makes an encoder; it keeps no state.
+    /// - Parameter colours: how colours are stored. Default: `rgba`.
     public init(colours: Colours = .rgba) { self.colours = colours }
 
     /// The bytes of a PNG file of the bitmap. Runs for milliseconds on the caller's thread.
+    /// - Parameter bitmap: the picture.
     public func encode(_ bitmap: Bitmap) -> [UInt8] {
         var file = PNGSignature.magic.bytes
         switch colours {

@@ -92,6 +92,7 @@ public final class DiskCache: Sendable {
     }
 
     /// What there is for a key, verified, or nil. Blocks for one read of the file: call it where that is allowed.
+    /// - Parameter key: the entry's key.
     public func entry(for key: CacheKey) -> Entry? {
         if let staged = state.withLock({ $0.stagedHit(key) }) {
             return Entry(metadata: staged.metadata, body: ImageBytes(staged.body), expiry: staged.expiry)
@@ -103,16 +104,19 @@ public final class DiskCache: Sendable {
     }
 
     /// What there is for a key, verified, or nil. Reads on a thread of the cache's own.
+    /// - Parameter key: the entry's key.
     public func entry(for key: CacheKey) async -> Entry? {
         await run(on: readers, orElse: nil) { [self] in entry(for: key) }
     }
 
     /// Whether there seems to be an entry for the key: looks at the header of its file and not at the checksum, counts
     /// nothing and touches nothing. Blocks for one small read.
+    /// - Parameter key: the entry's key.
     public func contains(_ key: CacheKey) -> Bool { bodyLength(for: key) != nil }
 
     /// How many bytes the body for a key seems to have, as `contains` looks; nil if there is no entry, and 0 where all
     /// that is known of a picture is that there is none.
+    /// - Parameter key: the entry's key.
     public func bodyLength(for key: CacheKey) -> Int? {
         if let staged = state.withLock({ $0.staging[key] }) { return staged.body.count }
         guard let folder = currentFolder() else { return nil }

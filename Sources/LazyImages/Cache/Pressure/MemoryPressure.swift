@@ -50,6 +50,7 @@ public final class MemoryPressure: AsyncSequence, Sendable {
     public var level: Level { state.withLock { $0.level } }
 
     /// Tells every reader that the level is now this one, unless it was already.
+    /// - Parameter level: how short memory is now.
     public func report(_ level: Level) {
         let readers = state.withLock { state -> [AsyncStream<Level>.Continuation] in
             guard level != state.level else { return [] }
