@@ -27,7 +27,7 @@ public struct DecodingLimits: Sendable, Hashable {
     /// The limits used where a caller names none.
     public static let standard = DecodingLimits()
 
-    /// Throws `tooLarge` for a file of more than `inputBytes`.
+    /// Throws `tooLarge` for a file of more than ``inputBytes``.
     /// - Parameter count: the length of the file.
     public func check(inputBytes count: Int) throws(ImageDecodingError) {
         guard count <= inputBytes else { throw .tooLarge(.inputBytes, value: count, maximum: inputBytes) }
@@ -37,7 +37,7 @@ public struct DecodingLimits: Sendable, Hashable {
     /// averaging can hold.
     private static let longestSide = 65_535
 
-    /// Throws `tooLarge` for a picture of more than `side` or `pixels`.
+    /// Throws `tooLarge` for a picture of more than ``side`` or ``pixels``.
     /// - Parameter size: the size in the file's header.
     public func check(_ size: ImageSize) throws(ImageDecodingError) {
         let longer = max(size.width, size.height)

@@ -23,8 +23,8 @@ public struct ImageDecoders: Sendable {
         return types
     }
 
-    /// The format of the file that begins with `bytes`: a decoder's, else one that `ImageFormat` names though nothing here
-    /// decodes it; nil for others.
+    /// The format of the file that begins with `bytes`: a decoder's, else one that ``ImageFormat`` names though nothing
+    /// here decodes it; nil for others.
     /// - Parameter bytes: the beginning of a file.
     public func format(of bytes: Span<UInt8>) -> ImageFormat? {
         for decoder in decoders {

@@ -1,8 +1,8 @@
-/// A decoder of one or more formats: the seam through which a program adds its own. What it names in `formats` is asked for
-/// of servers, what it recognises is taken for an image, cached and decoded here.
+/// A decoder of one or more formats: the seam through which a program adds its own. What it names in ``formats`` is
+/// asked for of servers, what it recognises is taken for an image, cached and decoded here.
 ///
-/// A decoder of formats that `ImageFormat` names needs `formats` and `decode` alone. One of another format has to recognise
-/// it and to read its header.
+/// A decoder of formats that ``ImageFormat`` names needs ``formats`` and `decode` alone. One of another format has to
+/// recognise it and to read its header.
 ///
 /// Decoders keep no state. They are called from any thread, may take milliseconds, and must neither trap nor run
 /// without bound on any bytes.
@@ -10,8 +10,8 @@ public protocol ImageDecoding: Sendable {
     /// The formats that are decoded here.
     var formats: Set<ImageFormat> { get }
 
-    /// The format of the file that begins with `bytes`; nil if it is none of `formats`. Called for every file until a decoder
-    /// recognises it: it should look at the first bytes only.
+    /// The format of the file that begins with `bytes`; nil if it is none of ``formats``. Called for every file until a
+    /// decoder recognises it: it should look at the first bytes only.
     /// - Parameter bytes: the beginning of a file.
     func format(of bytes: Span<UInt8>) -> ImageFormat?
 
@@ -50,14 +50,14 @@ public protocol ImageDecoding: Sendable {
 }
 
 extension ImageDecoding {
-    /// The format by `ImageFormat(detecting:)`, if it is one of `formats`.
+    /// The format by `ImageFormat(detecting:)`, if it is one of ``formats``.
     /// - Parameter bytes: the beginning of a file.
     public func format(of bytes: Span<UInt8>) -> ImageFormat? {
         guard let format = ImageFormat(detecting: bytes), formats.contains(format) else { return nil }
         return format
     }
 
-    /// Reads the header with `ImageHeader(parsing:)`, which knows the formats that `ImageFormat` names.
+    /// Reads the header with `ImageHeader(parsing:)`, which knows the formats that ``ImageFormat`` names.
     /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
         try ImageHeader(parsing: bytes)

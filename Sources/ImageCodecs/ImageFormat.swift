@@ -1,6 +1,6 @@
 /// A format of image files. Formats are told apart by the first bytes; a file's name or media type is never asked.
 ///
-/// A program adds a format with an `ImageDecoding` of its own that recognises it:
+/// A program adds a format with an ``ImageDecoding`` of its own that recognises it:
 ///
 ///     extension ImageFormat {
 ///         static let ppm = ImageFormat("ppm", mediaType: "image/x-portable-pixmap")

@@ -15,8 +15,8 @@ public struct ImageHeader: Sendable, Hashable {
         self.size = size
     }
 
-    /// Reads the header of a file in one of the formats that `ImageFormat` names, or of its beginning if that holds the
-    /// header. `ImageDecoders.header(of:)` reads those of a program's own formats too.
+    /// Reads the header of a file in one of the formats that ``ImageFormat`` names, or of its beginning if that holds
+    /// the header. `ImageDecoders.header(of:)` reads those of a program's own formats too.
     ///
     /// Throws `unrecognised` for bytes of no known format, `truncated` when they end before the size, and
     /// `corrupt` for a size that is nought or nowhere.

@@ -37,7 +37,7 @@ public struct JPEGPreviews: Sendable {
     /// Takes the next bytes of the file, and reads what is whole by now; true where that has made the picture better. Bytes
     /// behind the end of the image are passed over.
     ///
-    /// Throws as `JPEGDecoder` does, but for `truncated`; after that no more can be appended.
+    /// Throws as ``JPEGDecoder`` does, but for `truncated`; after that no more can be appended.
     /// - Parameter piece: the bytes that follow those before.
     public mutating func append(_ piece: [UInt8]) throws(ImageDecodingError) -> Bool {
         guard !isComplete else { return false }

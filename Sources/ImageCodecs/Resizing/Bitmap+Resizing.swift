@@ -16,8 +16,8 @@ extension Bitmap {
         return averager.finish(isComplete: isComplete)
     }
 
-    /// The picture at another size, sharper than `resized(to:)` makes it: by Lanczos' kernel of three lobes, of the stored
-    /// values, without linearising them; translucent pixels count by their alpha. Both sides must be positive.
+    /// The picture at another size, sharper than ``resized(to:)`` makes it: by Lanczos' kernel of three lobes, of the
+    /// stored values, without linearising them; translucent pixels count by their alpha. Both sides must be positive.
     /// - Parameter size: the size wanted, in pixels.
     public func resampled(to size: ImageSize) -> Bitmap { resampled(to: PictureLayout(whole: size)) }
 

@@ -1,4 +1,4 @@
-/// The one seam to the network. `CurlTransport` is the real one; tests and other programs put their own behind it.
+/// The one seam to the network. ``CurlTransport`` is the real one; tests and other programs put their own behind it.
 public protocol Transport: Sendable {
     /// Performs one request and returns the head of its answer once the whole body has gone to `receiver`, or `receiver`
     /// has had enough. Never follows a redirect. Cancelling the calling task frees the connection at once and

@@ -1,4 +1,4 @@
-/// The state of a list in numbers of images: rows that share an image count once, except in `visible`.
+/// The state of a list in numbers of images: rows that share an image count once, except in ``visible``.
 public struct ImageListCounters: Sendable, Hashable {
     /// Visible rows, with or without an image.
     public var visible = 0
@@ -29,8 +29,8 @@ public struct ImageListCounters: Sendable, Hashable {
 /// While the list is dragged or decelerates no load starts, but images from the memory cache are shown at once. When the
 /// list rests, all visible rows load, those nearest the focus first. `ScrollWindow` decides; this actor performs.
 ///
-/// `state(of:)`, `counters` and `updates` can be read from any thread without waiting. The model keeps the images of
-/// visible rows and of the page ahead, and no others. When it is released, its loads are cancelled.
+/// ``state(of:)``, ``counters`` and ``updates`` can be read from any thread without waiting. The model keeps the images
+/// of visible rows and of the page ahead, and no others. When it is released, its loads are cancelled.
 public actor ImageListModel {
     private struct Load {
         let request: ImageRequest
@@ -127,7 +127,7 @@ public actor ImageListModel {
     /// The list is dragged: nothing new starts. Ends a deceleration.
     public func willBeginDragging() { handle(.scrolling(isDragging: true, isDecelerating: false)) }
 
-    /// The person lets go of the list. It rests, or decelerates until `didEndDecelerating`.
+    /// The person lets go of the list. It rests, or decelerates until ``didEndDecelerating()``.
     /// - Parameter willDecelerate: whether the list still moves.
     public func didEndDragging(willDecelerate: Bool) {
         handle(.scrolling(isDragging: false, isDecelerating: willDecelerate))
@@ -167,7 +167,7 @@ public actor ImageListModel {
     }
 
     /// Tries every failed request again: those of visible rows at once, the others when their rows come back on the screen.
-    /// The loads ask the network, as in `retry`.
+    /// The loads ask the network, as in ``retry(_:)``.
     public func retryFailed() {
         insisted.formUnion(failedKeys)
         handle(.retryAll)

@@ -4,7 +4,8 @@ import ImageCodecs
 import SystemSupport
 
 /// Loads the files of images, undecoded: from memory where it keeps them, else from disk, else over the network, where
-/// callers that want the same share one transfer. `ImageLoader` stands on it; programs that want bytes use it directly.
+/// callers that want the same share one transfer. ``ImageLoader`` stands on it; programs that want bytes use it
+/// directly.
 ///
 /// It keeps to HTTP's rules for a private cache (RFC 9111), unless a request's `cachePolicy` says otherwise: what is
 /// fresh is given without asking; what is stale is revalidated, or given while it is revalidated (RFC 5861), or given
@@ -32,7 +33,7 @@ public final class FileLoader: Sendable {
     /// A loader with its own downloader.
     /// - Parameters:
     ///   - memory: where to keep files in memory, at the cost of their bytes. Default: up to 64 MiB.
-    ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
+    ///   - disk: the disk tier, nil for none. Default: the user's, in ``DiskCache/standardFolder``.
     ///   - configuration: limits of the downloads.
     ///   - decoders: what is asked for and recognised. Default: the configuration's, JPEG and PNG.
     ///   - transport: the network. Default: libcurl.
@@ -144,7 +145,7 @@ public final class FileLoader: Sendable {
     }
 
     /// Keeps bytes of the caller's own in memory and on disk, in the place of what was there, so that later loads of the
-    /// request find them. They do not grow old: the server is asked again only after `remove`, or with `.reload`.
+    /// request find them. They do not grow old: the server is asked again only after ``remove(_:)``, or with `.reload`.
     ///
     /// Loads under way go on, and their callers get what they asked for, but nothing of it takes the place of the bytes.
     /// A `file:` or `data:` URL is read all the same, once memory has let go of the bytes.

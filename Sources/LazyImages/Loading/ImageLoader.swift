@@ -34,8 +34,8 @@ public final class ImageLoader: Sendable {
 
     /// A loader with a downloader of its own.
     /// - Parameters:
-    ///   - memory: the memory tier. Default: up to `MemoryLimit.standard` bytes of pixels.
-    ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
+    ///   - memory: the memory tier. Default: up to ``MemoryLimit/standard`` bytes of pixels.
+    ///   - disk: the disk tier, nil for none. Default: the user's, in ``DiskCache/standardFolder``.
     ///   - configuration: limits of the downloads.
     ///   - decoders: what is asked for, recognised and decoded, and by what. Default: the configuration's, JPEG and PNG.
     ///   - decodingLimits: how large images may be.
@@ -108,8 +108,8 @@ public final class ImageLoader: Sendable {
         }
     }
 
-    /// What the memory tier has, at once and however old: for what shows pictures, `image(for:)` sees to their freshness.
-    /// Counts a hit, but no miss: the load that follows counts that.
+    /// What the memory tier has, at once and however old: for what shows pictures, ``image(for:)`` sees to their
+    /// freshness. Counts a hit, but no miss: the load that follows counts that.
     /// - Parameter request: what to load.
     public func cachedImage(for request: ImageRequest) -> LoadedImage? {
         memory.value(for: request.imageKey, countsMiss: false)
@@ -148,7 +148,7 @@ public final class ImageLoader: Sendable {
         forgetImages(of: request)
     }
 
-    /// Removes what memory and disk have of a URL that was written to: see `FileLoader.invalidate`.
+    /// Removes what memory and disk have of a URL that was written to: see ``FileLoader/invalidate(_:fields:)``.
     /// - Parameters:
     ///   - url: the address that was written to.
     ///   - fields: those of the request that wrote. Default: none.
@@ -160,8 +160,8 @@ public final class ImageLoader: Sendable {
     }
 
     /// Keeps bytes of the caller's own as the image's file, in the place of what was there, so that later loads of the
-    /// request find them, at every size. They do not grow old: the server is asked again only after `remove`, or with
-    /// `.reload`. They are decoded when they are asked for.
+    /// request find them, at every size. They do not grow old: the server is asked again only after ``remove(_:)``, or
+    /// with `.reload`. They are decoded when they are asked for.
     ///
     /// Without a disk tier they stay only as long as memory has room for the file: 16 MiB for all files. Loads under way go
     /// on, and their callers get what they asked for, but nothing of it takes the place of the bytes.

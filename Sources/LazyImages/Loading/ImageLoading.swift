@@ -1,4 +1,4 @@
-/// Loads images for a list. `ImageLoader` is the real one; its methods of the same names say more.
+/// Loads images for a list. ``ImageLoader`` is the real one; its methods of the same names say more.
 public protocol ImageLoading: Sendable {
     /// What memory has, at once.
     /// - Parameter request: what to load.

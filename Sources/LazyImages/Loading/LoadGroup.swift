@@ -8,7 +8,7 @@ import SystemSupport
 ///     for request in requests { loader.enqueue(request, group: group) { result in show(result) } }
 ///     group.wait()                                // or group.whenDone { ... }, or await group.done()
 ///
-/// Safe for concurrent use from any thread or actor. A group that is let go of goes on; `cancelAll()` ends it.
+/// Safe for concurrent use from any thread or actor. A group that is let go of goes on; ``cancelAll()`` ends it.
 public final class LoadGroup: Sendable {
     /// What a load calls back with: the image, or whatever stands between the URL and it.
     public typealias Completion = @Sendable (Result<LoadedImage, ImageLoadingError>) -> Void
@@ -176,7 +176,7 @@ public final class LoadGroup: Sendable {
     }
 
     /// Blocks the thread until every load that was enqueued so far has called back. Not on the queue of the callbacks, and
-    /// not inside a task: see `done()`.
+    /// not inside a task: see ``done()``.
     public func wait() { callbacks.wait() }
 
     /// Calls `body` on the group's queue when every load that was enqueued so far has called back.
@@ -205,7 +205,7 @@ extension ImageLoader {
 
     /// Blocks the thread until the image is there: for scripts, and for programs with threads of their own.
     ///
-    /// Not inside a task, whose thread others need: a debug build traps there. `image(for:)` waits without a thread.
+    /// Not inside a task, whose thread others need: a debug build traps there. ``image(for:)`` waits without a thread.
     /// - Parameter request: what to load.
     /// - Throws: whatever stands between the URL and its image.
     public func waitForImage(_ request: ImageRequest) throws(ImageLoadingError) -> LoadedImage {

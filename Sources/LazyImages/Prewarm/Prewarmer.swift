@@ -7,8 +7,8 @@ import SystemSupport
 ///     let prewarmer = Prewarmer(loader)
 ///     await prewarmer.run(requests)
 ///
-/// It works in the background: its transfers wait for those of a higher priority. `pause()`, `resume()` and `stop()` act on
-/// every run of this prewarmer.
+/// It works in the background: its transfers wait for those of a higher priority. ``pause()``, ``resume()`` and
+/// ``stop()`` act on every run of this prewarmer.
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class Prewarmer: Sendable {
@@ -112,10 +112,10 @@ public final class Prewarmer: Sendable {
 
     // MARK: Control
 
-    /// Begins no image until `resume()`; what runs goes on.
+    /// Begins no image until ``resume()``; what runs goes on.
     public func pause() { state.withLock { if $0.phase == .open { $0.phase = .paused } } }
 
-    /// Goes on after `pause()`.
+    /// Goes on after ``pause()``.
     public func resume() { enter(.open) }
 
     /// Begins no image any more, for good; what runs goes on to its end. What was not begun counts as cancelled.
@@ -123,7 +123,7 @@ public final class Prewarmer: Sendable {
 
     /// Gives up these images in the runs under way, begun or not; later runs may have them. A transfer that others wait for
     /// goes on.
-    /// - Parameter requests: as they were given to `run`; priorities do not matter.
+    /// - Parameter requests: as they were given to ``run(_:priority:report:)``; priorities do not matter.
     public func stop(_ requests: [ImageRequest]) {
         let keys = Set(requests.map(LoadKey.init))
         let tasks = state.withLock { state in

@@ -69,8 +69,8 @@ public struct ImageRequest: Sendable, Hashable {
 
     private let subject: Subject
 
-    /// Where the image is: https, http, file or data. A user's name and password that stood in it are in `fields`. Of a
-    /// request with a closure it is `id:` and its id, for messages.
+    /// Where the image is: https, http, file or data. A user's name and password that stood in it are in ``fields``. Of
+    /// a request with a closure it is `id:` and its id, for messages.
     public var url: URL { subject.url }
     /// The caller's own name for the image, by which all tiers and transfers know it in place of its URL; nil for none.
     public var id: String? { subject.id }
@@ -88,12 +88,13 @@ public struct ImageRequest: Sendable, Hashable {
     /// Whether its host is asked although it is left alone after failures: a person asks for another try.
     var insists = false
 
-    /// The pixels that are wanted, as `contentMode` says; the image is never enlarged. Nil, the default, for its own size.
+    /// The pixels that are wanted, as ``contentMode`` says; the image is never enlarged. Nil, the default, for its own
+    /// size.
     public var targetSize: ImageSize? {
         didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
     }
-    /// How an image of another shape is made to `targetSize`: it fits into it, the default, or fills it and is cropped.
-    /// Means nothing without a `targetSize`.
+    /// How an image of another shape is made to ``targetSize``: it fits into it, the default, or fills it and is
+    /// cropped. Means nothing without a ``targetSize``.
     public var contentMode: ContentMode {
         didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
     }
@@ -167,9 +168,9 @@ public struct ImageRequest: Sendable, Hashable {
     ///
     /// The closure is called in place of a transfer: when no tier has the bytes, or with `.reload`; in its turn by
     /// priority, once however many callers wait, on no particular actor. It is cancelled when the last of them leaves.
-    /// What it gives is limited to `ImageDownloader.Configuration.maximumBytes`, checked to be an image, and kept in memory
-    /// and on disk under `id`, where it does not grow old. What it throws becomes `.dataFailed`, unless it is an
-    /// `ImageLoadingError`; one of those that a transfer is tried again for has the closure called again.
+    /// What it gives is limited to ``ImageDownloader/Configuration/maximumBytes``, checked to be an image, and kept in
+    /// memory and on disk under `id`, where it does not grow old. What it throws becomes `.dataFailed`, unless it is an
+    /// ``ImageLoadingError``; one of those that a transfer is tried again for has the closure called again.
     /// - Parameters:
     ///   - id: names the image, as in the other initialisers. Another image needs another id.
     ///   - targetSize: the pixels that are wanted; nil for the image's own size.

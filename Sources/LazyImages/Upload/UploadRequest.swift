@@ -9,7 +9,7 @@ public struct UploadRequest: Sendable {
     /// The most bytes that are kept of an answer's body, unless a request says otherwise: 16 MiB.
     public static let standardAnswerLimit = 16 * 1024 * 1024
 
-    /// Where it goes: https or http. A user's name and password that stood in it are in `fields`.
+    /// Where it goes: https or http. A user's name and password that stood in it are in ``fields``.
     public let url: URL
     /// What is asked for.
     public let method: HTTPMethod

@@ -3,7 +3,7 @@ import HTTPSemantics
 import Synchronization
 import SystemSupport
 
-/// Sends requests that write, beside an `ImageDownloader` and with its configuration: the same transport security,
+/// Sends requests that write, beside an ``ImageDownloader`` and with its configuration: the same transport security,
 /// authentication, limits, timeouts and pauses.
 ///
 ///     let uploader = Uploader(loader)

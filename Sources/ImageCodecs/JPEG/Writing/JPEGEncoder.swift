@@ -31,7 +31,7 @@ public struct JPEGEncoder: Sendable {
     /// caller's thread.
     ///
     /// - Parameter bitmap: the picture.
-    /// - Throws: `ImageEncodingError` for a bitmap that is not opaque, and for one with a side above `longestSide`.
+    /// - Throws: ``ImageEncodingError`` for a bitmap that is not opaque, and for one with a side above ``longestSide``.
     public func encode(_ bitmap: Bitmap) throws(ImageEncodingError) -> [UInt8] {
         let layout: JPEGSamples.Layout =
             bitmap.isGrey ? .grey : subsampling == .quarter ? .quarter : .full

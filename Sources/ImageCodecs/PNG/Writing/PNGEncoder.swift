@@ -4,7 +4,7 @@ public struct PNGEncoder: Sendable {
     public enum Colours: Sendable, Hashable, CaseIterable {
         /// Three bytes a pixel; alpha is left out.
         case rgb
-        /// Four bytes a pixel, as a `Bitmap` has them.
+        /// Four bytes a pixel, as a ``Bitmap`` has them.
         case rgba
         /// One byte a pixel: at most 256 colours, the picture's own where it has no more, else the means of as many
         /// groups of similar ones. Of alpha only whether it is above 127 is kept then.

@@ -16,7 +16,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     private let now: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - limit: the most bytes the values may cost together. Default: what `MemoryLimit.standard` says.
+    ///   - limit: the most bytes the values may cost together. Default: what ``MemoryLimit/standard`` says.
     ///   - entryLimit: the most bytes one value may cost. Default: the limit.
     ///   - timeToLive: after what time a value is none any more. Default: never.
     ///   - clock: what the time to live is measured by.
@@ -82,7 +82,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// - Parameter key: the key, with or without a value.
     public func pin(_ key: CacheKey) { store.withLock { $0.pin(key.digest) } }
 
-    /// Undoes one `pin`.
+    /// Undoes one ``pin(_:)``.
     /// - Parameter key: the key that was pinned.
     public func unpin(_ key: CacheKey) { store.withLock { $0.unpin(key.digest) } }
 

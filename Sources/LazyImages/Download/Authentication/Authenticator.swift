@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
-/// Answers what a server asks of whom it lets in. A program gives one in `ImageDownloader.Configuration`; it is asked once
-/// per origin and realm, however many requests wait for the answer.
+/// Answers what a server asks of whom it lets in. A program gives one in ``ImageDownloader/Configuration``; it is asked
+/// once per origin and realm, however many requests wait for the answer.
 public protocol Authenticator: Sendable {
     /// The credential for a challenge, or nil: then the answer with the challenge is an error, `httpStatus` 401.
     ///

@@ -25,7 +25,7 @@ public final class CurlTransport: Transport {
         /// Where to connect instead, for hosts that the name service does not know: `sample.localhost:80` to
         /// `127.0.0.1:49152`. The request itself keeps its own host name. Default none.
         public var connectTo: [String: String]
-        /// Where transfers go through, those to hosts of `connectTo` excepted. Default none.
+        /// Where transfers go through, those to hosts of ``connectTo`` excepted. Default none.
         public var proxy: Proxy
 
         /// A configuration with the defaults for what is not given.
@@ -65,7 +65,7 @@ public final class CurlTransport: Transport {
 
     deinit { for inbox in inboxes.withLock({ $0 }).values { inbox.close() } }
 
-    /// Performs one request: see `Transport`.
+    /// Performs one request: see ``Transport``.
     /// - Parameters:
     ///   - request: what to send, and its limits.
     ///   - receiver: takes the head and the body as they arrive.
