@@ -50,14 +50,14 @@ public protocol ImageDecoding: Sendable {
 }
 
 extension ImageDecoding {
-    /// The format by `ImageFormat(detecting:)`, if it is one of ``formats``.
+    /// The format by ``ImageFormat/init(detecting:)``, if it is one of ``formats``.
     /// - Parameter bytes: the beginning of a file.
     public func format(of bytes: Span<UInt8>) -> ImageFormat? {
         guard let format = ImageFormat(detecting: bytes), formats.contains(format) else { return nil }
         return format
     }
 
-    /// Reads the header with `ImageHeader(parsing:)`, which knows the formats that ``ImageFormat`` names.
+    /// Reads the header with ``ImageHeader/init(parsing:)``, which knows the formats that ``ImageFormat`` names.
     /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
         try ImageHeader(parsing: bytes)
