@@ -57,7 +57,7 @@ extension ImageDecoding {
         return format
     }
 
-    /// Reads the header with ``ImageHeader/init(parsing:)``, which knows the formats that ``ImageFormat`` names.
+    /// Reads the header with `ImageHeader(parsing:)`, which knows the formats that ``ImageFormat`` names.
     /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
         try ImageHeader(parsing: bytes)
