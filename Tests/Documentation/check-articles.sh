@@ -3,7 +3,7 @@
 # the library's errors.
 #   Tests/Documentation/check-articles.sh MARQUEE
 set -euo pipefail
-marquee=$1
+marquee=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/../../Sources/LazyImages"
 articles=LazyImages.docc
 failures=0
