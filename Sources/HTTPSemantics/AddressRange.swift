@@ -10,6 +10,7 @@ public struct AddressRange: Sendable, Hashable {
     /// Reads an address and the length of the prefix; without a length it is the one address.
     /// Nil for what is malformed, and for an address with bits behind the prefix: `10.1.2.3/8` may be a slip for a much
     /// smaller network.
+    /// - Parameter text: an address, or a network in CIDR notation.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }
@@ -28,6 +29,7 @@ public struct AddressRange: Sendable, Hashable {
 
     /// Whether an address is in the network. No IPv6 address is in a network of IPv4, not even one that carries an IPv4
     /// address.
+    /// - Parameter address: any address.
     public func contains(_ address: IPAddress) -> Bool {
         address.width == first.width && address.prefix(prefixLength) == first
     }

@@ -8,6 +8,9 @@ public struct HTTPFields: Sendable, Hashable {
         public var value: String
 
         /// A field of this name and value.
+        /// - Parameters:
+        ///   - name: the name, in any case.
+        ///   - value: the value.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -21,6 +24,7 @@ public struct HTTPFields: Sendable, Hashable {
     public init() {}
 
     /// The first value of the field `name`; setting replaces every field of that name, nil removes them.
+    /// - Parameter name: the name, in any case.
     public subscript(name: String) -> String? {
         get { index(of: name, from: 0).map { fields[$0].value } }
         set {
@@ -30,6 +34,7 @@ public struct HTTPFields: Sendable, Hashable {
     }
 
     /// Every value of the field `name`, in order.
+    /// - Parameter name: the name, in any case.
     public func values(of name: String) -> [String] {
         var values: [String] = []
         var next = 0
@@ -49,6 +54,7 @@ public struct HTTPFields: Sendable, Hashable {
     }
 
     /// Adds a field and keeps those that are there.
+    /// - Parameter field: the field.
     public mutating func append(_ field: Field) {
         // Room for what most answers have, at once.
         if fields.isEmpty { fields.reserveCapacity(16) }
@@ -66,6 +72,9 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// Why `name: value` cannot be sent in a request, or nil if it can: a name is a token and a value holds no control
     /// characters (RFC 9110 sections 5.1 and 5.5), so that nobody smuggles a second line into a header.
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - value: the value.
     public static func fault(name: String, value: String) -> String? {
         if name.isEmpty || !name.utf8.allSatisfy({ $0.isTokenCharacter }) {
             return "\"\(name)\" is not the name of a header field"
@@ -79,6 +88,7 @@ public struct HTTPFields: Sendable, Hashable {
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
     /// The fields in the order of the literal.
+    /// - Parameter elements: names and values, in their order.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field(name: $0.0, value: $0.1) }
     }

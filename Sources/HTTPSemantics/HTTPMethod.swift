@@ -4,6 +4,7 @@ public struct HTTPMethod: RawRepresentable, Sendable, Hashable {
     public let rawValue: String
 
     /// The method of this name. It should be a token: a transport sends nothing else.
+    /// - Parameter rawValue: the method as it is sent, such as `GET`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// RFC 9110 section 9.3.1.

@@ -12,6 +12,7 @@ public enum IPAddress: Sendable, Hashable {
 
     /// Reads an address in the usual notation: `192.0.2.1`, `2001:db8::1`, `::ffff:192.0.2.1` (RFC 4291 section 2.2).
     /// Nil for anything else: a name, brackets, a zone, a port, octal or hexadecimal numbers, fewer than four numbers.
+    /// - Parameter text: the address as it is written.
     public init?(_ text: String) {
         // The system's parser stops at a zero.
         guard !text.utf8.contains(0) else { return nil }

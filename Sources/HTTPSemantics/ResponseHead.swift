@@ -6,6 +6,9 @@ public struct ResponseHead: Sendable, Hashable {
     public var fields: HTTPFields
 
     /// A head of this status and header.
+    /// - Parameters:
+    ///   - status: the status code.
+    ///   - fields: the header fields.
     public init(status: Int, fields: HTTPFields = HTTPFields()) {
         self.status = status
         self.fields = fields

@@ -13,6 +13,11 @@ public struct Bitmap: Sendable, Hashable {
 
     /// Makes a bitmap from its pixels; there must be exactly `width * height * 4` bytes, and both sides positive. It is
     /// complete unless told.
+    /// - Parameters:
+    ///   - width: pixels in a row.
+    ///   - height: number of rows.
+    ///   - pixels: red, green, blue and alpha of each pixel, row after row.
+    ///   - isComplete: whether the file had the whole picture.
     public init(width: Int, height: Int, pixels: [UInt8], isComplete: Bool = true) {
         precondition(
             width > 0 && height > 0 && pixels.count == width * height * 4, "pixels do not fit the sides")

@@ -10,6 +10,11 @@ public struct DecodingLimits: Sendable, Hashable {
     public var scans: Int
 
     /// Makes limits; each left out has the value its property documents.
+    /// - Parameters:
+    ///   - inputBytes: bytes of the file.
+    ///   - side: pixels along the longer side.
+    ///   - pixels: pixels in all.
+    ///   - scans: scans of a JPEG.
     public init(
         inputBytes: Int = 64 << 20, side: Int = 16_384, pixels: Int = 40_000_000, scans: Int = 100
     ) {
@@ -22,7 +27,8 @@ public struct DecodingLimits: Sendable, Hashable {
     /// The limits used where a caller names none.
     public static let standard = DecodingLimits()
 
-    /// Throws `tooLarge` for a file of more than `inputBytes`.
+    /// Throws `tooLarge` for a file of more than ``inputBytes``.
+    /// - Parameter count: the length of the file.
     public func check(inputBytes count: Int) throws(ImageDecodingError) {
         guard count <= inputBytes else { throw .tooLarge(.inputBytes, value: count, maximum: inputBytes) }
     }
@@ -31,7 +37,8 @@ public struct DecodingLimits: Sendable, Hashable {
     /// averaging can hold.
     private static let longestSide = 65_535
 
-    /// Throws `tooLarge` for a picture of more than `side` or `pixels`.
+    /// Throws `tooLarge` for a picture of more than ``side`` or ``pixels``.
+    /// - Parameter size: the size in the file's header.
     public func check(_ size: ImageSize) throws(ImageDecodingError) {
         let longer = max(size.width, size.height)
         let longest = min(side, Self.longestSide)

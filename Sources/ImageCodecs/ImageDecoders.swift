@@ -4,6 +4,7 @@ public struct ImageDecoders: Sendable {
     public let decoders: [any ImageDecoding]
 
     /// Makes a list; the first decoder that recognises a file gets it.
+    /// - Parameter decoders: the decoders; the first that recognises a file decodes it.
     public init(_ decoders: [any ImageDecoding]) {
         self.decoders = decoders
     }
@@ -22,8 +23,9 @@ public struct ImageDecoders: Sendable {
         return types
     }
 
-    /// The format of the file that begins with `bytes`: a decoder's, else one that `ImageFormat` names though nothing here
-    /// decodes it; nil for others.
+    /// The format of the file that begins with `bytes`: a decoder's, else one that ``ImageFormat`` names though nothing
+    /// here decodes it; nil for others.
+    /// - Parameter bytes: the beginning of a file.
     public func format(of bytes: Span<UInt8>) -> ImageFormat? {
         for decoder in decoders {
             if let format = decoder.format(of: bytes) { return format }
@@ -34,6 +36,7 @@ public struct ImageDecoders: Sendable {
     /// What the header of a file says, without decoding: of every format that `format(of:)` tells.
     ///
     /// Throws `unrecognised` for bytes of no known format, `truncated` when they end before the size, and `corrupt`.
+    /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
         guard let decoder = decoder(of: bytes) else { return try ImageHeader(parsing: bytes) }
         return try decoder.header(of: bytes)
@@ -43,6 +46,7 @@ public struct ImageDecoders: Sendable {
     /// can tell.
     ///
     /// Throws `truncated` when something is missing, and `corrupt`.
+    /// - Parameter bytes: the whole file.
     public func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         guard let decoder = decoder(of: bytes) else { return try ImageHeader.checkComplete(bytes) }
         try decoder.checkComplete(bytes)
@@ -67,6 +71,10 @@ public struct ImageDecoders: Sendable {
 
     /// Decodes a file by its first bytes. With a `target` the picture is made to fit into it, never enlarged. Throws as
     /// `decode(_:sizing:limits:)`.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - target: the box that the picture is to fit into; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
@@ -77,6 +85,10 @@ public struct ImageDecoders: Sendable {
     ///
     /// Throws `unrecognised` for bytes of no known format, `unsupported` with the format's name when no decoder
     /// reads it, and what the decoder throws. Runs for milliseconds on the caller's thread.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode wanted; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
@@ -111,19 +123,26 @@ public struct ImageDecoders: Sendable {
 
 extension ImageDecoders {
     /// The format of a file given as an array; as `format(of:)` with a span.
+    /// - Parameter bytes: the beginning of a file.
     public func format(of bytes: [UInt8]) -> ImageFormat? { format(of: bytes.span) }
 
     /// Reads the header of a file given as an array; as `header(of:)` with a span.
+    /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: [UInt8]) throws(ImageDecodingError) -> ImageHeader {
         try header(of: bytes.span)
     }
 
     /// Checks a file given as an array; as `checkComplete(_:)` with a span.
+    /// - Parameter bytes: the whole file.
     public func checkComplete(_ bytes: [UInt8]) throws(ImageDecodingError) {
         try checkComplete(bytes.span)
     }
 
     /// Decodes a file given as an array; as `decode(_:fitting:limits:)` with a span.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - target: the box that the picture is to fit into; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: [UInt8], fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
@@ -131,6 +150,10 @@ extension ImageDecoders {
     }
 
     /// Decodes a file given as an array; as `decode(_:sizing:limits:)` with a span.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode wanted; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: [UInt8], sizing: ImageSizing?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {

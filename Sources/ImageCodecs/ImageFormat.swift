@@ -1,6 +1,6 @@
 /// A format of image files. Formats are told apart by the first bytes; a file's name or media type is never asked.
 ///
-/// A program adds a format with an `ImageDecoding` of its own that recognises it:
+/// A program adds a format with an ``ImageDecoding`` of its own that recognises it:
 ///
 ///     extension ImageFormat {
 ///         static let ppm = ImageFormat("ppm", mediaType: "image/x-portable-pixmap")
@@ -14,7 +14,10 @@ public struct ImageFormat: Sendable, Hashable, CustomStringConvertible {
     public let fileExtension: String
 
     /// A format of this name and media type.
-    /// - Parameter fileExtension: without the dot. Default: the name.
+    /// - Parameters:
+    ///   - name: the format's name in lower case.
+    ///   - mediaType: the media type that servers announce.
+    ///   - fileExtension: without the dot. Default: the name.
     public init(_ name: String, mediaType: String, fileExtension: String? = nil) {
         self.name = name
         self.mediaType = mediaType
@@ -49,6 +52,7 @@ public struct ImageFormat: Sendable, Hashable, CustomStringConvertible {
 extension ImageFormat {
     /// The format these bytes begin with, or nil: one of those that this type names. The beginning of a file is enough:
     /// 1 KiB shows every format. `ImageDecoders.format(of:)` tells a program's own formats too.
+    /// - Parameter bytes: the beginning of a file.
     public init?(detecting bytes: Span<UInt8>) {
         if bytes.hasBytes([0xFF, 0xD8, 0xFF]) {
             self = .jpeg

@@ -4,6 +4,7 @@ extension ImageHeader {
     /// Throws `truncated` when a JPEG ends before its EOI marker, a PNG before the end of its IEND chunk or a WebP
     /// before the length in its header, and `corrupt` where a length on the way there cannot be. Bytes after that
     /// end are let pass, and so is every other format: this is a check of a download, not of a picture.
+    /// - Parameter bytes: the whole file.
     public static func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         switch ImageFormat(detecting: bytes) {
         case .jpeg: try checkCompleteJPEG(bytes)
@@ -14,6 +15,7 @@ extension ImageHeader {
     }
 
     /// Checks a file given as an array; as `checkComplete(_:)` with a span.
+    /// - Parameter bytes: the whole file.
     public static func checkComplete(_ bytes: [UInt8]) throws(ImageDecodingError) {
         try checkComplete(bytes.span)
     }

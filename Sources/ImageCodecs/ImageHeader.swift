@@ -7,16 +7,20 @@ public struct ImageHeader: Sendable, Hashable {
     public let size: ImageSize?
 
     /// Makes a header, for a decoder that reads its format by itself.
+    /// - Parameters:
+    ///   - format: the format of the file.
+    ///   - size: the size as the picture is shown.
     public init(format: ImageFormat, size: ImageSize?) {
         self.format = format
         self.size = size
     }
 
-    /// Reads the header of a file in one of the formats that `ImageFormat` names, or of its beginning if that holds the
-    /// header. `ImageDecoders.header(of:)` reads those of a program's own formats too.
+    /// Reads the header of a file in one of the formats that ``ImageFormat`` names, or of its beginning if that holds
+    /// the header. `ImageDecoders.header(of:)` reads those of a program's own formats too.
     ///
     /// Throws `unrecognised` for bytes of no known format, `truncated` when they end before the size, and
     /// `corrupt` for a size that is nought or nowhere.
+    /// - Parameter bytes: the file, or its beginning.
     public init(parsing bytes: Span<UInt8>) throws(ImageDecodingError) {
         guard let format = ImageFormat(detecting: bytes) else { throw .unrecognised }
         self.format = format
@@ -32,6 +36,7 @@ public struct ImageHeader: Sendable, Hashable {
     }
 
     /// Reads the header of a file given as an array; as `init(parsing:)` with a span.
+    /// - Parameter bytes: the file, or its beginning.
     public init(parsing bytes: [UInt8]) throws(ImageDecodingError) {
         try self.init(parsing: bytes.span)
     }

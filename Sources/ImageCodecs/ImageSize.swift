@@ -6,6 +6,9 @@ public struct ImageSize: Sendable, Hashable {
     public var height: Int
 
     /// Makes a size from its two sides, in pixels.
+    /// - Parameters:
+    ///   - width: in pixels.
+    ///   - height: in pixels.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
@@ -18,6 +21,7 @@ public struct ImageSize: Sendable, Hashable {
 extension ImageSize {
     /// The largest size of the same shape that fits into `box`; this size itself if that fits already. A side
     /// is rounded to the nearest pixel and never less than 1.
+    /// - Parameter box: the size that it is to fit into.
     public func fitted(into box: ImageSize) -> ImageSize {
         guard width > box.width || height > box.height else { return self }
         let scale = min(Double(box.width) / Double(width), Double(box.height) / Double(height))

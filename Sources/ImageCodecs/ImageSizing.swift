@@ -6,6 +6,9 @@ public struct ImageSizing: Sendable, Hashable {
     public var mode: ContentMode
 
     /// A size in pixels; the picture is made to fit into it unless `mode` says otherwise.
+    /// - Parameters:
+    ///   - target: the size wanted, in pixels.
+    ///   - mode: how a picture of another shape is made to it. Default: it fits.
     public init(_ target: ImageSize, mode: ContentMode = .fit) {
         self.target = target
         self.mode = mode

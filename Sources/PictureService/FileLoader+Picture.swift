@@ -9,8 +9,10 @@ extension FileLoader {
     ///
     /// The image is loaded like any other file, and its bytes are cached; the picture is made anew at each call, on threads
     /// that may take their time.
-    /// - Parameter recipe: a size (`w342`, `x513`, `342x513`, `342x513.fill` or `original`), then what else matters: `.q60`
-    ///   for the quality of a JPEG, 80 unless told, or `.png`.
+    /// - Parameters:
+    ///   - request: what to load.
+    ///   - recipe: a size (`w342`, `x513`, `342x513`, `342x513.fill` or `original`), then what else matters: `.q60` for
+    ///     the quality of a JPEG, 80 unless told, or `.png`.
     /// - Returns: a JPEG, or a PNG where there is transparency, with its format and size; never larger than the image.
     /// - Throws: what `file(for:)` throws; `.undecodable` for what is no whole picture; and an error that describes itself in
     ///   one line for a text that is no recipe.

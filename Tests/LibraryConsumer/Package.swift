@@ -18,5 +18,7 @@ let package = Package(
             name: "LibraryConsumer", dependencies: dependencies, swiftSettings: swiftSettings),
         // The Swift of the README, word for word.
         .executableTarget(name: "ReadmeExample", dependencies: dependencies, swiftSettings: swiftSettings),
+        // The Swift of the articles that no other target has.
+        .target(name: "ArticleExamples", dependencies: dependencies, swiftSettings: swiftSettings),
     ]
 )

@@ -7,14 +7,18 @@ public struct JPEGDecoder: ImageDecoding {
     /// JPEG alone.
     public let formats: Set<ImageFormat> = [.jpeg]
 
-    /// Decodes a JPEG to fit; see `decode(_:sizing:limits:)`.
+    /// Decodes a JPEG to fit; see ``decode(_:sizing:limits:)``.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - target: the box that the picture is to fit into; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
     }
 
-    /// Decodes a JPEG; see `ImageDecoding`. Runs on the caller's thread.
+    /// Decodes a JPEG; see ``ImageDecoding``. Runs on the caller's thread.
     ///
     /// To a size it is decoded at 1/2, 1/4 or 1/8, the smallest that is not below it, and averaged from there. What is
     /// cropped off is neither averaged nor turned into colours. A file that ends within or behind its first scan gives
@@ -22,6 +26,10 @@ public struct JPEGDecoder: ImageDecoding {
     ///
     /// Throws `tooLarge` before there is room for samples, `truncated` when the file ends ahead of its first scan,
     /// `corrupt`, and `unsupported` for arithmetic coding, lossless, hierarchical and 12-bit files.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode wanted; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {

@@ -18,11 +18,17 @@ public struct JPEGPreviews: Sendable {
     public var scanCount: Int { file.scanCount }
 
     /// Previews made to fit into `target`, never enlarged; at the file's own size without one.
+    /// - Parameters:
+    ///   - target: the box that previews fit into; nil for the file's own size.
+    ///   - limits: how much the file may ask for.
     public init(fitting target: ImageSize? = nil, limits: DecodingLimits = .standard) {
         self.init(sizing: target.map { ImageSizing($0) }, limits: limits)
     }
 
     /// Previews as `sizing` wants them; at the file's own size without one.
+    /// - Parameters:
+    ///   - sizing: the size and the content mode wanted; nil for the file's own size.
+    ///   - limits: how much the file may ask for.
     public init(sizing: ImageSizing?, limits: DecodingLimits = .standard) {
         file = JPEGFile(sizing: sizing, limits: limits)
         self.limits = limits
@@ -31,7 +37,8 @@ public struct JPEGPreviews: Sendable {
     /// Takes the next bytes of the file, and reads what is whole by now; true where that has made the picture better. Bytes
     /// behind the end of the image are passed over.
     ///
-    /// Throws as `JPEGDecoder` does, but for `truncated`; after that no more can be appended.
+    /// Throws as ``JPEGDecoder`` does, but for `truncated`; after that no more can be appended.
+    /// - Parameter piece: the bytes that follow those before.
     public mutating func append(_ piece: [UInt8]) throws(ImageDecodingError) -> Bool {
         guard !isComplete else { return false }
         try limits.check(inputBytes: bytes.count + piece.count)

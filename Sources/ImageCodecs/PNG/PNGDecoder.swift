@@ -7,17 +7,25 @@ public struct PNGDecoder: ImageDecoding {
     /// PNG alone.
     public let formats: Set<ImageFormat> = [.png]
 
-    /// Decodes a PNG to fit; see `decode(_:sizing:limits:)`.
+    /// Decodes a PNG to fit; see ``decode(_:sizing:limits:)``.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - target: the box that the picture is to fit into; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
     }
 
-    /// Decodes a PNG; see `ImageDecoding`. Runs on the caller's thread.
+    /// Decodes a PNG; see ``ImageDecoding``. Runs on the caller's thread.
     ///
     /// Throws `tooLarge` before anything is allocated, `truncated`, `corrupt` and, for critical chunks that are not
     /// known here, `unsupported`.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode wanted; nil for its own size.
+    ///   - limits: how much the file may ask for.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {

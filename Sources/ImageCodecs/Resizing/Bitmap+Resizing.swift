@@ -2,6 +2,7 @@ extension Bitmap {
     /// The picture at another size, each pixel the mean of the area it covers; translucent pixels count by
     /// their alpha. Means are taken of the stored values, without linearising them. Both sides must be positive,
     /// and this picture at most 65,535 rows high.
+    /// - Parameter size: the size wanted, in pixels.
     public func resized(to size: ImageSize) -> Bitmap { resized(to: PictureLayout(whole: size)) }
 
     /// The picture as `sizing` wants it, never enlarged; the picture itself without one.
@@ -15,8 +16,9 @@ extension Bitmap {
         return averager.finish(isComplete: isComplete)
     }
 
-    /// The picture at another size, sharper than `resized(to:)` makes it: by Lanczos' kernel of three lobes, of the stored
-    /// values, without linearising them; translucent pixels count by their alpha. Both sides must be positive.
+    /// The picture at another size, sharper than ``resized(to:)`` makes it: by Lanczos' kernel of three lobes, of the
+    /// stored values, without linearising them; translucent pixels count by their alpha. Both sides must be positive.
+    /// - Parameter size: the size wanted, in pixels.
     public func resampled(to size: ImageSize) -> Bitmap { resampled(to: PictureLayout(whole: size)) }
 
     /// The picture as `sizing` wants it, never enlarged, sharper than `resized(to:)` makes it.

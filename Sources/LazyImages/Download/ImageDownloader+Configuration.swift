@@ -13,7 +13,7 @@ extension ImageDownloader {
         /// The largest body taken, from the network or of a loader's tiers, in bytes. Default 32 MiB.
         public var maximumBytes = 32 * 1024 * 1024
         /// Bytes of bodies in memory at once, over all transfers; what exceeds them goes to a file without a name in
-        /// `temporaryFolder`. Default 64 MiB.
+        /// ``temporaryFolder``. Default 64 MiB.
         public var memoryForBodies = 64 * 1024 * 1024
         /// A folder for bodies that memory has no room for; nil if nothing may touch the disk. Default: the system's.
         public var temporaryFolder: String? = FileManager.default.temporaryDirectory.path
@@ -24,13 +24,13 @@ extension ImageDownloader {
         ///
         /// | the transfer | kept |
         /// |---|---|
-        /// | was cancelled, because its last caller left, or the process was killed | `partialMinimum` bytes or more; less where a part was resumed |
+        /// | was cancelled, because its last caller left, or the process was killed | ``partialMinimum`` bytes or more; less where a part was resumed |
         /// | broke: connection lost, time out, body too short | 4096 bytes or more |
         /// | had all of its body when its last caller left | the whole image, in both tiers |
         /// | was refused: too large, no image | nothing |
         public var partialFolder: String?
-        /// From how many bytes on a body is written to `partialFolder` as it comes, and so outlives a cancellation. Fewer are
-        /// given up: a caller that leaves early may be scrolling past a thousand images. Default 1 MiB.
+        /// From how many bytes on a body is written to ``partialFolder`` as it comes, and so outlives a cancellation.
+        /// Fewer are given up: a caller that leaves early may be scrolling past a thousand images. Default 1 MiB.
         public var partialMinimum = 1024 * 1024
         /// The most bytes that folder may have, 512 MiB by default.
         public var partialLimit = 512 * 1024 * 1024
@@ -62,8 +62,9 @@ extension ImageDownloader {
         package var fileCalls = FileCalls()
         /// Sent as `User-Agent`.
         public var userAgent = "Marquee"
-        /// Sent with every request to its own origin, beside the library's own fields and before the request's. Loaders that
-        /// share a disk tier share what these bring: credentials belong into requests, or to `authenticator`. Default: none.
+        /// Sent with every request to its own origin, beside the library's own fields and before the request's. Loaders
+        /// that share a disk tier share what these bring: credentials belong into requests, or to ``authenticator``.
+        /// Default: none.
         public var fields = HTTPFields()
 
         /// The defaults.

@@ -8,6 +8,9 @@ public struct ImagePreview: Sendable {
     public let number: Int
 
     /// A preview, for loaders of other programs.
+    /// - Parameters:
+    ///   - bitmap: the pixels so far.
+    ///   - number: which preview of its load it is, from 1.
     public init(bitmap: Bitmap, number: Int) {
         self.bitmap = bitmap
         self.number = number

@@ -58,8 +58,10 @@ public final class LoadedFile: Sendable, CachedAddress {
 
     /// A file of the caller's own, such as a loader of another program gives.
     /// - Parameters:
-    ///   - url: where it is from.
+    ///   - bytes: the whole file.
     ///   - header: format and size; nil for what is no image.
+    ///   - url: where it is from.
+    ///   - source: where it was found. Default: `local`.
     public convenience init(
         bytes: ImageBytes, header: ImageHeader?, url: URL, source: Source = .local
     ) {

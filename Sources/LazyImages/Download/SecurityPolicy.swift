@@ -44,6 +44,9 @@ public struct SecurityPolicy: Sendable, Hashable {
         public var keyFile: String?
 
         /// A certificate, with its key in the same file unless another is named.
+        /// - Parameters:
+        ///   - certificateFile: a file of PEM.
+        ///   - keyFile: a file of PEM; nil where the certificate's file has the key.
         public init(certificateFile: String, keyFile: String? = nil) {
             self.certificateFile = certificateFile
             self.keyFile = keyFile
@@ -64,6 +67,7 @@ public struct SecurityPolicy: Sendable, Hashable {
     public var fetchGuard: FetchGuard?
 
     /// A policy that allows plain http to these hosts beside this machine.
+    /// - Parameter insecureHosts: names of hosts, in upper or lower case. Default: none.
     public init(insecureHosts: Set<String> = []) {
         for host in insecureHosts {
             var exception = HostException()
@@ -101,6 +105,7 @@ public struct SecurityPolicy: Sendable, Hashable {
 
     /// Throws if `url` may not be fetched over the network: `.insecureConnection`, `.unsupportedScheme`, or `.addressRefused`
     /// by the guard. Nothing is looked up or connected to. Every transfer is checked in any case.
+    /// - Parameter url: the address to be fetched.
     public func check(_ url: URL) throws(ImageLoadingError) { try check(url, at: Origin(url)) }
 
     /// As above, with the URL's origin.

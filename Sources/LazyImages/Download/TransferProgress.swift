@@ -6,6 +6,9 @@ public struct TransferProgress: Sendable, Hashable {
     public var expected: Int?
 
     /// A progress of these numbers.
+    /// - Parameters:
+    ///   - received: bytes of the body that have arrived.
+    ///   - expected: bytes that the server promises; nil if it does not say.
     public init(received: Int, expected: Int?) {
         self.received = received
         self.expected = expected

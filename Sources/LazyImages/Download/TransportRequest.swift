@@ -19,6 +19,10 @@ public struct TransportRequest: Sendable {
     public var addresses: AddressRules?
 
     /// A GET of `url` with these fields and timeouts; with TLS, by the default rules.
+    /// - Parameters:
+    ///   - url: where to send it.
+    ///   - fields: header fields to send. Default: none.
+    ///   - timeouts: how long each phase may take.
     public init(url: URL, fields: HTTPFields = HTTPFields(), timeouts: Timeouts = Timeouts()) {
         self.init(
             url: url, fields: fields, timeouts: timeouts,

@@ -1,4 +1,4 @@
-/// The state of a list in numbers of images: rows that share an image count once, except in `visible`.
+/// The state of a list in numbers of images: rows that share an image count once, except in ``visible``.
 public struct ImageListCounters: Sendable, Hashable {
     /// Visible rows, with or without an image.
     public var visible = 0
@@ -29,8 +29,8 @@ public struct ImageListCounters: Sendable, Hashable {
 /// While the list is dragged or decelerates no load starts, but images from the memory cache are shown at once. When the
 /// list rests, all visible rows load, those nearest the focus first. `ScrollWindow` decides; this actor performs.
 ///
-/// `state(of:)`, `counters` and `updates` can be read from any thread without waiting. The model keeps the images of
-/// visible rows and of the page ahead, and no others. When it is released, its loads are cancelled.
+/// ``state(of:)``, ``counters`` and ``updates`` can be read from any thread without waiting. The model keeps the images
+/// of visible rows and of the page ahead, and no others. When it is released, its loads are cancelled.
 public actor ImageListModel {
     private struct Load {
         let request: ImageRequest
@@ -103,6 +103,7 @@ public actor ImageListModel {
     // MARK: What the rows show
 
     /// What the rows with this request show now, whatever the request's priority.
+    /// - Parameter request: the request of the rows.
     public nonisolated func state(of request: ImageRequest) -> RowState { board.state(of: LoadKey(request)) }
 
     /// How many images are in each state now.
@@ -117,14 +118,17 @@ public actor ImageListModel {
     public var isDecelerating: Bool { window.isDecelerating }
 
     /// Makes these rows visible. Rows outside the list are cut off.
-    /// - Parameter focus: the row that a person looks at. It loads first, then the visible rows from there outwards. Default,
-    ///   and where it is not visible: from the middle.
+    /// - Parameters:
+    ///   - rows: the visible rows, counted from 0.
+    ///   - focus: the row that a person looks at. It loads first, then the visible rows from there outwards. Default,
+    ///     and where it is not visible: from the middle.
     public func setVisible(_ rows: Range<Int>, focus: Int? = nil) { handle(.showed(rows, focus: focus)) }
 
     /// The list is dragged: nothing new starts. Ends a deceleration.
     public func willBeginDragging() { handle(.scrolling(isDragging: true, isDecelerating: false)) }
 
-    /// The person lets go of the list. It rests, or decelerates until `didEndDecelerating`.
+    /// The person lets go of the list. It rests, or decelerates until ``didEndDecelerating()``.
+    /// - Parameter willDecelerate: whether the list still moves.
     public func didEndDragging(willDecelerate: Bool) {
         handle(.scrolling(isDragging: false, isDecelerating: willDecelerate))
     }
@@ -137,12 +141,17 @@ public actor ImageListModel {
     /// Replaces the rows. A request that both lists have keeps its load and its image.
     /// - Parameters:
     ///   - rows: the request of each row; nil for a row without an image.
-    ///   - visible: the visible rows. Default: the same as before, as far as the list has them. `focus`: see `setVisible`.
+    ///   - visible: the visible rows. Default: the same as before, as far as the list has them.
+    ///   - focus: the row that a person looks at: see ``setVisible(_:focus:)``.
     public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil, focus: Int? = nil) {
         setRows(ListRows(rows), visible: visible, focus: focus)
     }
 
     /// As above, for a list whose requests are made when they are first read.
+    /// - Parameters:
+    ///   - rows: the new rows.
+    ///   - visible: the visible rows. Default: the same as before, as far as the list has them.
+    ///   - focus: the row that a person looks at: see ``setVisible(_:focus:)``.
     public func setRows(_ rows: ListRows, visible: Range<Int>? = nil, focus: Int? = nil) {
         requests = rows
         handle(rows.replacing(visible: visible ?? window.span.visible, focus: focus))
@@ -150,6 +159,7 @@ public actor ImageListModel {
 
     /// Tries a failed request again: at once if a row with it is visible and the list rests. The load asks the network,
     /// even if the failure is remembered or the host is left alone because it failed.
+    /// - Parameter request: the request of the rows; its priority does not matter.
     public func retry(_ request: ImageRequest) {
         let key = LoadKey(request)
         if case .failed = window.status(of: key) { insisted.insert(key) }
@@ -157,7 +167,7 @@ public actor ImageListModel {
     }
 
     /// Tries every failed request again: those of visible rows at once, the others when their rows come back on the screen.
-    /// The loads ask the network, as in `retry`.
+    /// The loads ask the network, as in ``retry(_:)``.
     public func retryFailed() {
         insisted.formUnion(failedKeys)
         handle(.retryAll)

@@ -15,19 +15,23 @@ public final class ListRows: Sendable {
     private let made = Lock<[Int: ImageRequest?]>([:])
 
     /// Rows whose requests a closure makes.
-    /// - Parameter request: the request of a row, counted from 0; nil for a row without an image. It is called on any
-    ///   thread, perhaps more than once for a row, and must return the same each time.
+    /// - Parameters:
+    ///   - count: how many rows there are.
+    ///   - request: the request of a row, counted from 0; nil for a row without an image. It is called on any thread,
+    ///     perhaps more than once for a row, and must return the same each time.
     public init(count: Int, request: @escaping @Sendable (_ row: Int) -> ImageRequest?) {
         self.count = count
         make = request
     }
 
     /// Rows with these requests.
+    /// - Parameter requests: the request of each row; nil for a row without an image.
     public convenience init(_ requests: [ImageRequest?]) {
         self.init(count: requests.count) { requests[$0] }
     }
 
     /// The request of a row; nil for a row without an image, and outside the list.
+    /// - Parameter row: a row, counted from 0.
     public subscript(row: Int) -> ImageRequest? {
         guard row >= 0, row < count else { return nil }
         if let request = made.withLock({ $0[row] }) { return request }

@@ -22,9 +22,9 @@ public struct RowUpdate: Sendable {
     public let state: RowState
 }
 
-/// The updates of a list, as `ImageListModel.updates` gives them. A new reader first gets the state of every request that
-/// is no placeholder. A slow reader gets the newest state of each request and makes nobody wait; several readers each get
-/// everything. The sequence ends with the model, or when the reading task is cancelled.
+/// The updates of a list, as ``ImageListModel/updates`` gives them. A new reader first gets the state of every request
+/// that is no placeholder. A slow reader gets the newest state of each request and makes nobody wait; several readers
+/// each get everything. The sequence ends with the model, or when the reading task is cancelled.
 public struct RowUpdates: AsyncSequence, Sendable {
     /// A new state of all rows with one request.
     public typealias Element = RowUpdate
@@ -61,6 +61,7 @@ public struct RowUpdates: AsyncSequence, Sendable {
         }
 
         /// The next update, once there is one.
+        /// - Parameter actor: where the caller runs.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async -> RowUpdate? {

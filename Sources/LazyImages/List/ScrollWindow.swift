@@ -6,6 +6,9 @@ public struct ScrollPauses: Sendable, Hashable {
     public var afterWarning: Duration
 
     /// Pauses of these lengths. Default: 30 seconds each.
+    /// - Parameters:
+    ///   - afterFailure: how long a failed image is left alone.
+    ///   - afterWarning: how long nothing is prefetched after a memory warning.
     public init(afterFailure: Duration = .seconds(30), afterWarning: Duration = .seconds(30)) {
         self.afterFailure = afterFailure
         self.afterWarning = afterWarning

@@ -4,7 +4,8 @@ import ImageCodecs
 import SystemSupport
 
 /// Loads the files of images, undecoded: from memory where it keeps them, else from disk, else over the network, where
-/// callers that want the same share one transfer. `ImageLoader` stands on it; programs that want bytes use it directly.
+/// callers that want the same share one transfer. ``ImageLoader`` stands on it; programs that want bytes use it
+/// directly.
 ///
 /// It keeps to HTTP's rules for a private cache (RFC 9111), unless a request's `cachePolicy` says otherwise: what is
 /// fresh is given without asking; what is stale is revalidated, or given while it is revalidated (RFC 5861), or given
@@ -32,7 +33,7 @@ public final class FileLoader: Sendable {
     /// A loader with its own downloader.
     /// - Parameters:
     ///   - memory: where to keep files in memory, at the cost of their bytes. Default: up to 64 MiB.
-    ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
+    ///   - disk: the disk tier, nil for none. Default: the user's, in ``DiskCache/standardFolder``.
     ///   - configuration: limits of the downloads.
     ///   - decoders: what is asked for and recognised. Default: the configuration's, JPEG and PNG.
     ///   - transport: the network. Default: libcurl.
@@ -59,7 +60,14 @@ public final class FileLoader: Sendable {
     }
 
     /// A loader of which nothing touches the disk: files are kept in memory, and what exceeds the memory for bodies is
-    /// refused. The parameters are those of `init`.
+    /// refused.
+    /// - Parameters:
+    ///   - memory: where to keep files in memory. Default: up to 64 MiB.
+    ///   - configuration: limits of the downloads; its folders are not used.
+    ///   - decoders: what is asked for and recognised. Default: the configuration's.
+    ///   - transport: the network. Default: libcurl.
+    ///   - pressure: how short memory is. Default: nil, for a loader that does not care.
+    ///   - clock: the time that says what is fresh. Default: the system's.
     public static func ephemeral(
         memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
@@ -78,6 +86,7 @@ public final class FileLoader: Sendable {
     }
 
     /// What the memory tier has, at once and however old. Counts a hit, but no miss: the load that follows counts that.
+    /// - Parameter request: what to load.
     public func cachedFile(for request: ImageRequest) -> LoadedFile? {
         guard let file = memory?.value(for: request.key, countsMiss: false), file.isPresent else {
             return nil
@@ -87,7 +96,9 @@ public final class FileLoader: Sendable {
 
     /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
     /// the transfer. Runs away from the caller's actor.
-    /// - Parameter progress: is told how far a download is and finishes with the load.
+    /// - Parameters:
+    ///   - request: what to load.
+    ///   - progress: is told how far a download is and finishes with the load.
     /// - Throws: whatever stands between the URL and its image; `.cancelled` when the calling task is.
     @concurrent public func file(
         for request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation? = nil
@@ -104,6 +115,7 @@ public final class FileLoader: Sendable {
     /// Loads under way go on, and their callers get what they asked for, but nothing of it is kept. Loads that begin after
     /// this returns ask the network. Requests whose header fields, variant or id differ name another file, which stays. So
     /// does what another loader keeps in its memory.
+    /// - Parameter request: names the file.
     public func remove(_ request: ImageRequest) async {
         downloader.forget(request)
         await disk?.remove(request.storageKey)
@@ -118,7 +130,9 @@ public final class FileLoader: Sendable {
     /// `fields`. What is kept under an id or a variant stays on disk until it is revalidated.
     ///
     /// Loads under way go on, and their callers get what they asked for, but nothing of it is kept.
-    /// - Parameter fields: those of the request that wrote. Default: none.
+    /// - Parameters:
+    ///   - url: the address that was written to.
+    ///   - fields: those of the request that wrote. Default: none.
     public func invalidate(_ url: URL, fields: HTTPFields = HTTPFields()) async {
         let requests = [ImageRequest(url: url), ImageRequest(url: url, fields: fields)]
         let address = CacheKey(url: url).url
@@ -131,11 +145,13 @@ public final class FileLoader: Sendable {
     }
 
     /// Keeps bytes of the caller's own in memory and on disk, in the place of what was there, so that later loads of the
-    /// request find them. They do not grow old: the server is asked again only after `remove`, or with `.reload`.
+    /// request find them. They do not grow old: the server is asked again only after ``remove(_:)``, or with `.reload`.
     ///
     /// Loads under way go on, and their callers get what they asked for, but nothing of it takes the place of the bytes.
     /// A `file:` or `data:` URL is read all the same, once memory has let go of the bytes.
-    /// - Parameter bytes: the whole file, as `[UInt8]` or `Data`.
+    /// - Parameters:
+    ///   - bytes: the whole file, as `[UInt8]` or `Data`.
+    ///   - request: names the file.
     /// - Returns: the file as it is kept.
     /// - Throws: as for a download: `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, `.checksumMismatch`. What was there
     ///   stays then.

@@ -34,8 +34,8 @@ public final class ImageLoader: Sendable {
 
     /// A loader with a downloader of its own.
     /// - Parameters:
-    ///   - memory: the memory tier. Default: up to `MemoryLimit.standard` bytes of pixels.
-    ///   - disk: the disk tier, nil for none. Default: the user's, in `DiskCache.standardFolder`.
+    ///   - memory: the memory tier. Default: up to ``MemoryLimit/standard`` bytes of pixels.
+    ///   - disk: the disk tier, nil for none. Default: the user's, in ``DiskCache/standardFolder``.
     ///   - configuration: limits of the downloads.
     ///   - decoders: what is asked for, recognised and decoded, and by what. Default: the configuration's, JPEG and PNG.
     ///   - decodingLimits: how large images may be.
@@ -57,7 +57,15 @@ public final class ImageLoader: Sendable {
         self.init(memory: memory, files: files, decodingLimits: decodingLimits, pressure: pressure)
     }
 
-    /// A loader of which nothing touches the disk, for a private session. The parameters are those of `init`.
+    /// A loader of which nothing touches the disk, for a private session.
+    /// - Parameters:
+    ///   - memory: the memory tier. Default: up to 64 MiB of pixels.
+    ///   - configuration: limits of the downloads; its folders are not used.
+    ///   - decoders: what is asked for, recognised and decoded, and by what. Default: the configuration's.
+    ///   - decodingLimits: how large images may be.
+    ///   - transport: the network. Default: libcurl.
+    ///   - pressure: how short memory is. Default: the system's; nil for a loader that does not care.
+    ///   - clock: the time that says what is fresh. Default: the system's.
     public static func ephemeral(
         memory: MemoryCache<LoadedImage> = MemoryCache(limit: 64 * 1024 * 1024),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
@@ -75,6 +83,8 @@ public final class ImageLoader: Sendable {
 
     /// A loader over a loader of files that others may use too, whose clock it goes by.
     /// - Parameters:
+    ///   - memory: the memory tier. Default: up to ``MemoryLimit/standard`` bytes of pixels.
+    ///   - files: brings the files.
     ///   - decoders: what decodes the files. Default: those that the loader of files recognises them by.
     ///   - decodingLimits: how large images may be.
     ///   - pressure: how short memory is. A warning halves the memory tiers; when it is critical they keep only what is
@@ -98,14 +108,16 @@ public final class ImageLoader: Sendable {
         }
     }
 
-    /// What the memory tier has, at once and however old: for what shows pictures, `image(for:)` sees to their freshness.
-    /// Counts a hit, but no miss: the load that follows counts that.
+    /// What the memory tier has, at once and however old: for what shows pictures, ``image(for:)`` sees to their
+    /// freshness. Counts a hit, but no miss: the load that follows counts that.
+    /// - Parameter request: what to load.
     public func cachedImage(for request: ImageRequest) -> LoadedImage? {
         memory.value(for: request.imageKey, countsMiss: false)
     }
 
     /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
     /// the load.
+    /// - Parameter request: what to load.
     /// - Throws: whatever stands between the URL and its image; `.cancelled` when the calling task is.
     public func image(for request: ImageRequest) async throws(ImageLoadingError) -> LoadedImage {
         if let image = usableImage(for: request, isFirstLook: true) { return image }
@@ -114,6 +126,7 @@ public final class ImageLoader: Sendable {
     }
 
     /// Begins to load what `request` names. Returns at once.
+    /// - Parameter request: what to load.
     public func task(for request: ImageRequest) -> ImageTask { task(for: request, listener: nil) }
 
     /// - Parameter listener: hears the load's events from its beginning; none if memory has the image.
@@ -129,12 +142,16 @@ public final class ImageLoader: Sendable {
     /// Loads under way go on, and their callers get what they asked for, but nothing of it is kept. Loads that begin after
     /// this returns ask the network. Requests whose header fields, variant or id differ name another image, which stays. So
     /// does what another loader keeps in its memory.
+    /// - Parameter request: names the image; its size does not matter.
     public func remove(_ request: ImageRequest) async {
         await files.remove(request)
         forgetImages(of: request)
     }
 
-    /// Removes what memory and disk have of a URL that was written to: see `FileLoader.invalidate`.
+    /// Removes what memory and disk have of a URL that was written to: see ``FileLoader/invalidate(_:fields:)``.
+    /// - Parameters:
+    ///   - url: the address that was written to.
+    ///   - fields: those of the request that wrote. Default: none.
     public func invalidate(_ url: URL, fields: HTTPFields = HTTPFields()) async {
         await files.invalidate(url, fields: fields)
         let address = CacheKey(url: url).url
@@ -143,12 +160,14 @@ public final class ImageLoader: Sendable {
     }
 
     /// Keeps bytes of the caller's own as the image's file, in the place of what was there, so that later loads of the
-    /// request find them, at every size. They do not grow old: the server is asked again only after `remove`, or with
-    /// `.reload`. They are decoded when they are asked for.
+    /// request find them, at every size. They do not grow old: the server is asked again only after ``remove(_:)``, or
+    /// with `.reload`. They are decoded when they are asked for.
     ///
     /// Without a disk tier they stay only as long as memory has room for the file: 16 MiB for all files. Loads under way go
     /// on, and their callers get what they asked for, but nothing of it takes the place of the bytes.
-    /// - Parameter bytes: the whole file, as `[UInt8]` or `Data`.
+    /// - Parameters:
+    ///   - bytes: the whole file, as `[UInt8]` or `Data`.
+    ///   - request: names the image; its size does not matter.
     /// - Returns: the file as it is kept.
     /// - Throws: as for a download: `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, `.checksumMismatch`. What was there
     ///   stays then.
@@ -168,6 +187,9 @@ public final class ImageLoader: Sendable {
     }
 
     /// Whether the image is on the screen, so that the memory tier keeps it. Calls come in pairs: true, then false.
+    /// - Parameters:
+    ///   - isPinned: whether the image is on the screen now.
+    ///   - request: names the image and its size.
     public func setPinned(_ isPinned: Bool, for request: ImageRequest) {
         if isPinned { memory.pin(request.imageKey) } else { memory.unpin(request.imageKey) }
     }

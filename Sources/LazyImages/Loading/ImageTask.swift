@@ -8,7 +8,7 @@ import ImageCodecs
 ///     for await progress in task.progress { show(progress) }
 ///     let image = try await task.value
 ///
-/// Safe for concurrent use from any thread or actor. A task that is let go of goes on; `cancel()` ends it.
+/// Safe for concurrent use from any thread or actor. A task that is let go of goes on; ``cancel()`` ends it.
 public final class ImageTask: Sendable {
     /// What is loaded.
     public let request: ImageRequest
@@ -29,7 +29,9 @@ public final class ImageTask: Sendable {
     }
 
     /// A task for a loader of the caller's own.
-    /// - Parameter work: loads the image. It is cancelled when the task is.
+    /// - Parameters:
+    ///   - request: what to load.
+    ///   - work: loads the image. It is cancelled when the task is.
     public convenience init(
         _ request: ImageRequest,
         work: @escaping @Sendable (ImageRequest) async throws(ImageLoadingError) -> LoadedImage
@@ -40,7 +42,7 @@ public final class ImageTask: Sendable {
     }
 
     /// The image. Cancelling a task that waits for it cancels this task.
-    /// - Throws: whatever stands between the URL and its image; `.cancelled` after `cancel()`.
+    /// - Throws: whatever stands between the URL and its image; `.cancelled` after ``cancel()``.
     public var value: LoadedImage {
         get async throws(ImageLoadingError) { try await load.value(for: caller) }
     }

@@ -8,7 +8,7 @@ import SystemSupport
 ///     for request in requests { loader.enqueue(request, group: group) { result in show(result) } }
 ///     group.wait()                                // or group.whenDone { ... }, or await group.done()
 ///
-/// Safe for concurrent use from any thread or actor. A group that is let go of goes on; `cancelAll()` ends it.
+/// Safe for concurrent use from any thread or actor. A group that is let go of goes on; ``cancelAll()`` ends it.
 public final class LoadGroup: Sendable {
     /// What a load calls back with: the image, or whatever stands between the URL and it.
     public typealias Completion = @Sendable (Result<LoadedImage, ImageLoadingError>) -> Void
@@ -176,10 +176,11 @@ public final class LoadGroup: Sendable {
     }
 
     /// Blocks the thread until every load that was enqueued so far has called back. Not on the queue of the callbacks, and
-    /// not inside a task: see `done()`.
+    /// not inside a task: see ``done()``.
     public func wait() { callbacks.wait() }
 
     /// Calls `body` on the group's queue when every load that was enqueued so far has called back.
+    /// - Parameter body: runs once.
     public func whenDone(_ body: @escaping @Sendable () -> Void) {
         callbacks.notify(queue: queue) { body() }
     }
@@ -192,6 +193,10 @@ public final class LoadGroup: Sendable {
 
 extension ImageLoader {
     /// Loads an image and calls back on the group's queue. Returns at once.
+    /// - Parameters:
+    ///   - request: what to load.
+    ///   - group: bounds the load, and has the queue.
+    ///   - completion: gets the image or the error.
     public func enqueue(
         _ request: ImageRequest, group: LoadGroup, completion: @escaping LoadGroup.Completion
     ) {
@@ -200,7 +205,8 @@ extension ImageLoader {
 
     /// Blocks the thread until the image is there: for scripts, and for programs with threads of their own.
     ///
-    /// Not inside a task, whose thread others need: a debug build traps there. `image(for:)` waits without a thread.
+    /// Not inside a task, whose thread others need: a debug build traps there. ``image(for:)`` waits without a thread.
+    /// - Parameter request: what to load.
     /// - Throws: whatever stands between the URL and its image.
     public func waitForImage(_ request: ImageRequest) throws(ImageLoadingError) -> LoadedImage {
         assert(

@@ -8,6 +8,7 @@ public struct LoadKey: Hashable, Sendable {
     let checksum: String?
 
     /// The key of a request.
+    /// - Parameter request: the request of a load.
     public init(_ request: ImageRequest) {
         image = request.imageKey
         file = request.key

@@ -33,7 +33,11 @@ public final class LoadedImage: Sendable, CachedAddress {
     }
 
     /// An image of the caller's own, such as a loader of another program gives.
-    /// - Parameter url: where it is from.
+    /// - Parameters:
+    ///   - bitmap: the pixels.
+    ///   - header: what the file's header says.
+    ///   - url: where it is from.
+    ///   - source: where it was found. Default: `local`.
     public convenience init(
         bitmap: Bitmap, header: ImageHeader, url: URL, source: LoadedFile.Source = .local
     ) {

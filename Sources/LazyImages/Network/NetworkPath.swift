@@ -32,6 +32,10 @@ public struct NetworkPath: Sendable, Hashable {
     public let interface: String?
 
     /// A path of these parts.
+    /// - Parameters:
+    ///   - reach: how far a packet gets.
+    ///   - link: the kind of the interface; nil where there is none.
+    ///   - interface: its name, such as `eth0`; nil where there is none.
     public init(reach: Reach, link: Link? = nil, interface: String? = nil) {
         (self.reach, self.link, self.interface) = (reach, link, interface)
     }

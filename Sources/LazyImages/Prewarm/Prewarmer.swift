@@ -7,8 +7,8 @@ import SystemSupport
 ///     let prewarmer = Prewarmer(loader)
 ///     await prewarmer.run(requests)
 ///
-/// It works in the background: its transfers wait for those of a higher priority. `pause()`, `resume()` and `stop()` act on
-/// every run of this prewarmer.
+/// It works in the background: its transfers wait for those of a higher priority. ``pause()``, ``resume()`` and
+/// ``stop()`` act on every run of this prewarmer.
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class Prewarmer: Sendable {
@@ -89,7 +89,9 @@ public final class Prewarmer: Sendable {
     private let state = Lock(State())
 
     /// A prewarmer that fills `loader`'s disk tier, and its memory for files, if it has one.
-    /// - Parameter concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
+    /// - Parameters:
+    ///   - loader: the loader to fill.
+    ///   - concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
     public init(_ loader: FileLoader, concurrency: Int = 32) {
         files = loader
         images = nil
@@ -98,8 +100,9 @@ public final class Prewarmer: Sendable {
 
     /// A prewarmer that fills `loader`'s tiers.
     /// - Parameters:
-    ///   - destination: where the images are kept. Default: memory. More than memory has room for push each other
-    ///     out of it.
+    ///   - loader: the loader to fill.
+    ///   - destination: where the images are kept. Default: memory. More than memory has room for push each other out
+    ///     of it.
     ///   - concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
     public init(_ loader: ImageLoader, destination: Destination = .memory, concurrency: Int = 32) {
         files = loader.files
@@ -109,10 +112,10 @@ public final class Prewarmer: Sendable {
 
     // MARK: Control
 
-    /// Begins no image until `resume()`; what runs goes on.
+    /// Begins no image until ``resume()``; what runs goes on.
     public func pause() { state.withLock { if $0.phase == .open { $0.phase = .paused } } }
 
-    /// Goes on after `pause()`.
+    /// Goes on after ``pause()``.
     public func resume() { enter(.open) }
 
     /// Begins no image any more, for good; what runs goes on to its end. What was not begun counts as cancelled.
@@ -120,7 +123,7 @@ public final class Prewarmer: Sendable {
 
     /// Gives up these images in the runs under way, begun or not; later runs may have them. A transfer that others wait for
     /// goes on.
-    /// - Parameter requests: as they were given to `run`; priorities do not matter.
+    /// - Parameter requests: as they were given to ``run(_:priority:report:)``; priorities do not matter.
     public func stop(_ requests: [ImageRequest]) {
         let keys = Set(requests.map(LoadKey.init))
         let tasks = state.withLock { state in
@@ -172,8 +175,9 @@ public final class Prewarmer: Sendable {
     /// Works through `requests` in order and reports each as soon as it is done, one at a time. Returns when everything
     /// fetched is on disk. Cancelling the calling task stops what runs and begins nothing more. Runs where its caller does.
     /// - Parameters:
-    ///   - priority: how urgent the transfers are, whatever the requests say. Default `.low`: below what is loaded to be
-    ///     looked at.
+    ///   - requests: what to load, the first one first.
+    ///   - priority: how urgent the transfers are, whatever the requests say. Default `.low`: below what is loaded to
+    ///     be looked at.
     ///   - report: is told what became of each image, on the caller's actor; of one that was given up, nothing.
     @discardableResult
     public nonisolated(nonsending) func run(

@@ -9,6 +9,7 @@ public struct IgnoredQuery: Sendable, Hashable {
     private var beginnings: Set<String> = []
 
     /// Rules of a caller's own; none by default, which ignores nothing.
+    /// - Parameter rules: names of items; one that ends with `*` names all that begin so.
     public init(_ rules: [String] = []) {
         for rule in rules {
             if rule.hasSuffix("*") { beginnings.insert(String(rule.dropLast())) } else { names.insert(rule) }
@@ -27,6 +28,7 @@ public struct IgnoredQuery: Sendable, Hashable {
     ])
 
     /// What either ignores.
+    /// - Parameter other: more rules.
     public func union(_ other: IgnoredQuery) -> IgnoredQuery {
         var both = self
         both.names.formUnion(other.names)

@@ -6,12 +6,14 @@ public struct ImageBytes: Sendable {
     package init(_ source: any ByteSource) { self.source = source }
 
     /// Takes an array over.
+    /// - Parameter bytes: the bytes, which are not copied.
     public init(_ bytes: [UInt8]) { source = ByteArray(bytes) }
 
     /// How many there are.
     public var count: Int { source.count }
 
     /// Lends the bytes for the time of the call, on the caller's thread; throws what `body` throws.
+    /// - Parameter body: gets the bytes, which are valid until it returns.
     public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
         try source.withBytes(body)
     }

@@ -1,7 +1,8 @@
 public import ImageCodecs
 
-/// Everything that can go wrong between a request and its image. Each case names the URL (without credentials) and
-/// what a program needs in order to say what can be done; `code` is stable for programs, `description` is one line for people.
+/// Everything that can go wrong between a request and its image. Each case names the URL (without credentials) and what
+/// a program needs in order to say what can be done; ``code`` is stable for programs, ``description`` is one line for
+/// people.
 public enum ImageLoadingError: Error, Sendable, Hashable {
     /// The caller's task was cancelled, or the caller left. Never a reason to retry or to fall back.
     case cancelled(url: String)
@@ -11,7 +12,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case unsupportedScheme(url: String, scheme: String)
     /// Plain http to a host that is neither this machine nor allowed by the security policy.
     case insecureConnection(url: String, host: String)
-    /// A `FetchGuard` does not allow it. Whoever asked for it gets it neither now nor later.
+    /// A ``FetchGuard`` does not allow it. Whoever asked for it gets it neither now nor later.
     case addressRefused(url: String, rule: FetchRule, reason: String)
     /// The name service knows no such host.
     case hostNotFound(url: String, host: String)
@@ -21,13 +22,13 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case connectionLost(url: String, received: Int, reason: String)
     /// TLS refused: certificate, protocol version or cipher.
     case secureConnectionFailed(url: String, reason: String)
-    /// A timeout of `Timeouts` ran out.
+    /// A timeout of ``Timeouts`` ran out.
     case timedOut(url: String, phase: Timeouts.Phase, seconds: Double)
     /// The server's answer is not HTTP, or its header is larger than any honest one.
     case malformedResponse(url: String, reason: String)
     /// The server answered with a status that brings no image.
     case httpStatus(url: String, status: Int)
-    /// More redirects than `ImageDownloader.Configuration.maximumRedirects`.
+    /// More redirects than ``ImageDownloader/Configuration/maximumRedirects``.
     case tooManyRedirects(url: String, limit: Int)
     /// Redirects that lead back to where they have been.
     case redirectLoop(url: String, location: String)

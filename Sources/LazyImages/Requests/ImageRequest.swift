@@ -69,8 +69,8 @@ public struct ImageRequest: Sendable, Hashable {
 
     private let subject: Subject
 
-    /// Where the image is: https, http, file or data. A user's name and password that stood in it are in `fields`. Of a
-    /// request with a closure it is `id:` and its id, for messages.
+    /// Where the image is: https, http, file or data. A user's name and password that stood in it are in ``fields``. Of
+    /// a request with a closure it is `id:` and its id, for messages.
     public var url: URL { subject.url }
     /// The caller's own name for the image, by which all tiers and transfers know it in place of its URL; nil for none.
     public var id: String? { subject.id }
@@ -88,12 +88,13 @@ public struct ImageRequest: Sendable, Hashable {
     /// Whether its host is asked although it is left alone after failures: a person asks for another try.
     var insists = false
 
-    /// The pixels that are wanted, as `contentMode` says; the image is never enlarged. Nil, the default, for its own size.
+    /// The pixels that are wanted, as ``contentMode`` says; the image is never enlarged. Nil, the default, for its own
+    /// size.
     public var targetSize: ImageSize? {
         didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
     }
-    /// How an image of another shape is made to `targetSize`: it fits into it, the default, or fills it and is cropped.
-    /// Means nothing without a `targetSize`.
+    /// How an image of another shape is made to ``targetSize``: it fits into it, the default, or fills it and is
+    /// cropped. Means nothing without a ``targetSize``.
     public var contentMode: ContentMode {
         didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
     }
@@ -113,6 +114,7 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// A request for `url`.
     /// - Parameters:
+    ///   - url: where the image is: https, http, file or data.
     ///   - id: a name for an image whose address changes, such as a signed URL: cache entries and transfers go by it in
     ///     place of the URL. It names one image, whoever asks for it, for as long as anything is cached. Default: none.
     ///   - targetSize: the pixels that are wanted; nil for the image's own size.
@@ -136,8 +138,19 @@ public struct ImageRequest: Sendable, Hashable {
         self.init(subject, targetSize, contentMode, priority, cachePolicy)
     }
 
-    /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read. The other parameters are
-    /// those of `init(url:)`.
+    /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read.
+    /// - Parameters:
+    ///   - text: the URL, as a person types it.
+    ///   - base: what a relative URL begins from; nil for none.
+    ///   - id: a name for an image whose address changes; nil for none.
+    ///   - targetSize: the pixels that are wanted; nil for the image's own size.
+    ///   - contentMode: how an image of another shape is made to that size.
+    ///   - priority: how urgent it is.
+    ///   - cachePolicy: whether the caches or the network answer.
+    ///   - fields: header fields to send beside the library's own.
+    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal; nil for any.
+    ///   - variant: a word of the caller's own that separates cache entries.
+    ///   - ignored: items of the query that the cache key leaves out.
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
         _ text: String, relativeTo base: URL? = nil, id: String? = nil, targetSize: ImageSize? = nil,
@@ -155,11 +168,16 @@ public struct ImageRequest: Sendable, Hashable {
     ///
     /// The closure is called in place of a transfer: when no tier has the bytes, or with `.reload`; in its turn by
     /// priority, once however many callers wait, on no particular actor. It is cancelled when the last of them leaves.
-    /// What it gives is limited to `ImageDownloader.Configuration.maximumBytes`, checked to be an image, and kept in memory
-    /// and on disk under `id`, where it does not grow old. What it throws becomes `.dataFailed`, unless it is an
-    /// `ImageLoadingError`; one of those that a transfer is tried again for has the closure called again.
+    /// What it gives is limited to ``ImageDownloader/Configuration/maximumBytes``, checked to be an image, and kept in
+    /// memory and on disk under `id`, where it does not grow old. What it throws becomes `.dataFailed`, unless it is an
+    /// ``ImageLoadingError``; one of those that a transfer is tried again for has the closure called again.
     /// - Parameters:
     ///   - id: names the image, as in the other initialisers. Another image needs another id.
+    ///   - targetSize: the pixels that are wanted; nil for the image's own size.
+    ///   - contentMode: how an image of another shape is made to that size.
+    ///   - priority: how urgent it is.
+    ///   - cachePolicy: whether the caches or the closure answer.
+    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal; nil for any.
     ///   - data: gives the bytes of the image's file, as `[UInt8]` or `Data`.
     public init<Bytes: Sequence<UInt8> & Sendable>(
         id: String, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,

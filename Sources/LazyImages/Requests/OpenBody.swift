@@ -49,6 +49,9 @@ public final class OpenBody: Sendable {
     }
 
     /// At most `limit` bytes from an offset on; fewer only at the end. Blocks for a read of a file.
+    /// - Parameters:
+    ///   - offset: where to begin, from 0.
+    ///   - limit: the most bytes to read.
     /// - Throws: `.fileChanged` for a file that is not what it was when it was opened; `.unreadableFile`.
     public func bytes(at offset: Int, limit: Int) throws(ImageLoadingError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(0, min(limit, count - offset)))

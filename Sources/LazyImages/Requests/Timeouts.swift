@@ -12,6 +12,11 @@ public struct Timeouts: Sendable, Hashable {
     public var total: Duration
 
     /// Timeouts with the defaults for what is not given.
+    /// - Parameters:
+    ///   - connect: name lookup, connection and TLS. Default 10 s.
+    ///   - firstByte: from the request's last byte to the answer's first. Default 30 s.
+    ///   - stall: between two arrivals of bytes. Default 15 s.
+    ///   - total: from the start to the last byte. Default 300 s.
     public init(
         connect: Duration = .seconds(10), firstByte: Duration = .seconds(30), stall: Duration = .seconds(15),
         total: Duration = .seconds(300)
@@ -23,6 +28,7 @@ public struct Timeouts: Sendable, Hashable {
     }
 
     /// The same limit for every phase.
+    /// - Parameter limit: how long each phase may take.
     public init(each limit: Duration) {
         self.init(connect: limit, firstByte: limit, stall: limit, total: limit)
     }

@@ -20,21 +20,31 @@ public struct UploadBody: Sendable {
     public let mediaType: String?
 
     /// Bytes in memory.
+    /// - Parameters:
+    ///   - bytes: the whole body.
+    ///   - mediaType: sent as `Content-Type`; nil for none.
     public static func bytes(_ bytes: [UInt8], mediaType: String? = nil) -> UploadBody {
         UploadBody(pieces: [.bytes(bytes)], mediaType: mediaType)
     }
 
     /// The file at a path. It is opened when the upload begins; one that changes until its last byte is sent is an error.
+    /// - Parameters:
+    ///   - path: where the file is.
+    ///   - mediaType: sent as `Content-Type`; nil for none.
     public static func file(_ path: String, mediaType: String? = nil) -> UploadBody {
         UploadBody(pieces: [.file(path: path)], mediaType: mediaType)
     }
 
     /// What a stream had.
+    /// - Parameters:
+    ///   - stream: a stream that was read to its end.
+    ///   - mediaType: sent as `Content-Type`; nil for none.
     public static func stream(_ stream: SpooledStream, mediaType: String? = nil) -> UploadBody {
         UploadBody(pieces: [.stream(stream)], mediaType: mediaType)
     }
 
     /// The fields of a form without files, as `application/x-www-form-urlencoded`: `title=El%20Camino&year=2019`.
+    /// - Parameter fields: names and values, in their order.
     public static func urlEncoded(_ fields: [(name: String, value: String)]) -> UploadBody {
         let text = fields.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }
             .joined(separator: "&")
@@ -43,6 +53,7 @@ public struct UploadBody: Sendable {
 
     /// The parts of a form, as `multipart/form-data` (RFC 7578). The boundary between them is 128 random bits, which no
     /// content holds by chance.
+    /// - Parameter parts: the parts, in their order.
     public static func form(_ parts: [FormPart]) -> UploadBody {
         let random = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }
         return form(parts, boundary: "marquee-" + random.joined())
@@ -84,12 +95,19 @@ public struct FormPart: Sendable {
     let content: UploadBody.Piece
 
     /// A field with text.
+    /// - Parameters:
+    ///   - name: the field's name.
+    ///   - value: its text.
     public static func field(_ name: String, _ value: String) -> FormPart {
         FormPart(name: name, fileName: nil, mediaType: nil, content: .bytes(Array(value.utf8)))
     }
 
     /// The file at a path.
-    /// - Parameter fileName: the name that the server is told. Default: the last part of the path.
+    /// - Parameters:
+    ///   - name: the field's name.
+    ///   - path: where the file is.
+    ///   - fileName: the name that the server is told. Default: the last part of the path.
+    ///   - mediaType: the file's media type.
     public static func file(
         _ name: String, path: String, fileName: String? = nil, mediaType: String = "application/octet-stream"
     ) -> FormPart {
@@ -99,6 +117,11 @@ public struct FormPart: Sendable {
     }
 
     /// What a stream had, as a file.
+    /// - Parameters:
+    ///   - name: the field's name.
+    ///   - stream: a stream that was read to its end.
+    ///   - fileName: the name that the server is told.
+    ///   - mediaType: the stream's media type.
     public static func file(
         _ name: String, stream: SpooledStream, fileName: String,
         mediaType: String = "application/octet-stream"
@@ -107,6 +130,11 @@ public struct FormPart: Sendable {
     }
 
     /// A file that is in memory.
+    /// - Parameters:
+    ///   - name: the field's name.
+    ///   - bytes: the whole file.
+    ///   - fileName: the name that the server is told.
+    ///   - mediaType: the file's media type.
     public static func file(
         _ name: String, bytes: [UInt8], fileName: String, mediaType: String = "application/octet-stream"
     ) -> FormPart {

@@ -9,7 +9,7 @@ public struct UploadRequest: Sendable {
     /// The most bytes that are kept of an answer's body, unless a request says otherwise: 16 MiB.
     public static let standardAnswerLimit = 16 * 1024 * 1024
 
-    /// Where it goes: https or http. A user's name and password that stood in it are in `fields`.
+    /// Where it goes: https or http. A user's name and password that stood in it are in ``fields``.
     public let url: URL
     /// What is asked for.
     public let method: HTTPMethod
@@ -28,6 +28,11 @@ public struct UploadRequest: Sendable {
     package var isAnsweredBy500 = false
 
     /// A request of these parts.
+    /// - Parameters:
+    ///   - url: where to send it.
+    ///   - method: what the server is to do with it.
+    ///   - body: what is sent; nil for nothing.
+    ///   - fields: header fields of the caller's own. Default: none.
     public init(
         url: URL, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HTTPFields = HTTPFields()
     ) {
@@ -40,6 +45,11 @@ public struct UploadRequest: Sendable {
     }
 
     /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read.
+    /// - Parameters:
+    ///   - text: the URL, as a person types it.
+    ///   - method: what the server is to do with it.
+    ///   - body: what is sent; nil for nothing.
+    ///   - fields: header fields of the caller's own. Default: none.
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
         _ text: String, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HTTPFields = HTTPFields()

@@ -4,7 +4,7 @@
 ///     for await progress in task.progress { show(progress.sent, of: progress.total) }
 ///     let response = try await task.value
 ///
-/// Safe for concurrent use from any thread or actor. A task that is let go of goes on; `cancel()` ends it.
+/// Safe for concurrent use from any thread or actor. A task that is let go of goes on; ``cancel()`` ends it.
 public final class UploadTask: Sendable {
     /// What is sent.
     public let request: UploadRequest
@@ -19,8 +19,8 @@ public final class UploadTask: Sendable {
     }
 
     /// The server's answer. Cancelling a task that waits for it cancels this task.
-    /// - Throws: whatever stands between the request and its answer; `.cancelled` after `cancel()`. The server may have done
-    ///   what was asked all the same.
+    /// - Throws: whatever stands between the request and its answer; `.cancelled` after ``cancel()``. The server may
+    ///   have done what was asked all the same.
     public var value: UploadResponse {
         get async throws(ImageLoadingError) { try await work.value(for: caller) }
     }

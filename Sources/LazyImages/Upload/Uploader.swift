@@ -3,7 +3,7 @@ import HTTPSemantics
 import Synchronization
 import SystemSupport
 
-/// Sends requests that write, beside an `ImageDownloader` and with its configuration: the same transport security,
+/// Sends requests that write, beside an ``ImageDownloader`` and with its configuration: the same transport security,
 /// authentication, limits, timeouts and pauses.
 ///
 ///     let uploader = Uploader(loader)
@@ -48,11 +48,13 @@ public final class Uploader: Sendable {
     }
 
     /// An uploader with the configuration, transport and credentials of a loader, whose caches it keeps right.
+    /// - Parameter loader: the loader of images.
     public convenience init(_ loader: ImageLoader) {
         self.init(loader.files) { await loader.invalidate($0, fields: $1) }
     }
 
     /// As above, for a loader of files.
+    /// - Parameter files: the loader of files.
     public convenience init(_ files: FileLoader) {
         self.init(files) { await files.invalidate($0, fields: $1) }
     }
@@ -77,12 +79,14 @@ public final class Uploader: Sendable {
     }
 
     /// Sends a request and returns the server's answer, whatever its status. Cancelling the calling task ends the upload.
+    /// - Parameter request: what to send, and where.
     /// - Throws: whatever stands between the request and its answer.
     public func upload(_ request: UploadRequest) async throws(ImageLoadingError) -> UploadResponse {
         try await task(for: request).value
     }
 
     /// Begins to send a request. Returns at once.
+    /// - Parameter request: what to send, and where.
     public func task(for request: UploadRequest) -> UploadTask {
         let work = Work(number: lastNumber.add(1, ordering: .relaxed).newValue, url: request.url)
         // New work takes every caller.

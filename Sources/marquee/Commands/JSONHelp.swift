@@ -27,7 +27,7 @@ enum JSONHelp {
           sha256        of the file, with --checksum
           file          where fetch -o or picture -o has it
           error         only after a failure
-          error.code    a short, stable name: the README lists them
+          error.code    a short, stable name: the article Errors lists them
           error.message one line for people
 
         film: list (an array), show, add, edit, rate and remove (an object) print it

@@ -16,6 +16,9 @@ public struct JPEGEncoder: Sendable {
     public var subsampling: Subsampling
 
     /// Makes an encoder; it keeps no state.
+    /// - Parameters:
+    ///   - quality: from 1 to 100. Default 80.
+    ///   - subsampling: how many samples of colour there are. Default: a quarter.
     public init(quality: Int = 80, subsampling: Subsampling = .quarter) {
         self.quality = quality
         self.subsampling = subsampling
@@ -27,7 +30,8 @@ public struct JPEGEncoder: Sendable {
     /// The bytes of a JPEG file of the bitmap, of one component if all its pixels are grey. Runs for milliseconds on the
     /// caller's thread.
     ///
-    /// - Throws: `ImageEncodingError` for a bitmap that is not opaque, and for one with a side above `longestSide`.
+    /// - Parameter bitmap: the picture.
+    /// - Throws: ``ImageEncodingError`` for a bitmap that is not opaque, and for one with a side above ``longestSide``.
     public func encode(_ bitmap: Bitmap) throws(ImageEncodingError) -> [UInt8] {
         let layout: JPEGSamples.Layout =
             bitmap.isGrey ? .grey : subsampling == .quarter ? .quarter : .full

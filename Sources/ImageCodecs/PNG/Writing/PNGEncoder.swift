@@ -4,7 +4,7 @@ public struct PNGEncoder: Sendable {
     public enum Colours: Sendable, Hashable, CaseIterable {
         /// Three bytes a pixel; alpha is left out.
         case rgb
-        /// Four bytes a pixel, as a `Bitmap` has them.
+        /// Four bytes a pixel, as a ``Bitmap`` has them.
         case rgba
         /// One byte a pixel: at most 256 colours, the picture's own where it has no more, else the means of as many
         /// groups of similar ones. Of alpha only whether it is above 127 is kept then.
@@ -15,9 +15,11 @@ public struct PNGEncoder: Sendable {
     public var colours: Colours
 
     /// Makes an encoder; it keeps no state.
+    /// - Parameter colours: how colours are stored. Default: `rgba`.
     public init(colours: Colours = .rgba) { self.colours = colours }
 
     /// The bytes of a PNG file of the bitmap. Runs for milliseconds on the caller's thread.
+    /// - Parameter bitmap: the picture.
     public func encode(_ bitmap: Bitmap) -> [UInt8] {
         var file = PNGSignature.magic.bytes
         switch colours {

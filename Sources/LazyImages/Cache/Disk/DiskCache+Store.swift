@@ -5,9 +5,11 @@ extension DiskCache {
     /// only while too many bytes are staged already. Not cut short by cancellation. What is larger than the limit
     /// is not kept, nor what it would have replaced; what the disk refuses is lost.
     /// - Parameters:
+    ///   - body: the value itself.
     ///   - metadata: the caller's own bytes, given back with the value.
-    ///   - expiry: from when on the value is of little use, in seconds since 1970: what has expired goes first when room is
-    ///     needed, but is found until then. Default: nobody knows.
+    ///   - expiry: from when on the value is of little use, in seconds since 1970: what has expired goes first when
+    ///     room is needed, but is found until then. Default: nobody knows.
+    ///   - key: what it is found by.
     public func store(_ body: [UInt8], metadata: [UInt8] = [], expiry: Int? = nil, for key: CacheKey) async {
         await store(ByteArray(body), metadata: metadata, expiry: expiry, for: key)
     }
@@ -53,6 +55,7 @@ extension DiskCache {
     }
 
     /// Removes what there is for a key: on disk, staged, or waiting for room to be staged.
+    /// - Parameter key: the entry's key.
     public func remove(_ key: CacheKey) async {
         let waiters = state.withLock { state in
             state.staging.discard(key)

@@ -9,14 +9,14 @@ package import SystemSupport
 /// **Reading** gives a whole value that was stored for exactly that key, or nothing. An entry that fails any check
 /// is counted, removed and a miss; one of a later version of the format is left alone and a miss.
 ///
-/// **Storing** is staged: the value can be read through this instance from the moment `store` returns, and by all
-/// others as soon as it is in its place, which `flush()` waits for. Staged bytes are bounded; without room `store`
-/// waits. Of two stores for one key the later wins.
+/// **Storing** is staged: the value can be read through this instance from the moment ``store(_:metadata:expiry:for:)``
+/// returns, and by all others as soon as it is in its place, which ``flush()`` waits for. Staged bytes are bounded;
+/// without room ``store(_:metadata:expiry:for:)`` waits. Of two stores for one key the later wins.
 ///
 /// **Atomicity.** An entry is written beside its place and renamed into it. A reader finds the old value or the
 /// new one, whole; a crash, a full disk or a kill at any moment loses at most values that were not flushed.
 ///
-/// **Durability.** Nothing is synced: after `flush()` a value survives the end of the process. A power cut may lose
+/// **Durability.** Nothing is synced: after ``flush()`` a value survives the end of the process. A power cut may lose
 /// or damage what was written in the last seconds before it; the checksum turns damage into a miss.
 ///
 /// **Size.** The limit counts the lengths of files, of all processes together. A store that crosses it first removes
@@ -25,9 +25,9 @@ package import SystemSupport
 /// is each file's access time, set when it is stored and at a hit once a minute; its time of change repeats the expiry, or
 /// lies in 1970 where there is none, so that nothing need be opened to make room.
 ///
-/// **Faults** of the disk never reach a caller: they are misses and lost stores, counted and explained in `counters`. So is
-/// a thread that the system does not give.
-/// A folder that was wiped, moved or made read-only, or a disk that was full, works again as soon as it can.
+/// **Faults** of the disk never reach a caller: they are misses and lost stores, counted and explained in ``counters``.
+/// So is a thread that the system does not give. A folder that was wiped, moved or made read-only, or a disk that was
+/// full, works again as soon as it can.
 ///
 /// Safe for concurrent use. Synchronous calls block for a few microseconds to milliseconds and belong on threads
 /// that may block; asynchronous ones do their work on threads of the cache's own.
@@ -92,6 +92,7 @@ public final class DiskCache: Sendable {
     }
 
     /// What there is for a key, verified, or nil. Blocks for one read of the file: call it where that is allowed.
+    /// - Parameter key: the entry's key.
     public func entry(for key: CacheKey) -> Entry? {
         if let staged = state.withLock({ $0.stagedHit(key) }) {
             return Entry(metadata: staged.metadata, body: ImageBytes(staged.body), expiry: staged.expiry)
@@ -103,16 +104,19 @@ public final class DiskCache: Sendable {
     }
 
     /// What there is for a key, verified, or nil. Reads on a thread of the cache's own.
+    /// - Parameter key: the entry's key.
     public func entry(for key: CacheKey) async -> Entry? {
         await run(on: readers, orElse: nil) { [self] in entry(for: key) }
     }
 
     /// Whether there seems to be an entry for the key: looks at the header of its file and not at the checksum, counts
     /// nothing and touches nothing. Blocks for one small read.
+    /// - Parameter key: the entry's key.
     public func contains(_ key: CacheKey) -> Bool { bodyLength(for: key) != nil }
 
-    /// How many bytes the body for a key seems to have, as `contains` looks; nil if there is no entry, and 0 where all
-    /// that is known of a picture is that there is none.
+    /// How many bytes the body for a key seems to have, as ``contains(_:)`` looks; nil if there is no entry, and 0
+    /// where all that is known of a picture is that there is none.
+    /// - Parameter key: the entry's key.
     public func bodyLength(for key: CacheKey) -> Int? {
         if let staged = state.withLock({ $0.staging[key] }) { return staged.body.count }
         guard let folder = currentFolder() else { return nil }

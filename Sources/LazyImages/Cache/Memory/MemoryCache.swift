@@ -16,7 +16,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     private let now: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - limit: the most bytes the values may cost together. Default: what `MemoryLimit.standard` says.
+    ///   - limit: the most bytes the values may cost together. Default: what ``MemoryLimit/standard`` says.
     ///   - entryLimit: the most bytes one value may cost. Default: the limit.
     ///   - timeToLive: after what time a value is none any more. Default: never.
     ///   - clock: what the time to live is measured by.
@@ -32,6 +32,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     }
 
     /// The value of a key, or nil. Counts as a use, a hit or a miss.
+    /// - Parameter key: what the value was stored under.
     public func value(for key: CacheKey) -> Value? {
         let time = timeToLive == nil ? 0 : now()
         guard let object = store.withLock({ $0.value(for: key.digest, now: time) }) else {
@@ -60,6 +61,8 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// Keeps a value, in the place of an older one for its key. One that costs more than one value may is not kept, and
     /// what it would have replaced is gone too.
     /// - Parameters:
+    ///   - value: what to keep; it is shared, not copied.
+    ///   - key: what it is found by.
     ///   - cost: in bytes, not negative.
     public func store(_ value: consuming Value, for key: CacheKey, cost: Int) {
         precondition(cost >= 0, "a cost is a number of bytes")
@@ -76,12 +79,15 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     }
 
     /// Keeps a key's value, if there is one, from being let go of for want of room, until it is unpinned as often.
+    /// - Parameter key: the key, with or without a value.
     public func pin(_ key: CacheKey) { store.withLock { $0.pin(key.digest) } }
 
-    /// Undoes one `pin`.
+    /// Undoes one ``pin(_:)``.
+    /// - Parameter key: the key that was pinned.
     public func unpin(_ key: CacheKey) { store.withLock { $0.unpin(key.digest) } }
 
     /// Lets go of a key's value.
+    /// - Parameter key: what the value was stored under.
     public func remove(_ key: CacheKey) { letGo(store.withLock { $0.remove(key.digest) }) }
 
     /// Lets go of a key's value, if it is this one.
@@ -92,6 +98,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// Lets go of every value for which `isUnwanted` says so, which is asked outside the lock: a value stored meanwhile
     /// stays. Values say themselves where they are from (`url`, and before redirects
     /// `requestedURL`); the texts of their keys, kept only for this, would cost every store that evicts a tenth of its time.
+    /// - Parameter isUnwanted: tells whether a value goes.
     public func removeAll(where isUnwanted: (_ value: Value) -> Bool) {
         for (digest, value) in store.withLock({ $0.snapshot }) {
             guard unsafe isUnwanted(unsafeDowncast(value, to: Value.self)) else { continue }
@@ -100,6 +107,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     }
 
     /// Lets go of every value that `url` was asked for to get, or that came from there after redirects.
+    /// - Parameter url: the address, in any spelling.
     public func removeAll(from url: URL) where Value: CachedAddress {
         let wanted = CanonicalURL(url.absoluteString).text
         removeAll { value in
@@ -112,6 +120,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     public func removeAll() { letGo(store.withLock { $0.removeAll() }) }
 
     /// Lets go of what is worth least until the rest costs at most `cost` bytes, or is pinned. The limit stays.
+    /// - Parameter cost: how much may stay, in bytes.
     public func trim(toCost cost: Int) { letGo(store.withLock { $0.trim(to: cost) }) }
 
     /// Ends what nobody else holds. A function that is not inlined, because the optimiser takes a result that is only

@@ -3,8 +3,8 @@ import SystemSupport
 /// How short memory is, as news: an asynchronous sequence of levels, for any number of readers. Each reader gets the level
 /// of now first unless it is `.normal`, and then every change; one that is slow gets only the latest.
 ///
-/// `system` watches this process's surroundings. One that is made with `init()` says what `report` is told, for tests and
-/// for programs that know better.
+/// ``system`` watches this process's surroundings. One that is made with `init()` says what ``report(_:)`` is told, for
+/// tests and for programs that know better.
 ///
 /// Safe for concurrent use.
 public final class MemoryPressure: AsyncSequence, Sendable {
@@ -50,6 +50,7 @@ public final class MemoryPressure: AsyncSequence, Sendable {
     public var level: Level { state.withLock { $0.level } }
 
     /// Tells every reader that the level is now this one, unless it was already.
+    /// - Parameter level: how short memory is now.
     public func report(_ level: Level) {
         let readers = state.withLock { state -> [AsyncStream<Level>.Continuation] in
             guard level != state.level else { return [] }

@@ -1,11 +1,12 @@
 public import FoundationEssentials
 
-/// Answers what a server asks of whom it lets in. A program gives one in `ImageDownloader.Configuration`; it is asked once
-/// per origin and realm, however many requests wait for the answer.
+/// Answers what a server asks of whom it lets in. A program gives one in ``ImageDownloader/Configuration``; it is asked
+/// once per origin and realm, however many requests wait for the answer.
 public protocol Authenticator: Sendable {
     /// The credential for a challenge, or nil: then the answer with the challenge is an error, `httpStatus` 401.
     ///
     /// Called off every actor; it may take its time, ask a person, read a file.
+    /// - Parameter challenge: what the server asks, and whether the last answer was wrong.
     func credential(for challenge: AuthenticationChallenge) async -> Credential?
 }
 
@@ -35,6 +36,11 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     public let isRepeated: Bool
 
     /// A challenge of these parts.
+    /// - Parameters:
+    ///   - scheme: how the server wants to be answered.
+    ///   - realm: what it guards, in its own words; empty where it does not say.
+    ///   - origin: the server: scheme, host and port.
+    ///   - isRepeated: whether the credential given before was not taken. Default: no.
     public init(scheme: Scheme, realm: String, origin: URL, isRepeated: Bool = false) {
         self.scheme = scheme
         self.realm = realm

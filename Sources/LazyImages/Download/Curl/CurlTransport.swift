@@ -25,10 +25,14 @@ public final class CurlTransport: Transport {
         /// Where to connect instead, for hosts that the name service does not know: `sample.localhost:80` to
         /// `127.0.0.1:49152`. The request itself keeps its own host name. Default none.
         public var connectTo: [String: String]
-        /// Where transfers go through, those to hosts of `connectTo` excepted. Default none.
+        /// Where transfers go through, those to hosts of ``connectTo`` excepted. Default none.
         public var proxy: Proxy
 
         /// A configuration with the defaults for what is not given.
+        /// - Parameters:
+        ///   - idleConnections: idle connections kept for reuse. Default 64.
+        ///   - connectTo: where to connect instead, by host and port. Default: nowhere else.
+        ///   - proxy: where transfers go through. Default: straight to the server.
         public init(
             idleConnections: Int = 64, connectTo: [String: String] = [:], proxy: Proxy = .none
         ) {
@@ -46,6 +50,7 @@ public final class CurlTransport: Transport {
     private let inboxes = Lock<[AddressRules?: CurlInbox]>([:])
 
     /// A transport that has no thread yet. Whether there is a libcurl shows at the first transfer.
+    /// - Parameter configuration: what does not change from transfer to transfer.
     public convenience init(configuration: Configuration = Configuration()) {
         self.init(configuration: configuration) { name, body throws(ResourceShortage) in
             try BlockingThreads.startThread(name: name, body)
@@ -60,7 +65,10 @@ public final class CurlTransport: Transport {
 
     deinit { for inbox in inboxes.withLock({ $0 }).values { inbox.close() } }
 
-    /// Performs one request: see `Transport`.
+    /// Performs one request: see ``Transport``.
+    /// - Parameters:
+    ///   - request: what to send, and its limits.
+    ///   - receiver: takes the head and the body as they arrive.
     public func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {

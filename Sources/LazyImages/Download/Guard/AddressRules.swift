@@ -4,12 +4,14 @@ public struct AddressRules: Sendable, Hashable {
     public var allowedNetworks: [AddressRange]
 
     /// Rules that allow public addresses and these networks. Default: public addresses only.
+    /// - Parameter allowedNetworks: networks that are allowed although they are not public.
     public init(allowedNetworks: [AddressRange] = []) { self.allowedNetworks = allowedNetworks }
 
     /// Why an address may not be connected to, such as `127.0.0.1 is loopback`; nil if it may.
     ///
     /// An IPv6 address that carries an IPv4 address is refused, unless an allowed network contains it and the IPv4 address
     /// may be connected to as well.
+    /// - Parameter address: the address that a connection would go to.
     public func refusal(of address: IPAddress) -> String? {
         let isAllowed = allowedNetworks.contains { $0.contains(address) }
         if let (form, inner) = address.embedded {

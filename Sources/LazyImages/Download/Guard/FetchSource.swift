@@ -19,6 +19,7 @@ public struct FetchSource: Sendable, Hashable {
 
     /// Reads a source. Nil for what is malformed: another scheme, a path, credentials, an asterisk, a zone, a port beyond
     /// 65535.
+    /// - Parameter text: a host, perhaps with a scheme before it and a port behind it.
     public init?(_ text: String) {
         let lowered = text.lowercased()
         let scheme = ["http://", "https://"].first { lowered.hasPrefix($0) }

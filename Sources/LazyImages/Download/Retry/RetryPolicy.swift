@@ -17,6 +17,13 @@ public struct RetryPolicy: Sendable, Hashable {
     public var pauseOfHost: Duration
 
     /// A policy with the defaults for what is not given.
+    /// - Parameters:
+    ///   - attempts: how often a transfer is made at most. Default 3.
+    ///   - firstPause: the bound of the first pause. Default 200 ms.
+    ///   - longestPause: the bound that no pause exceeds. Default 10 s.
+    ///   - longestRetryAfter: the longest `Retry-After` that is waited for. Default 30 s.
+    ///   - failuresOfHost: after how many failures in a row a host is left alone. Default 8.
+    ///   - pauseOfHost: how long it is left alone at first. Default 2 s.
     public init(
         attempts: Int = 3, firstPause: Duration = .milliseconds(200), longestPause: Duration = .seconds(10),
         longestRetryAfter: Duration = .seconds(30), failuresOfHost: Int = 8,

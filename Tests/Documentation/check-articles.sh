@@ -1,0 +1,32 @@
+#!/bin/bash
+# The articles say what the program has: they name the options of its help, all of them and no others, and every code of
+# the library's errors.
+#   Tests/Documentation/check-articles.sh MARQUEE
+set -euo pipefail
+marquee=$(realpath "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/../../Sources/LazyImages"
+articles=LazyImages.docc
+failures=0
+fail() {
+    echo "$1" >&2
+    failures=$((failures + 1))
+}
+
+options() { grep -ohE -- '(^|[^a-zA-Z-])--[a-z][a-z-]+' "$@" | sed -E 's/^[^-]//' | sort -u; }
+named=$(options "$articles"/{TheCommandLine,RunningTheService,Errors}.md)
+commands=$("$marquee" help | sed -nE '/^Commands/,/^$/s/^  ([a-z]+).*/\1/p')
+known=$(for page in $commands options; do "$marquee" help "$page"; done | options -)
+for option in $(comm -23 <(echo "$named") <(echo "$known")); do fail "the articles name $option, which no command takes"; done
+for option in $(comm -13 <(echo "$named") <(echo "$known")); do
+    case $option in
+    --help | --version) ;;
+    *) fail "no article names $option" ;;
+    esac
+done
+
+codes=$(sed -nE 's/^        case \.[a-zA-Z]+: "([a-z-]+)"$/\1/p' Requests/ImageLoadingError.swift)
+[ -n "$codes" ] || fail 'ImageLoadingError.swift has no codes that this check can read'
+for code in $codes; do
+    grep -q "\`$code\`" "$articles/Errors.md" || fail "Errors.md has no $code"
+done
+exit $((failures > 0))

@@ -1,0 +1,61 @@
+import LazyImages
+
+/// The Swift of the other articles, word for word but for the indentation.
+enum ArticleExamples {
+    static func cachePolicies() throws -> [ImageRequest] {
+        let offline = try ImageRequest("https://example.org/posters/1.jpg", cachePolicy: .cacheOnly)
+        let signed = try ImageRequest("https://example.org/a.jpg?signature=1", id: "poster-7")
+        let tracked = try ImageRequest("https://example.org/a.jpg?utm_source=mail", ignoring: .tracking)
+        let german = try ImageRequest("https://example.org/a.jpg", fields: ["Accept-Language": "de"])
+        return [offline, signed, tracked, german]
+    }
+
+    static func tiers() -> [ImageLoader] {
+        let shared = ImageLoader(disk: DiskCache(folder: "/var/cache/posters", limit: 2 << 30))
+        let small = ImageLoader(memory: MemoryCache(limit: 32 << 20))
+        let withoutTrace = ImageLoader.ephemeral()  // nothing touches the disk
+        return [shared, small, withoutTrace]
+    }
+
+    static func transfers() -> ImageLoader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.transfersPerHost = 12
+        configuration.timeouts = Timeouts(each: .seconds(5))
+        configuration.retry = .never
+        configuration.security = SecurityPolicy(insecureHosts: ["nas.local"])
+        let strict = ImageLoader(configuration: configuration)
+        return strict
+    }
+
+    static func scroll(_ model: ImageListModel) async {
+        await model.willBeginDragging()  // nothing new starts; images in memory are shown at once
+        await model.setVisible(40..<50)
+        await model.didEndDragging(willDecelerate: true)
+        await model.setVisible(60..<70, focus: 62)
+        await model.didEndDecelerating()  // all visible rows load, the focus first
+    }
+
+    static func longList(_ model: ImageListModel) async {
+        let films = ListRows(count: 100_000) { row in
+            ImageRequest(id: "film-\(row)") { [UInt8]() }
+        }
+        await model.setRows(films, visible: 0..<10)
+    }
+
+    static func fail(_ loader: ImageLoader, _ request: ImageRequest) async {
+        do {
+            print(try await loader.image(for: request).bitmap.size)
+        } catch .cancelled {
+            return
+        } catch {
+            print(error.code, error.isRetryable, error)
+        }
+    }
+}
+
+struct Household: Authenticator {
+    func credential(for challenge: AuthenticationChallenge) async -> Credential? {
+        // A second challenge means that the first answer was wrong.
+        challenge.isRepeated ? nil : .password(user: "anna", password: "s3cret")
+    }
+}
