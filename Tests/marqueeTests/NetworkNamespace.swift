@@ -20,13 +20,9 @@ struct NetworkNamespace {
                 ip link add eth$1 type veth peer name far$1
                 for name in far$1 eth$1; do ip link set $name addrgenmode none; ip link set $name up; done
             }
-            take() {
-                while read -r line; do
-                    [ "$line" = end ] && break
-                    eval "$line"
-                done <>\(folder.file("commands"))
-            }
-            take >/dev/null 2>&1 </dev/null & commands=$!
+            # It must hold none of the program's streams, or who reads those never sees their end.
+            ( while read -r line; do eval "$line"; done <>\(folder.file("commands")) ) >/dev/null 2>&1 </dev/null &
+            commands=$!
             \(program)
             status=$?
             kill $commands

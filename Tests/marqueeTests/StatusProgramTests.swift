@@ -21,7 +21,9 @@ struct StatusProgramTests {
     func changes() async throws {
         let namespace = try NetworkNamespace()
         let watch = try Program(
-            namespace.arguments("exec \"$MARQUEE\" status --watch"), of: "/usr/bin/unshare",
+            namespace.arguments(
+                #""$MARQUEE" status --watch & watch=$!; trap 'kill $watch' TERM; wait $watch"#),
+            of: "/usr/bin/unshare",
             environment: ["MARQUEE": BuiltProgram.path("marquee")])
         #expect(await watch.nextLine() == "none")
         // Each step is one change; a line that should not have come would be read in place of the next.
