@@ -3,6 +3,7 @@
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
+#include "CSystemJob.h"
 #include "CSystemTerminal.h"
 
 #include <stddef.h>

@@ -1,0 +1,71 @@
+#define _GNU_SOURCE
+#include "CSystemJob.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_DESCRIPTORS = 8 };
+
+pid_t csystem_spawn_session(
+    const char *path, char *const arguments[], char *const environment[], const int descriptors[], int count) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
+    pid_t child = -1;
+    int copies[MOST_DESCRIPTORS];
+    int made = 0;
+    int failure = count <= MOST_DESCRIPTORS ? 0 : EINVAL;
+    // Copies above all targets: dup2 in order must not overwrite a source that comes later.
+    for (; failure == 0 && made < count; made++) {
+        copies[made] = fcntl(descriptors[made], F_DUPFD_CLOEXEC, MOST_DESCRIPTORS);
+        if (copies[made] < 0) {
+            failure = errno;
+            break;
+        }
+    }
+    if (failure == 0) failure = posix_spawn_file_actions_init(&actions);
+    if (failure == 0) {
+        failure = posix_spawnattr_init(&attributes);
+        if (failure == 0) {
+            for (int target = 0; target < count; target++) {
+                posix_spawn_file_actions_adddup2(&actions, copies[target], target);
+            }
+            posix_spawn_file_actions_addclosefrom_np(&actions, count);
+            posix_spawn_file_actions_addchdir_np(&actions, "/");
+            sigemptyset(&signals);
+            posix_spawnattr_setsigmask(&attributes, &signals);
+            sigfillset(&signals);
+            posix_spawnattr_setsigdefault(&attributes, &signals);
+            posix_spawnattr_setflags(
+                &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+            failure = posix_spawn(&child, path, &actions, &attributes, arguments, environment);
+            posix_spawnattr_destroy(&attributes);
+        }
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    while (made > 0) close(copies[--made]);
+    if (failure != 0) {
+        errno = failure;
+        return -1;
+    }
+    return child;
+}
+
+void csystem_reap(pid_t child) {
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+}
+
+int csystem_lock_whole(int file) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file, F_OFD_SETLK, &lock);
+}
+
+int csystem_is_locked(int file) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(file, F_OFD_GETLK, &lock) < 0) return -1;
+    return lock.l_type != F_UNLCK;
+}

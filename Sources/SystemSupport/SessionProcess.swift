@@ -1,0 +1,66 @@
+internal import CSystem
+internal import Glibc
+
+/// Starts programs that go on when this one ends.
+package enum SessionProcess {
+    /// Starts a program as the leader of a new session, in the folder `/`, with all signals at their defaults. The
+    /// descriptors become its 0, 1, 2, ...; it gets no others. Its end is taken note of by a thread, as long as this
+    /// process lives: no zombie stays.
+    /// - Throws: the system's `errno`, in a fault on the program's path.
+    package static func start(
+        _ path: String, _ arguments: [String], environment: [String: String], descriptors: [Int32]
+    ) throws(FileFault) {
+        let words = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        let variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
+        defer { unsafe (words + variables).forEach { unsafe free($0) } }
+        let process = unsafe csystem_spawn_session(
+            path, words, variables, descriptors, Int32(descriptors.count))
+        guard process > 0 else {
+            throw FileFault(kind: .open, name: path, code: errno, detail: nil)
+        }
+        // Losing the error is right: without a thread its number stays taken until this process ends, and that is all.
+        try? BlockingThreads.startThread(name: "LazyImages.reap") { csystem_reap(process) }
+    }
+
+    /// Two ends of a line in both directions that programs inherit only where they are named.
+    package static func connection() throws(ResourceShortage) -> (own: Int32, other: Int32) {
+        var ends: [Int32] = [0, 0]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw ResourceShortage(missing: .descriptor, code: errno)
+        }
+        return (ends[0], ends[1])
+    }
+
+    /// Says all of it, and that there is no more; false where nobody hears it. Blocks.
+    package static func say(_ bytes: [UInt8], to line: borrowing Descriptor) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let number = line.number
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return false }
+            rest = rest.dropFirst(count)
+        }
+        return shutdown(line.number, Int32(SHUT_WR)) == 0
+    }
+
+    /// Everything that the other end says, to its end. Blocks.
+    package static func hear(_ line: borrowing Descriptor) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = unsafe recv(line.number, &part, part.count, 0)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return bytes }
+            bytes += part[..<count]
+        }
+    }
+
+    /// Puts `file` in the place of standard output and standard error.
+    package static func takeOutput(_ file: borrowing Descriptor) {
+        for stream in [STDOUT_FILENO, STDERR_FILENO] { dup2(file.number, stream) }
+    }
+}
