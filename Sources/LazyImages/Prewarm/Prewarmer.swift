@@ -60,6 +60,9 @@ public final class Prewarmer: Sendable {
         public var cancelled = 0
         /// Bytes fetched.
         public var bytesFetched = 0
+
+        /// Nothing yet.
+        package init() {}
     }
 
     private enum Phase { case open, paused, stopped }

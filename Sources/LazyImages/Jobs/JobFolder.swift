@@ -1,0 +1,140 @@
+import FoundationEssentials
+import SystemSupport
+
+/// The folder of one job. Only its owner can enter it.
+///
+///     order      what is to be done: JSON
+///     results    a line of JSON for each event (JobLine)
+///     log, log.1 what went wrong, with times, for people
+///     lock       locked while a process works on the job, from before it begins
+///     control    a pipe with a name: what is written to it cancels the job
+struct JobFolder: Sendable {
+    static let (order, results, log, oldLog, lock, control) = (
+        "order", "results", "log", "log.1", "lock", "control"
+    )
+
+    let name: String
+    /// The absolute path.
+    let path: String
+    let calls = FileCalls()
+
+    /// - Parameter parent: the absolute path of the folder of all jobs.
+    init(_ name: String, in parent: String) {
+        self.name = name
+        path = parent + "/" + name
+    }
+
+    /// Calls `body` with the open folder.
+    func opened<Value: ~Copyable>(
+        _ body: (borrowing Descriptor) throws(FileFault) -> Value
+    ) throws(BackgroundJobsError) -> Value {
+        do throws(FileFault) {
+            return try body(try calls.openFolder(path))
+        } catch {
+            throw error.isAbsence && !exists
+                ? .notFound(name: name) : .storageFailed(path: path, reason: error.explanation)
+        }
+    }
+
+    /// Whether there is a job in it.
+    // Losing the error is right: what cannot be looked at is none.
+    var exists: Bool { (try? calls.status(ofPath: path))?.isFolder == true }
+
+    /// Whether a process works on the job.
+    func isRunning() throws(BackgroundJobsError) -> Bool {
+        try opened { folder throws(FileFault) in
+            do throws(FileFault) {
+                return try calls.isLocked(calls.openForReading(Self.lock, in: folder))
+            } catch let error where error.isAbsence {
+                return false
+            }
+        }
+    }
+
+    /// Locks the job for a process that is to work on it.
+    func locked() throws(BackgroundJobsError) -> Descriptor {
+        let lock = try opened { folder throws(FileFault) in
+            try calls.openForWriting(Self.lock, in: folder, creating: .ifAbsent)
+        }
+        var isMine = false
+        do throws(FileFault) {
+            isMine = try calls.tryLockWithCopies(lock)
+        } catch {
+            throw .storageFailed(path: path, reason: error.explanation)
+        }
+        guard isMine else { throw .running(name: name) }
+        return lock
+    }
+
+    func storedOrder() throws(BackgroundJobsError) -> JobOrder {
+        let bytes = try opened { _ throws(FileFault) in
+            try calls.contents(ofPath: path + "/" + Self.order)
+        }
+        do {
+            return try JSONDecoder().decode(JobOrder.self, from: Data(bytes))
+        } catch {
+            throw .storageFailed(path: path, reason: "its order cannot be read; remove the job")
+        }
+    }
+
+    /// All events so far.
+    func events() throws(BackgroundJobsError) -> [JobEvent] {
+        try opened { _ throws(FileFault) in
+            var reader = try JobReader(path + "/" + Self.results)
+            return try reader.next()
+        }
+    }
+
+    func status() throws(BackgroundJobsError) -> JobStatus {
+        // In this order: an end that comes in between is seen.
+        let isRunning = try isRunning()
+        return JobStatus(name, try storedOrder(), try events(), isRunning: isRunning)
+    }
+
+    /// Makes the folder's files under another name, then gives it its own: a job is there wholly or not at all.
+    /// - Returns: its lock.
+    func make(_ order: JobOrder, in parent: borrowing Descriptor) throws(FileFault) -> Descriptor {
+        let draft = ".new-" + UUID().uuidString
+        try calls.makeFolder(draft, in: parent)
+        do throws(FileFault) {
+            let folder = try calls.openFolder(draft, in: parent)
+            let lock = try calls.openForWriting(Self.lock, in: folder, creating: .always)
+            _ = try calls.tryLockWithCopies(lock)
+            // Losing the error is right: texts and numbers are always encoded.
+            let encoded = (try? JSONEncoder().encode(order)) ?? Data()
+            try calls.write(
+                [UInt8](encoded), to: try calls.openForWriting(Self.order, in: folder, creating: .always))
+            _ = try calls.openForAppending(Self.results, in: folder)
+            _ = try calls.openForAppending(Self.log, in: folder)
+            try calls.makePipe(Self.control, in: folder)
+            try calls.rename(draft, to: name, in: parent)
+            return lock
+        } catch {
+            remove(draft, in: parent)
+            throw error
+        }
+    }
+
+    /// Removes the folder of a job that does not run.
+    func remove() throws(BackgroundJobsError) {
+        let lock = try locked()
+        do throws(FileFault) {
+            let parent = try calls.openFolder(String(path.dropLast(name.utf8.count + 1)))
+            let grave = ".old-" + UUID().uuidString
+            try calls.rename(name, to: grave, in: parent)
+            remove(grave, in: parent)
+        } catch {
+            throw .storageFailed(path: path, reason: error.explanation)
+        }
+        _ = consume lock
+    }
+
+    /// Removes a folder and its files, as far as that can be: it is no job any more.
+    private func remove(_ name: String, in parent: borrowing Descriptor) {
+        // Losing the errors is right: what stays has a name that is no job's.
+        if let folder = try? calls.openFolder(name, in: parent) {
+            for file in (try? calls.names(in: folder)) ?? [] { try? calls.remove(file, in: folder) }
+        }
+        try? calls.removeFolder(name, in: parent)
+    }
+}
