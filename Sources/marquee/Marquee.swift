@@ -31,6 +31,7 @@ struct Marquee {
                 Output.write(JSONHelp.text + "\n", to: STDOUT_FILENO)
                 return .done
             }
+            if words == JobProcessCommand.words { return await JobProcessCommand.run(interruption) }
             let environment = ProcessInfo.processInfo.environment
             let arguments = try Arguments(
                 words, commands: commands.map { $0.specification }, environment: environment)

@@ -16,13 +16,17 @@ struct Session: Sendable {
     /// The signals that ask the program to end.
     let interruption: Interruption
 
-    init(arguments: Arguments, settings: Settings, output: Output, interruption: Interruption) {
+    /// - Parameter source: where the films come from. Default: what the settings say.
+    init(
+        arguments: Arguments, settings: Settings, output: Output, interruption: Interruption,
+        source: CatalogueSource? = nil
+    ) {
         self.interruption = interruption
         self.arguments = arguments
         self.settings = settings
         self.output = output
         disk = settings.usesDisk ? DiskCache(folder: settings.cacheFolder, limit: settings.cacheLimit) : nil
-        source = CatalogueSource(settings.catalogue)
+        self.source = source ?? CatalogueSource(settings.catalogue)
     }
 
     /// The same while the program has the whole screen.

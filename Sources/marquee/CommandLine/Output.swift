@@ -261,6 +261,8 @@ enum ExitStatus {
     case someFailed
     /// A command line that cannot be obeyed, or nothing was done.
     case nothingDone
+    /// A person has ended it with Ctrl-C, or it tells of something that was.
+    case interrupted
     /// A service, which ends only when it is told to, has ended in order.
     case stopped
 
@@ -269,6 +271,7 @@ enum ExitStatus {
         case .done, .stopped: 0
         case .someFailed: 1
         case .nothingDone: 2
+        case .interrupted: 130
         }
     }
 }

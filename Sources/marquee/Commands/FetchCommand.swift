@@ -24,6 +24,7 @@ enum FetchCommand: Command {
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
             Option(name: "any-content", help: "take what is not an image too"),
+            .noCellular,
             Option(
                 name: "include",
                 help:
@@ -31,6 +32,9 @@ enum FetchCommand: Command {
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
+        if session.arguments.has("no-cellular"), !session.arguments.operands.allSatisfy(isOfThisMachine) {
+            try CellularRefusal.check()
+        }
         if session.arguments.has("include") { return try await include(session) }
         if session.arguments.value("output") == "-" { return try await printBody(session) }
         let folder = try session.arguments.value("output").map { try OutputFolder($0) }
@@ -78,6 +82,13 @@ enum FetchCommand: Command {
             throw Failure("nothing to fetch: standard input names no address")
         }
         return report.status
+    }
+
+    /// Whether a word names a file, data, or an address of this machine: no network is asked for it.
+    private static func isOfThisMachine(_ word: String) -> Bool {
+        guard let target = FetchTarget(word) else { return false }
+        // Losing the error is right: what is no address is asked for nowhere.
+        return (try? URL(typed: target.address))?.isOfThisMachine ?? true
     }
 
     /// How many there are to fetch; nil while standard input may name more.

@@ -49,6 +49,21 @@ struct FetchRecord: Encodable, Sendable {
         queued = timing.queued.milliseconds
     }
 
+    /// What became of an image of a job.
+    init(_ result: JobResult) {
+        url = result.url
+        outcome = result.outcome
+        status = result.status
+        bytes = result.bytes
+        format = result.format
+        width = result.width
+        height = result.height
+        milliseconds = (result.milliseconds * 10).rounded() / 10
+        queued = (result.queued * 10).rounded() / 10
+        sha256 = result.sha256
+        error = result.error.map { ErrorRecord(code: $0.code, message: $0.message) }
+    }
+
     init(_ failure: ImageLoadingError, of url: String, timing: LoadTiming = .none) {
         self.url = url
         outcome = "failed"

@@ -33,6 +33,7 @@ enum Help {
         ),
         ("MARQUEE_PLAYER", "what plays films, where --player names nothing"),
         ("XDG_CACHE_HOME", "the folder of all programs' caches"),
+        ("XDG_STATE_HOME", "the folder of all programs' states: jobs are there"),
         ("MARQUEE_LIBCURL", "the file of libcurl, where it is not found"),
         ("MARQUEE_LIBSQLITE", "the file of SQLite, where it is not found"),
     ]

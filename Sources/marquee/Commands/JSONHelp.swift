@@ -85,6 +85,16 @@ enum JSONHelp {
         cache path: one object
           path          the folder
 
+        jobs, prewarm --detach: an object a line for each job
+          name
+          state         running, stopped (killed), done, failed, cancelled, or
+                        waiting-network, waiting-other-network, waiting-memory
+          total         how many images it has
+          done          how many have come to an end, those that failed included
+          failed        how many of them failed
+          status        what it ended with, as an exit status
+          process       its number, while it runs
+
         import: one object
           library       the library's file
           added         films that are new there

@@ -13,55 +13,80 @@ enum PrewarmCommand: Command {
             ("marquee prewarm", "every poster of the catalogue"),
             ("marquee prewarm manifest.json", "what a manifest names: JSON, a list of URLs, or a catalogue"),
             ("marquee prewarm - < urls.txt", "what a list names"),
+            ("marquee prewarm list.txt --detach", "in the background: see marquee help jobs"),
         ],
         options: [
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
             Option(name: "any-content", help: "take what is not an image too"),
+            .noCellular,
+            Option(
+                name: "detach", help: "do it in the background, as a job that goes on without this terminal"),
+            Option(name: "name", value: "NAME", help: "the job's name (default: the manifest's)"),
         ])
+
+    /// What is to be fetched.
+    struct List {
+        /// Each with whether the user's own header fields go along.
+        var requests: [(request: ImageRequest, sendsFields: Bool)] = []
+        /// Entries that name no image.
+        var rejected = 0
+    }
 
     static func run(_ session: Session) async throws -> ExitStatus {
         guard session.disk != nil else {
             throw UsageError("prewarm fills the disk cache: leave out --no-disk-cache")
         }
-        let manifests = try await manifests(session)
-        var failures = FailureReport(session.output)
-        var unreadable = 0
-        for problem in manifests.flatMap(\.manifest.problems) {
-            let reason = problem.text + ": " + problem.reason
-            failures.add(problem.line.map { "line \($0): " + reason } ?? reason)
-            record(FetchRecord(Failure(reason, code: "invalid-entry"), of: problem.text), session)
-            unreadable += 1
+        if session.arguments.has("detach") {
+            return try detach(try await list(session), session)
         }
-        var requests: [ImageRequest] = []
-        for (entry, base) in manifests.flatMap({ page in page.manifest.entries.map { ($0, page.base) } }) {
-            do throws(ImageLoadingError) {
-                requests.append(
-                    try session.request(for: entry.address, relativeTo: base, checksum: entry.checksum))
-            } catch {
-                failures.add((entry.line.map { "line \($0): " } ?? "") + error.advised)
-                record(FetchRecord(error, of: entry.address), session)
-                unreadable += 1
-            }
-        }
-        if requests.isEmpty {
-            throw Failure(
-                "there is nothing to prewarm: \(session.source.isLibrary ? "every poster is in the library" : "the manifest names no image")"
-            )
-        }
-
+        if session.arguments.has("name") { throw UsageError("--name belongs to prewarm --detach") }
+        if session.arguments.has("no-cellular") { try CellularRefusal.check() }
+        let list = try await list(session)
+        let requests = list.requests.map(\.request)
         let opened = session.makeLoader(keepsFiles: false)
-        let report = PrewarmReport(session, requests, opened.loader.downloader.activity)
+        let activity = opened.loader.downloader.activity
+        let report = PrewarmReport(session, requests.map(\.url.displayText)) { activity.traffic }
         let clock = ContinuousClock()
         let start = clock.now
         let summary = await Prewarmer(opened.loader, concurrency: session.settings.downloads.transfers)
             .run(requests) { result in report.add(result) }
         await opened.close()
-        report.finish(summary, unreadable: unreadable, duration: clock.now - start)
+        report.finish(summary, unreadable: list.rejected, duration: clock.now - start)
         let hasFaults = session.reportFaults()
-        let failed = unreadable + summary.failed
+        let failed = list.rejected + summary.failed
         if failed > 0, summary.fetched + summary.alreadyCached == 0 { return .nothingDone }
         return failed > 0 || hasFaults ? .someFailed : .done
+    }
+
+    /// Reads the manifest, and tells what of it names no image.
+    private static func list(_ session: Session) async throws -> List {
+        let manifests = try await manifests(session)
+        var failures = FailureReport(session.output)
+        var list = List()
+        for problem in manifests.flatMap(\.manifest.problems) {
+            let reason = problem.text + ": " + problem.reason
+            failures.add(problem.line.map { "line \($0): " + reason } ?? reason)
+            record(FetchRecord(Failure(reason, code: "invalid-entry"), of: problem.text), session)
+            list.rejected += 1
+        }
+        for (entry, base) in manifests.flatMap({ page in page.manifest.entries.map { ($0, page.base) } }) {
+            do throws(ImageLoadingError) {
+                let request = try session.request(
+                    for: entry.address, relativeTo: base, checksum: entry.checksum)
+                list.requests.append((request, base?.sharesFields(with: request.url) ?? true))
+            } catch {
+                failures.add((entry.line.map { "line \($0): " } ?? "") + error.advised)
+                record(FetchRecord(error, of: entry.address), session)
+                list.rejected += 1
+            }
+        }
+        if list.requests.isEmpty {
+            throw Failure(
+                "there is nothing to prewarm: \(session.source.isLibrary ? "every poster is in the library" : "the manifest names no image")"
+            )
+        }
+        return list
     }
 
     /// The object of what names no image.

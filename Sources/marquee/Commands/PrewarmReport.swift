@@ -5,28 +5,32 @@ import SystemSupport
 final class PrewarmReport: Sendable {
     private struct State {
         var reported: Set<Int> = []
-        var failed = 0
+        var failed: Set<Int> = []
         var failures: FailureReport
     }
 
     private let session: Session
-    private let requests: [ImageRequest]
+    /// What is prewarmed, without credentials.
+    private let urls: [String]
     private let state: Lock<State>
     /// The bar on the same terminal tells enough.
     private let printsLines: Bool
     private let work = Lock<Int?>(nil)
 
-    init(_ session: Session, _ requests: [ImageRequest], _ activity: NetworkActivity) {
+    /// - Parameter traffic: the bytes that have come so far.
+    init(
+        _ session: Session, _ urls: [String], traffic: @escaping @Sendable () -> NetworkActivity.Traffic
+    ) {
         self.session = session
-        self.requests = requests
+        self.urls = urls
         state = Lock(State(failures: FailureReport(session.output)))
         printsLines =
             !session.output.isQuiet && !session.settings.wantsJSON
             && !(Output.isTerminal && Terminal.showsProgress)
         let number = session.output.progress.begin { [self] in
-            let (done, failed) = state.withLock { ($0.reported.count, $0.failed) }
+            let (done, failed) = state.withLock { ($0.reported.count, $0.failed.count) }
             return JobProgress(
-                done: done, total: requests.count, failed: failed, bytes: activity.traffic)
+                done: done, total: urls.count, failed: failed, bytes: traffic())
         }
         work.withLock { $0 = number }
     }
@@ -44,6 +48,12 @@ final class PrewarmReport: Sendable {
         case .failed(let error):
             record = FetchRecord(error, of: url, timing: timing)
         }
+        add(record, index: result.index)
+    }
+
+    /// What became of one of the images. One that had failed may come again: a job was resumed.
+    func add(_ record: FetchRecord, index: Int) {
+        let url = record.url
         if session.settings.wantsJSON {
             session.output.json(record)
             session.output.flush()
@@ -52,21 +62,24 @@ final class PrewarmReport: Sendable {
             session.output.flush()
         }
         state.withLock { state in
-            state.reported.insert(result.index)
+            state.reported.insert(index)
+            state.failed.remove(index)
             if let error = record.error {
-                state.failed += 1
+                state.failed.insert(index)
                 state.failures.add(error.message)
             }
         }
     }
 
+    /// Ends the bar.
+    func end() { session.output.progress.end(work.withLock { $0 }) }
+
     /// What became of the others, after an interruption, and the last line: what became of all of them.
     func finish(_ summary: Prewarmer.Summary, unreadable: Int, duration: Duration) {
-        session.output.progress.end(work.withLock { $0 })
+        end()
         if session.settings.wantsJSON {
             let reported = state.withLock { $0.reported }
-            for (index, request) in requests.enumerated() where !reported.contains(index) {
-                let url = request.url.displayText
+            for (index, url) in urls.enumerated() where !reported.contains(index) {
                 session.output.json(FetchRecord(.cancelled(url: url), of: url))
             }
             session.output.flush()

@@ -1,0 +1,170 @@
+import FoundationEssentials
+import LazyImages
+import SystemSupport
+
+/// `marquee jobs`: looks after the prewarms in the background.
+enum JobsCommand: Command {
+    static let specification = CommandSpecification(
+        name: "jobs", operands: "[attach|wait|cancel|resume|remove NAME]", operandCount: 0...2,
+        summary: "look after prewarms in the background: prewarm --detach starts one",
+        examples: [
+            ("marquee prewarm list.txt --detach", "start one; it goes on when the terminal is closed"),
+            ("marquee jobs", "what there is, and how far it is"),
+            ("marquee jobs attach night", "what it has done and does; Ctrl-C leaves it running"),
+            ("marquee jobs wait night && echo done", "wait for its end; the exit status is the job's"),
+            ("marquee jobs cancel night", "end it; what it has fetched stays"),
+            ("marquee jobs resume night", "go on after a cancel, a kill or a restart of the machine"),
+            ("marquee jobs remove night", "forget it; the cache keeps what it brought"),
+        ])
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        let words = session.arguments.operands
+        do {
+            guard let action = words.first else { return try list(session) }
+            guard ["attach", "wait", "cancel", "resume", "remove"].contains(action) else {
+                throw UsageError("jobs knows attach, wait, cancel, resume and remove, not \"\(action)\"")
+            }
+            guard words.count == 2 else {
+                throw UsageError("jobs \(action) wants a job's NAME; marquee jobs lists them")
+            }
+            return try await act(action, words[1], session)
+        } catch let error as BackgroundJobsError {
+            throw Failure(error)
+        }
+    }
+
+    private static func list(_ session: Session) throws(BackgroundJobsError) -> ExitStatus {
+        for job in try BackgroundJobs().list() {
+            if session.settings.wantsJSON {
+                session.output.json(JobRecord(job))
+            } else {
+                session.output.line(job.line)
+            }
+        }
+        return .done
+    }
+
+    private static func act(_ action: String, _ name: String, _ session: Session) async throws -> ExitStatus {
+        let jobs = BackgroundJobs()
+        switch action {
+        case "attach": return try await attach(try jobs.job(name), session)
+        case "wait":
+            let job = try jobs.job(name)
+            let status = await job.completion()
+            return try ended(job, status, session)
+        case "cancel":
+            let job = try jobs.job(name)
+            try job.cancel()
+            _ = await job.completion()
+            try say(job, session)
+            return .done
+        case "resume":
+            let settings = try JobSettings(session)
+            let job = try jobs.resume(
+                name, secrets: settings.secrets.bytes, secretNames: settings.secrets.names,
+                by: JobSettings.command)
+            try say(job, session)
+            return .done
+        default:
+            try jobs.remove(name)
+            return .done
+        }
+    }
+
+    private static func say(_ job: BackgroundJob, _ session: Session) throws(BackgroundJobsError) {
+        if session.settings.wantsJSON {
+            session.output.json(JobRecord(try job.status))
+        } else if !session.output.isQuiet {
+            session.output.line(try job.status.line)
+        }
+    }
+
+    /// Shows what the job has done and what it does, as `prewarm` does.
+    private static func attach(_ job: BackgroundJob, _ session: Session) async throws -> ExitStatus {
+        let order = try job.order
+        let urls = order.items.map { (try? URL(typed: $0.url))?.displayText ?? $0.url }
+        let received = Lock(0)
+        let report = PrewarmReport(session, urls) {
+            var traffic = NetworkActivity.Traffic()
+            traffic.received = received.withLock { $0 }
+            return traffic
+        }
+        var summary = JobSummary()
+        for await event in job.events {
+            summary.note(event)
+            switch event {
+            case .result(let result):
+                let bytes = summary.bytesFetched
+                received.withLock { $0 = bytes }
+                report.add(FetchRecord(result), index: result.index)
+            case .waiting(let wait?): session.output.note("job \(job.name) is \(wait.text)")
+            case .started, .waiting, .ended, .stopped: break
+            }
+        }
+        if Task.isCancelled {
+            report.end()
+            session.output.failure(
+                "job \(job.name) goes on; marquee jobs attach \(job.name) shows it, marquee jobs cancel \(job.name) ends it")
+            return .interrupted
+        }
+        report.finish(
+            summary.counts(of: order), unreadable: order.rejected, duration: .seconds(summary.seconds))
+        return try ended(job, summary.status, session)
+    }
+
+    /// The exit status of a job; a word where it has none.
+    private static func ended(_ job: BackgroundJob, _ status: Int32?, _ session: Session) throws
+        -> ExitStatus
+    {
+        if Task.isCancelled { return .interrupted }
+        guard let status else {
+            throw Failure(
+                "job \(job.name) was stopped before its end; go on with marquee jobs resume \(job.name)",
+                code: "job-stopped")
+        }
+        return ExitStatus(job: status)
+    }
+}
+
+/// What has become of a job's images, by its events.
+struct JobSummary {
+    private var results: [Int: JobResult] = [:]
+    private var started = 0.0
+    private var ended = 0.0
+    /// What it ended with; nil as long as it has not.
+    private(set) var status: Int32?
+    private(set) var bytesFetched = 0
+
+    private static let fetched: Set<String> = ["network", "resumed"]
+
+    mutating func note(_ event: JobEvent) {
+        switch event {
+        case .started(_, let time): (started, ended, status) = (time, time, nil)
+        case .ended(let status, let time): (self.status, ended) = (status, time)
+        case .result(let result):
+            results[result.index] = result
+            if Self.fetched.contains(result.outcome) { bytesFetched += result.bytes ?? 0 }
+        case .waiting, .stopped: break
+        }
+    }
+
+    /// How long its last run took.
+    var seconds: Double { max(0, ended - started) }
+
+    func counts(of order: JobOrder) -> Prewarmer.Summary {
+        var summary = Prewarmer.Summary()
+        for result in results.values {
+            if result.error != nil {
+                summary.failed += 1
+            } else if Self.fetched.contains(result.outcome) {
+                summary.fetched += 1
+            } else {
+                summary.alreadyCached += 1
+                if result.outcome == "revalidated" { summary.revalidated += 1 }
+            }
+        }
+        summary.bytesFetched = bytesFetched
+        summary.cancelled = order.items.count - results.count
+        return summary
+    }
+}

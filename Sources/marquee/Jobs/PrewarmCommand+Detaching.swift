@@ -1,0 +1,78 @@
+import FoundationEssentials
+import LazyImages
+
+extension PrewarmCommand {
+    /// Starts a job that fills the cache with what the list names, and returns.
+    static func detach(_ list: List, _ session: Session) throws -> ExitStatus {
+        let settings = try JobSettings(session)
+        var items: [JobOrder.Item] = []
+        for (request, sendsFields) in list.requests {
+            guard request.fields == (sendsFields ? session.settings.fields : HTTPFields()) else {
+                throw Failure(
+                    "\(request.url.displayText): its address holds a password, which a job would store; give it with --credentials-file",
+                    code: "credentials-in-address")
+            }
+            items.append(
+                JobOrder.Item(
+                    url: request.url.absoluteString, checksum: request.checksum, sendsFields: sendsFields))
+        }
+        let order = JobOrder(
+            items, settings: settings.stored, secretNames: settings.secrets.names, rejected: list.rejected,
+            refusesCellular: session.arguments.has("no-cellular"))
+        let jobs = BackgroundJobs()
+        let job: BackgroundJob
+        do {
+            let name = try session.arguments.value("name") ?? freeName(session, jobs)
+            job = try jobs.start(
+                order, named: name, secrets: settings.secrets.bytes, by: JobSettings.command)
+        } catch let error as BackgroundJobsError {
+            throw Failure(error)
+        }
+        if session.settings.wantsJSON {
+            session.output.json(JobRecord(try job.status))
+        } else if !session.output.isQuiet {
+            let count = order.items.count
+            session.output.line(
+                "job \(job.name)  \(count.grouped) image\(count == 1 ? "" : "s")   marquee jobs attach \(job.name)")
+        }
+        return .done
+    }
+
+    /// A name that no job has: that of the manifest, with a number if need be.
+    private static func freeName(_ session: Session, _ jobs: BackgroundJobs) throws(BackgroundJobsError)
+        -> String
+    {
+        let operand = session.arguments.operands.first ?? ""
+        let file = operand.split(separator: "/").last.map { $0.prefix { !"?#".contains($0) } } ?? ""
+        let stem = file.lastIndex(of: ".").map { file[..<$0] } ?? file
+        let plain = stem.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }.prefix(48)
+        let name = BackgroundJobs.isName(String(plain)) ? String(plain) : "prewarm"
+        let taken = Set(try jobs.list().map(\.name))
+        var number = 1
+        var free = name
+        while taken.contains(free) {
+            number += 1
+            free = "\(name)-\(number)"
+        }
+        return free
+    }
+}
+
+extension Failure {
+    /// What stands in the way of a job, and what to do about it.
+    init(_ error: BackgroundJobsError) {
+        let advice: String? =
+            switch error {
+            case .running(let name):
+                "follow it with marquee jobs attach \(name), or give another name with --name"
+            case .exists(let name):
+                "go on with marquee jobs resume \(name), or remove it with marquee jobs remove \(name)"
+            case .notFound: "marquee jobs lists them"
+            case .notRunning(let name): "marquee jobs remove \(name) removes it"
+            case .complete(let name): "marquee jobs attach \(name) shows what it did"
+            case .storageFailed: "set XDG_STATE_HOME to a folder that can be written"
+            case .invalidName, .secretsMissing, .notStarted: nil
+            }
+        self.init(advice.map { "\(error); \($0)" } ?? "\(error)", code: error.code)
+    }
+}
