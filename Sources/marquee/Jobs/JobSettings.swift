@@ -73,7 +73,7 @@ struct JobSettings: Sendable {
     /// Options that are told in another way, are secret, or are about what is shown.
     private static let left: Set<String> = [
         "cache-dir", "catalogue", "header", "credentials-file", "detach", "name", "json", "color", "graphics",
-        "memory-size", "quiet", "verbose", "help", "version",
+        "memory-size", "player", "quiet", "verbose", "help", "version",
     ]
 
     private static func secrets(_ arguments: Arguments, _ environment: [String: String]) throws(Failure)
@@ -123,7 +123,16 @@ struct JobSettings: Sendable {
             names.contains(name) || beginnings.contains { name.hasPrefix($0) }
                 || isProxy(name) && !value.contains("@")
         }
-        return JobCommand("/proc/self/exe", ["marquee"] + JobProcessCommand.words, environment: environment)
+        return JobCommand(
+            "/proc/self/exe", ["marquee"] + JobProcessCommand.words,
+            environment: environment.reduce(into: [:]) { environment, variable in
+                let isPath =
+                    ["TMPDIR", "MARQUEE_LIBCURL", "MARQUEE_LIBSQLITE"].contains(variable.key)
+                    || variable.key.hasPrefix("SSL_CERT_")
+                // A library's bare name is looked for by the linker.
+                environment[variable.key] =
+                    isPath && variable.value.contains("/") ? absolute(variable.value) : variable.value
+            })
     }
 
     private static func isProxy(_ name: String) -> Bool { name.lowercased().hasSuffix("_proxy") }
