@@ -5,6 +5,9 @@ struct ScriptedConnection: ~Copyable {
     private let socket: Int32
     private let origin: OriginState
     private var unread: [UInt8] = []
+    /// Its own last request: other connections add theirs to the origin's record in between.
+    private var head = ""
+    private var body: [UInt8] = []
 
     init(_ socket: Int32, of origin: OriginState) {
         self.socket = socket
@@ -27,7 +30,6 @@ struct ScriptedConnection: ~Copyable {
         case .readBody: return readBody()
         case .respond(let answer):
             guard readHead(), readBody() else { return false }
-            let (head, body) = origin.record.withLock { ($0.heads.last ?? "", $0.bodies.last ?? []) }
             let response = answer(head, body)
             return !response.isEmpty && send(Array(response.utf8))
         case .readSome(let count): return read(count) != nil
@@ -50,9 +52,9 @@ struct ScriptedConnection: ~Copyable {
     private mutating func readHead() -> Bool {
         while true {
             if let end = unread.firstRange(of: Array("\r\n\r\n".utf8)) {
-                let head = String(decoding: unread[..<end.lowerBound], as: UTF8.self)
+                head = String(decoding: unread[..<end.lowerBound], as: UTF8.self)
                 unread.removeSubrange(..<end.upperBound)
-                origin.record.withLock { $0.heads.append(head) }
+                origin.record.withLock { [head] in $0.heads.append(head) }
                 origin.requests.add()
                 return true
             }
@@ -62,10 +64,10 @@ struct ScriptedConnection: ~Copyable {
 
     /// Reads as many bytes as the last head has promised.
     private mutating func readBody() -> Bool {
-        let head = origin.record.withLock { $0.heads.last } ?? ""
         let field = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
         let count = field.flatMap { Int($0.dropFirst(15).drop { $0 == " " }) } ?? 0
         guard let body = read(count) else { return false }
+        self.body = body
         origin.record.withLock { $0.bodies.append(body) }
         return true
     }
