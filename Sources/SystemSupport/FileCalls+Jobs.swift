@@ -2,24 +2,6 @@ internal import CSystem
 internal import Glibc
 
 extension FileCalls {
-    /// Makes the folder at an absolute path and those above it, as far as they are missing; only this user can enter them.
-    package func makeFolders(_ path: String) throws(FileFault) {
-        var folder = ""
-        for part in path.split(separator: "/") {
-            folder += "/" + part
-            do throws(FileFault) {
-                try makeFolder(folder)
-            } catch {
-                // What is there need not allow it: /home on a read-only disk.
-                guard (try? openFolderFollowing(folder)) != nil else { throw error }
-            }
-        }
-    }
-
-    private func openFolderFollowing(_ path: String) throws(FileFault) {
-        _ = Descriptor(try call(.open, path) { unsafe csystem_open(path, O_RDONLY | O_DIRECTORY, 0) })
-    }
-
     /// Opens the file of this name to write at its end, in one piece a call; it is made if it is absent.
     package func openForAppending(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
         -> Descriptor

@@ -184,6 +184,17 @@ extension FileCalls {
         try makeFolder(path) { unsafe mkdir(path, 0o700) }
     }
 
+    /// Makes the folder at a path and those above it, as far as they are missing.
+    package func makeFolders(_ path: String) throws(FileFault) {
+        do {
+            try makeFolder(path)
+        } catch let error where error.code == ENOENT {
+            guard let end = path.lastIndex(of: "/"), end != path.startIndex else { throw error }
+            try makeFolders(String(path[..<end]))
+            try makeFolder(path)
+        }
+    }
+
     private func makeFolder(_ name: String, _ body: () -> Int32) throws(FileFault) {
         do {
             try call(.makeFolder, name, body)

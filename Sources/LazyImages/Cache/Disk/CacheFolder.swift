@@ -41,7 +41,7 @@ final class CacheFolder: Sendable {
             folder = try Self.open(path, calls)
             isNew = false
         } catch let error where error.code == ENOENT && isForWriting {
-            try Self.makeWithParents(path, calls)
+            try calls.makeFolders(path)
             folder = try Self.open(path, calls)
             isNew = true
         }
@@ -116,16 +116,6 @@ final class CacheFolder: Sendable {
         } catch let error where error.code == ENOTDIR || error.code == ELOOP {
             let detail = "it is a symbolic link or a file, not a folder"
             throw FileFault(kind: .open, name: path, code: error.code, detail: detail)
-        }
-    }
-
-    private static func makeWithParents(_ path: String, _ calls: FileCalls) throws(FileFault) {
-        do {
-            try calls.makeFolder(path)
-        } catch let error where error.code == ENOENT {
-            guard let end = path.lastIndex(of: "/"), end != path.startIndex else { throw error }
-            try makeWithParents(String(path[..<end]), calls)
-            try calls.makeFolder(path)
         }
     }
 

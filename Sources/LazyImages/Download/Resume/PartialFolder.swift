@@ -22,12 +22,7 @@ final class PartialFolder: Sendable {
         faults: PartialFaults = PartialFaults()
     ) {
         do throws(FileFault) {
-            if isForWriting {
-                if let end = path.lastIndex(of: "/"), end != path.startIndex {
-                    try calls.makeFolder(String(path[..<end]))
-                }
-                try calls.makeFolder(path)
-            }
+            if isForWriting { try calls.makeFolders(path) }
             descriptor = try calls.openFolder(path)
             let owner = try calls.status(of: descriptor).owner
             guard owner == geteuid() else {

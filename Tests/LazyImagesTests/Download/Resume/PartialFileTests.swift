@@ -157,6 +157,14 @@ struct PartialFileTests {
         begun.remove()
     }
 
+    @Test("the folder is made with those above it, of which a new user has none")
+    func parents() throws {
+        let store = PartialStore(path: folder.file(".cache/marquee/partial"), limit: 1 << 20)
+        let url = try #require(URL(string: "https://example.org/a"))
+        let head = ResponseHead(status: 200, fields: ["ETag": "\"a\""])
+        #expect(store.begin(head, total: 9, of: key("a"), from: url, now: 7) != nil)
+    }
+
     private var file: URL { URL(filePath: folder.file(name)) }
 
     private func partials() throws -> PartialFolder {
