@@ -136,6 +136,11 @@ struct JSONShapeTests {
         printed["serve"] = members(try JSONSerialization.jsonObject(with: Data(line.utf8)))
         server.send(SIGINT)
         #expect(await server.outcome().status == 130)
+        let silent = try ScriptedOrigin([.readHead, .awaitClose])
+        try await note(
+            "jobs", "prewarm", "-", "--detach", "--name", "shape", input: silent.url().absoluteString)
+        #expect(try await fixture.run("jobs", "cancel", "shape").status == 0)
+        try await note("jobs", "jobs")
         // What became of a film's poster has the members of `fetch`.
         let ofFetch = printed["film"]?.filter { $0.hasPrefix("fetch.") } ?? []
         #expect(

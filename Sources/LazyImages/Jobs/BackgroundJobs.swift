@@ -109,7 +109,8 @@ public struct BackgroundJobs: Sendable {
             } catch {
                 // Removed meanwhile.
                 if case .notFound = error { continue }
-                throw error
+                // A damaged one must not hide the others.
+                jobs.append(JobStatus(name, JobOrder([]), [], isRunning: false))
             }
         }
         return jobs
@@ -140,7 +141,8 @@ public struct BackgroundJobs: Sendable {
             default: false
             }
         }
-        return isLetterOrDigit(first) && text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
+        return isLetterOrDigit(first)
+            && text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
     }
 }
 

@@ -9,9 +9,17 @@ final class JobLog: Sendable {
     static let limit = 1 << 20
 
     private let folder: JobFolder
+    private let takeOutput: @Sendable (borrowing Descriptor) -> Void
     private let lock = Lock(())
 
-    init(_ folder: JobFolder) { self.folder = folder }
+    /// - Parameter takeOutput: makes a file the process's standard output and error.
+    init(
+        _ folder: JobFolder,
+        takeOutput: @escaping @Sendable (borrowing Descriptor) -> Void = { SessionProcess.takeOutput($0) }
+    ) {
+        self.folder = folder
+        self.takeOutput = takeOutput
+    }
 
     /// Adds a line. Blocks.
     func add(_ text: String) {
@@ -32,7 +40,7 @@ final class JobLog: Sendable {
         }
         try calls.rename(JobFolder.log, to: JobFolder.oldLog, in: place)
         let next = try calls.openForAppending(JobFolder.log, in: place)
-        SessionProcess.takeOutput(next)
+        takeOutput(next)
         try calls.write(line, to: next)
     }
 }

@@ -24,11 +24,16 @@ public final class JobProcess: Sendable {
     /// - Throws: where nobody has started this process as a job's.
     public init() throws(BackgroundJobsError) {
         line = Lock(JobMessage.line)
-        let stranger = BackgroundJobsError.notStarted(name: "?", reason: "only a job's starter calls this program so")
-        guard fcntl(JobMessage.lock, F_GETFD) >= 0, fcntl(JobMessage.line, F_GETFD) >= 0 else { throw stranger }
+        let stranger = BackgroundJobsError.notStarted(
+            name: "?", reason: "only a job's starter calls this program so")
+        guard fcntl(JobMessage.lock, F_GETFD) >= 0, fcntl(JobMessage.line, F_GETFD) >= 0 else {
+            throw stranger
+        }
         // Not to be closed at the end of this block: the number stays in use.
         let heard = Self.hear()
-        guard let message = try? JSONDecoder().decode(JobMessage.self, from: Data(heard)) else { throw stranger }
+        guard let message = try? JSONDecoder().decode(JobMessage.self, from: Data(heard)) else {
+            throw stranger
+        }
         let end = message.folder.lastIndex(of: "/") ?? message.folder.startIndex
         folder = JobFolder(
             String(message.folder[end...].dropFirst()), in: String(message.folder[..<end]))
@@ -92,11 +97,11 @@ public final class JobProcess: Sendable {
             task.cancel()
         }
         listener.stop()
-        return finish(work, log, isCancelled: task.isCancelled)
+        return finish(work, log, loader.disk, isCancelled: task.isCancelled)
     }
 
     /// Records the end.
-    private func finish(_ work: JobWork, _ log: JobLog, isCancelled: Bool) -> Int32 {
+    private func finish(_ work: JobWork, _ log: JobLog, _ disk: DiskCache?, isCancelled: Bool) -> Int32 {
         if let fault = work.recorder.fault {
             log.add("the job stops, because its results cannot be written: \(fault.explanation)")
             return 2
@@ -107,6 +112,10 @@ public final class JobProcess: Sendable {
         let now = JobStatus(name, order, events, isRunning: true)
         if now.finished >= now.total || !isCancelled {
             status = now.failed == 0 ? 0 : now.failed < now.finished ? 1 : 2
+        }
+        if let fault = disk?.counters.lastFault {
+            log.add("the cache does not work as it should: \(fault)")
+            if status == 0 { status = 1 }
         }
         work.recorder.addNow(.ended(status: status, time: Self.now))
         return status

@@ -104,7 +104,8 @@ enum JobsCommand: Command {
         if Task.isCancelled {
             report.end()
             session.output.failure(
-                "job \(job.name) goes on; marquee jobs attach \(job.name) shows it, marquee jobs cancel \(job.name) ends it")
+                "job \(job.name) goes on; marquee jobs attach \(job.name) shows it, marquee jobs cancel \(job.name) ends it"
+            )
             return .interrupted
         }
         report.finish(

@@ -33,7 +33,8 @@ extension PrewarmCommand {
         } else if !session.output.isQuiet {
             let count = order.items.count
             session.output.line(
-                "job \(job.name)  \(count.grouped) image\(count == 1 ? "" : "s")   marquee jobs attach \(job.name)")
+                "job \(job.name)  \(count.grouped) image\(count == 1 ? "" : "s")   marquee jobs attach \(job.name)"
+            )
         }
         return .done
     }
@@ -45,7 +46,8 @@ extension PrewarmCommand {
         let operand = session.arguments.operands.first ?? ""
         let file = operand.split(separator: "/").last.map { $0.prefix { !"?#".contains($0) } } ?? ""
         let stem = file.lastIndex(of: ".").map { file[..<$0] } ?? file
-        let plain = stem.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }.prefix(48)
+        let plain = stem.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            .prefix(48)
         let name = BackgroundJobs.isName(String(plain)) ? String(plain) : "prewarm"
         let taken = Set(try jobs.list().map(\.name))
         var number = 1

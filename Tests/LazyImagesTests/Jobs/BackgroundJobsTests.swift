@@ -1,0 +1,125 @@
+import FoundationEssentials
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Jobs in the background", .timeLimit(.minutes(10)))
+struct BackgroundJobsTests {
+    private let folder: TemporaryFolder
+    private let jobs: BackgroundJobs
+
+    init() throws {
+        folder = try TemporaryFolder()
+        jobs = BackgroundJobs(folder: folder.file("state/jobs"))
+    }
+
+    private let order = JobOrder([JobOrder.Item(url: "https://example.org/a.png")])
+
+    /// A job without a process.
+    private func makeJob(_ name: String) throws -> JobFolder {
+        try FileCalls().makeFolders(jobs.folder)
+        let job = JobFolder(name, in: jobs.folder)
+        let lock = try job.make(order, in: try FileCalls().openFolder(jobs.folder))
+        _ = consume lock
+        return job
+    }
+
+    private func append(_ text: String, to job: JobFolder) throws {
+        let calls = FileCalls()
+        let file = try calls.openForAppending(JobFolder.results, in: try calls.openFolder(job.path))
+        try calls.write(Array(text.utf8), to: file)
+    }
+
+    @Test("a program that is none, or ends at once, is an error, and no job stays")
+    func notStarted() throws {
+        for program in ["/nowhere/program", "/bin/true"] {
+            let error = #expect(throws: BackgroundJobsError.self) {
+                try jobs.start(order, named: "a", by: JobCommand(program, ["a"]))
+            }
+            #expect(error?.code == "job-not-started", "\(String(describing: error))")
+        }
+        #expect(try jobs.list().isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: jobs.folder).isEmpty)
+    }
+
+    @Test(
+        "names lead to no other folder",
+        arguments: ["", ".", "..", "a/b", "-a", ".a", "a b", "ä", String(repeating: "a", count: 65)])
+    func names(name: String) {
+        #expect(throws: BackgroundJobsError.invalidName(name)) {
+            try jobs.start(order, named: name, by: JobCommand("/bin/true", []))
+        }
+        #expect(throws: BackgroundJobsError.notFound(name: name)) { try jobs.remove(name) }
+    }
+
+    @Test("half a line at the end counts for nothing, and what is written after it counts")
+    func halfLine() async throws {
+        let job = try makeJob("a")
+        try append(
+            "{\"process\":1,\"started\":5}\n{\"result\":{\"index\":0,\"milliseconds\":1,\"outcome\":\"network\",\"queu",
+            to: job)
+        #expect(try job.events() == [.started(process: 1, time: 5)])
+        #expect(order.remaining(after: try job.events()) == [0])
+        let recorder = try JobRecorder(job, nil)
+        recorder.addNow(.ended(status: 0, time: 6))
+        #expect(try job.events() == [.started(process: 1, time: 5), .ended(status: 0, time: 6)])
+    }
+
+    @Test("a job is stopped without an end, and what it ended with says the rest")
+    func states() throws {
+        let job = try makeJob("a")
+        #expect(try job.status().state == .stopped)
+        try append("{\"process\":1,\"started\":5}\n{\"waiting\":\"network\"}\n", to: job)
+        #expect(try job.status().state == .stopped && job.status().wait == nil && job.status().process == nil)
+        for (status, state) in [(0, JobStatus.State.done), (1, .failed), (2, .failed), (130, .cancelled)] {
+            try append("{\"ended\":6,\"status\":\(status)}\n", to: job)
+            #expect(try job.status().state == state)
+        }
+        try append("{\"process\":1,\"started\":7}\n", to: job)
+        let lock = try job.locked()
+        #expect(try job.status().state == .running)
+        #expect(throws: BackgroundJobsError.running(name: "a")) { try jobs.remove("a") }
+        _ = consume lock
+        #expect(try jobs.list().map(\.state) == [.stopped])
+        try jobs.remove("a")
+        #expect(try jobs.list().isEmpty)
+    }
+
+    @Test("events come to their end when the process has gone")
+    func events() async throws {
+        let job = try makeJob("a")
+        try append("{\"process\":1,\"started\":5}\n", to: job)
+        let held = Lock<[JobEvent]>([])
+        var lock: Descriptor? = try job.locked()
+        let handle = try jobs.job("a")
+        let following = Task {
+            for await event in handle.events { held.withLock { $0.append(event) } }
+        }
+        try await eventually { held.withLock { $0.count } == 1 }
+        try append("{\"waiting\":\"memory\"}\n", to: job)
+        try await eventually { held.withLock { $0.count } == 2 }
+        lock = nil
+        await following.value
+        #expect(held.withLock { $0 } == [.started(process: 1, time: 5), .waiting(.memory), .stopped])
+        _ = lock
+    }
+
+    @Test("the log is bounded: it is renamed once it has 1 MiB")
+    func log() throws {
+        let job = try makeJob("a")
+        let full = [UInt8](repeating: UInt8(ascii: "x"), count: JobLog.limit - 10)
+        let calls = FileCalls()
+        let place = try calls.openFolder(job.path)
+        try calls.write(full, to: try calls.openForAppending(JobFolder.log, in: place))
+        let moves = Lock(0)
+        let log = JobLog(job) { _ in moves.withLock { $0 += 1 } }
+        log.add("one\ntwo")
+        #expect(moves.withLock { $0 } == 1)
+        #expect(try calls.status(of: JobFolder.oldLog, in: place).size == full.count)
+        let text = String(decoding: try calls.contents(ofPath: job.path + "/log"), as: UTF8.self)
+        #expect(text.hasSuffix("Z one two\n") && text.count < 40)
+    }
+}

@@ -1,0 +1,60 @@
+import FoundationEssentials
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("What a job waits for", .timeLimit(.minutes(10)))
+struct JobGateTests {
+    private func surroundings(
+        _ reach: NetworkPath.Reach?, _ link: NetworkPath.Link? = .wired,
+        _ level: MemoryPressure.Level = .normal,
+        refusesCellular: Bool = true
+    ) -> JobGate.Surroundings {
+        var surroundings = JobGate.Surroundings(refusesCellular: refusesCellular)
+        surroundings.path = reach.map { NetworkPath(reach: $0, link: link) }
+        surroundings.level = level
+        return surroundings
+    }
+
+    @Test("images of other machines wait for the network, and for one that may be used")
+    func far() {
+        #expect(surroundings(NetworkPath.Reach.none, nil).farWait == .network)
+        #expect(surroundings(.local).farWait == nil)
+        #expect(surroundings(.internet, .wifi).farWait == nil)
+        #expect(surroundings(.internet, .cellular).farWait == .otherNetwork)
+        #expect(surroundings(.internet, .cellular, refusesCellular: false).farWait == nil)
+    }
+
+    @Test("images of this machine wait for memory alone, and all do")
+    func near() {
+        #expect(surroundings(NetworkPath.Reach.none, nil).nearWait == nil)
+        #expect(surroundings(NetworkPath.Reach.none, nil, .warning).nearWait == .memory)
+        #expect(surroundings(.internet, .wired, .critical).farWait == .memory)
+    }
+
+    @Test("a transfer under way is given up when the network goes, and the next run has it")
+    func givenUp() async throws {
+        let transport = HeldTransport()
+        let loader = FileLoader.ephemeral(transport: transport)
+        let prewarmer = Prewarmer(loader)
+        let request = ImageRequest(url: try URL(typed: "https://example.org/a.png"))
+        let told = Lock<[JobWait?]>([])
+        let gate = JobGate(
+            near: Prewarmer(loader), far: prewarmer, farRequests: [request], refusesCellular: false
+        ) { wait in told.withLock { $0.append(wait) } }
+        await gate.note(NetworkPath(reach: .internet, link: .wifi))
+        async let summary = prewarmer.run([request])
+        _ = try await transport.transfer(0)
+        await gate.note(NetworkPath(reach: .none))
+        #expect(await summary.cancelled == 1)
+        async let next = prewarmer.run([request])
+        try await eventually { prewarmer.waitingCount == 1 }
+        await gate.note(NetworkPath(reach: .internet, link: .wifi))
+        _ = try await transport.transfer(1)
+        prewarmer.stop([request])
+        #expect(await next.cancelled == 1)
+        #expect(told.withLock { $0 } == [.network, nil])
+    }
+}

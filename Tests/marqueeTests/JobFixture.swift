@@ -1,0 +1,156 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import SystemSupport
+import TestSupport
+
+/// A server that notes what is asked for, a list of its addresses, and the jobs of a home of its own.
+final class JobFixture: Sendable {
+    /// One request. A test tells the runs of a job apart by the field `X-Run`; without it the run is 0.
+    struct Asked: Hashable {
+        let path: String
+        let run: Int
+    }
+
+    let home: TemporaryFolder
+    let origin: ScriptedOrigin
+    let count: Int
+    private let record: Record
+
+    private final class Record: Sendable {
+        let asked = Lock<[Asked]>([])
+    }
+
+    /// - Parameters:
+    ///   - count: how many addresses the list has.
+    ///   - latency: how long the server takes for an answer at most, in microseconds; the number of a request decides.
+    ///   - hold: requests that wait for this gate: those after the first so many.
+    ///   - beforeAnswer: is called with each request's run before its answer. It may block.
+    init(
+        _ count: Int, latency: UInt32 = 0, holding: (after: Int, gate: Gate)? = nil,
+        beforeAnswer: @escaping @Sendable (_ run: Int) -> Void = { _ in }
+    ) throws {
+        self.count = count
+        home = try TemporaryFolder()
+        let record = Record()
+        self.record = record
+        origin = try ScriptedOrigin { _ in
+            [
+                .forever([
+                    .respond { head, _ in
+                        let asked = Asked(head)
+                        let number = record.asked.withLock { all in
+                            all.append(asked)
+                            return all.count
+                        }
+                        if let holding, number > holding.after { holding.gate.wait() }
+                        beforeAnswer(asked.run)
+                        if latency > 0 { usleep(UInt32(number &* 7919) % latency) }
+                        let body = "the file of \(asked.path)"
+                        return
+                            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: max-age=86400\r\n"
+                            + "ETag: \"1\"\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body
+                    }
+                ])
+            ]
+        }
+        try writeList((0..<count).map { origin.url("/\($0)") })
+    }
+
+    /// Makes these addresses the list.
+    func writeList(_ urls: [URL]) throws {
+        let list = urls.map(\.absoluteString).joined(separator: "\n")
+        try Data(list.utf8).write(to: URL(filePath: home.file("list.txt")))
+    }
+
+    var environment: [String: String] { ["HOME": home.path] }
+    var jobs: BackgroundJobs { BackgroundJobs(folder: home.file(".local/state/marquee/jobs")) }
+
+    /// Every request, in the order they came.
+    var asked: [Asked] { record.asked.withLock { $0 } }
+
+    /// How often each path was asked for.
+    var requests: [String: Int] { asked.reduce(into: [:]) { $0[$1.path, default: 0] += 1 } }
+
+    func run(_ arguments: String...) async throws -> Program.Outcome {
+        try await Program.run(arguments, environment: environment)
+    }
+
+    /// Starts a job with the list.
+    func detach(_ name: String, _ options: String...) async throws -> Program.Outcome {
+        try await Program.run(
+            ["prewarm", home.file("list.txt"), "--any-content", "--detach", "--name", name] + options,
+            environment: environment)
+    }
+
+    /// The paths that the job has results of, one for each result.
+    func finished(_ name: String) throws -> [String] {
+        let bytes = try FileCalls().contents(ofPath: jobs.folder + "/\(name)/results")
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
+            line.contains("\"result\"") && line.hasSuffix("}") ? path(in: line) : nil
+        }
+    }
+
+    /// The paths of the list that the cache has.
+    func cached() async throws -> Set<String> {
+        let outcome = try await run("prewarm", home.file("list.txt"), "--any-content", "--offline", "--json")
+        return Set(outcome.lines.compactMap { $0.contains("\"error\"") ? nil : path(in: $0[...]) })
+    }
+
+    /// The path of the address that a line of JSON has.
+    private func path(in line: Substring) -> String? {
+        guard let start = line.firstRange(of: "/127.0.0.1:"),
+            let slash = line[start.upperBound...].firstIndex(of: "/")
+        else { return nil }
+        return String(line[slash...].prefix { $0 != "\"" })
+    }
+}
+
+extension JobFixture.Asked {
+    /// The request of a head: `GET /7 HTTP/1.1`, then its fields.
+    fileprivate init(_ head: String) {
+        path = String(head.split(separator: " ")[1])
+        let field = head.split(separator: "\r\n").first { $0.hasPrefix("X-Run: ") }
+        run = field.flatMap { Int($0.dropFirst(7)) } ?? 0
+    }
+}
+
+/// How many answers the server may give to each run of a job: a run that is to be killed never comes to its end.
+final class AnswerAllowances: Sendable {
+    private let pipes: Lock<[Int: Pipe]> = Lock([:])
+
+    private final class Pipe: Sendable {
+        let ends: (reading: Int32, writing: Int32)
+
+        init() {
+            var numbers: [Int32] = [0, 0]
+            _ = unsafe socketpair(
+                AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &numbers)
+            ends = (numbers[0], numbers[1])
+        }
+
+        deinit { for end in [ends.reading, ends.writing] { close(end) } }
+    }
+
+    private func pipe(of run: Int) -> Pipe {
+        pipes.withLock { pipes in
+            if let pipe = pipes[run] { return pipe }
+            let pipe = Pipe()
+            pipes[run] = pipe
+            return pipe
+        }
+    }
+
+    /// Allows so many answers more, some thousands at most.
+    func allow(_ count: Int, to run: Int) {
+        guard count > 0 else { return }
+        let bytes = [UInt8](repeating: 0, count: count)
+        _ = unsafe write(pipe(of: run).ends.writing, bytes, count)
+    }
+
+    /// Waits for an allowance, and uses it up.
+    func use(by run: Int) {
+        var byte: UInt8 = 0
+        _ = unsafe read(pipe(of: run).ends.reading, &byte, 1)
+    }
+}

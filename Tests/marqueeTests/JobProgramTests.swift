@@ -1,0 +1,164 @@
+import FoundationEssentials
+import Glibc
+import LazyImages
+import SystemSupport
+import TestSupport
+import Testing
+
+@Suite("marquee jobs", .serialized, .timeLimit(.minutes(30)))
+struct JobProgramTests {
+    @Test("a job does what prewarm does, tells how it went, and has its name to itself")
+    func whole() async throws {
+        let fixture = try JobFixture(20)
+        let started = try await fixture.detach("night")
+        #expect(started.status == 0 && started.errors.isEmpty, "\(started.errorText)")
+        #expect(started.text == "job night  20 images   marquee jobs attach night\n")
+        let waited = try await fixture.run("jobs", "wait", "night")
+        #expect(waited.status == 0 && waited.output.isEmpty && waited.errors.isEmpty)
+        #expect(fixture.requests.count == 20 && fixture.requests.values.allSatisfy { $0 == 1 })
+        #expect(try await fixture.run("jobs").text == "job night  done  20 of 20 images\n")
+        let attached = try await fixture.run("jobs", "attach", "night")
+        #expect(attached.lines.count == 21 && attached.status == 0)
+        #expect(attached.lines.last?.hasPrefix("20 fetched (") == true)
+        for action in ["resume", "cancel"] {
+            #expect(try await fixture.run("jobs", action, "night").status == 2)
+        }
+        let second = try await fixture.detach("night")
+        #expect(second.status == 2)
+        #expect(
+            second.errorText
+                == "marquee: there is a job night already, which does not run; go on with marquee jobs resume night, or remove it with marquee jobs remove night\n"
+        )
+        #expect(try await fixture.run("jobs", "remove", "night").status == 0)
+        #expect(try await fixture.run("jobs", "wait", "night").status == 2)
+        #expect(try await fixture.run("jobs").output.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.jobs.folder).isEmpty)
+    }
+
+    @Test("without --name it is called as its manifest is, with a number where that is taken")
+    func names() async throws {
+        let fixture = try JobFixture(1)
+        for name in ["list", "list-2"] {
+            let started = try await fixture.run(
+                "prewarm", fixture.home.file("list.txt"), "--any-content", "--detach")
+            #expect(started.text == "job \(name)  1 image   marquee jobs attach \(name)\n")
+            #expect(try await fixture.run("jobs", "wait", name).status == 0)
+        }
+        #expect(try await fixture.detach("../up").errorText.contains("is no name for a job"))
+        #expect(
+            try await fixture.run("prewarm", "--name", "x").errorText.contains("belongs to prewarm --detach"))
+    }
+
+    @Test("it is alone: a session of its own in /, no terminal, and no descriptor of its starter's")
+    func alone() async throws {
+        let gate = Gate()
+        let fixture = try JobFixture(4, holding: (0, gate))
+        let started = try await Program.shell(
+            "exec 9</dev/zero; \"$MARQUEE\" prewarm \"$HOME/list.txt\" --any-content --detach --name alone",
+            environment: fixture.environment)
+        #expect(started.status == 0, "\(started.errorText)")
+        try await fixture.origin.requests.reaches(1)
+        let job = try fixture.jobs.job("alone")
+        let process = try #require(try job.status.process)
+        func link(_ name: String) throws -> String {
+            try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/\(name)")
+        }
+        #expect(getsid(process) == process)
+        #expect(try link("cwd") == "/" && link("fd/0") == "/dev/null")
+        #expect(try link("fd/1").hasSuffix("/jobs/alone/log") && link("fd/2") == link("fd/1"))
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+        #expect(try open.allSatisfy { name in try Int(name) != 9 || link("fd/9") != "/dev/zero" })
+        let second = try await fixture.detach("alone")
+        #expect(second.status == 2 && second.errorText.hasPrefix("marquee: job alone is running; "))
+        #expect(try await fixture.run("jobs", "remove", "alone").status == 2)
+        gate.open()
+        #expect(await job.completion() == 0)
+    }
+
+    @Test("it goes on when its terminal is closed, and when its shell is killed")
+    func left() async throws {
+        let gate = Gate()
+        let fixture = try JobFixture(8, holding: (2, gate))
+        let shell = "\"$MARQUEE\" prewarm \"$HOME/list.txt\" --any-content --detach --name $0; cat"
+        let variables = fixture.environment.merging(["MARQUEE": BuiltProgram.path("marquee")]) { $1 }
+        let terminal = try PseudoTerminal("/bin/sh", ["-c", shell, "hung"], environment: variables)
+        #expect(terminal.waits { $0.rows.joined().contains("job hung  8 images") })
+        terminal.hangUp()
+        _ = terminal.waitForEnd()
+        let killed = try Program(
+            ["-c", shell, "killed"], of: "/bin/sh", keepsInput: true, environment: variables)
+        #expect(await killed.nextLine()?.hasPrefix("job killed") == true)
+        killed.send(SIGKILL)
+        gate.open()
+        for name in ["hung", "killed"] {
+            #expect(await (try fixture.jobs.job(name)).completion() == 0, "\(name)")
+            #expect(try Set(fixture.finished(name)).count == 8)
+        }
+    }
+
+    @Test("two attach at once and see the same; Ctrl-C leaves it running")
+    func attached() async throws {
+        let gate = Gate()
+        let fixture = try JobFixture(12, holding: (5, gate))
+        _ = try await fixture.detach("night")
+        let attached = try (0..<3).map { _ in
+            try Program(["jobs", "attach", "night"], environment: fixture.environment)
+        }
+        for program in attached { #expect(await program.nextLine() != nil) }
+        attached[2].send(SIGINT)
+        let left = await attached[2].outcome()
+        #expect(left.status == 130)
+        #expect(
+            left.errorText.hasPrefix("marquee: job night goes on; marquee jobs attach night"),
+            "\(left.errorText)")
+        gate.open()
+        let outcomes = [await attached[0].outcome(), await attached[1].outcome()]
+        for outcome in outcomes {
+            #expect(outcome.status == 0 && outcome.lines.count == 13, "\(outcome.text)")
+            #expect(outcome.lines.last?.hasPrefix("12 fetched") == true)
+        }
+        #expect(outcomes[0].lines == outcomes[1].lines)
+    }
+
+    @Test("a cancelled one ends with 130, and resume fetches only the rest")
+    func cancelled() async throws {
+        let gate = Gate()
+        let fixture = try JobFixture(12, holding: (5, gate))
+        _ = try await fixture.detach("night", "--per-host", "1")
+        try await fixture.origin.requests.reaches(6)
+        let waiting = try Program(["jobs", "wait", "night"], environment: fixture.environment)
+        let cancelled = try await fixture.run("jobs", "cancel", "night")
+        #expect(cancelled.status == 0)
+        #expect(cancelled.text.hasPrefix("job night  cancelled (marquee jobs resume night)  5 of 12 images"))
+        #expect(await waiting.outcome().status == 130)
+        gate.open()
+        let finished = try fixture.finished("night")
+        #expect(try await fixture.run("jobs", "resume", "night").status == 0)
+        #expect(try await fixture.run("jobs", "wait", "night").status == 0)
+        #expect(finished.count == 5 && finished.allSatisfy { fixture.requests[$0] == 1 })
+        #expect(try Set(fixture.finished("night")).count == 12)
+    }
+
+    @Test("what fails is told, and ends it with 1; resume tries it again")
+    func failing() async throws {
+        let fixture = try JobFixture(3)
+        let list = try String(contentsOf: URL(filePath: fixture.home.file("list.txt")), encoding: .utf8)
+        try Data((list + "\nftp://example.org/a.png\nfile:///nowhere/a.png\n").utf8)
+            .write(to: URL(filePath: fixture.home.file("list.txt")))
+        let started = try await fixture.detach("night")
+        #expect(started.status == 0 && started.errorText.contains("line 4: ftp://example.org/a.png"))
+        #expect(try await fixture.run("jobs", "wait", "night").status == 1)
+        #expect(try await fixture.run("jobs").text == "job night  failed  5 of 5 images, 2 failed\n")
+        let attached = try await fixture.run("jobs", "attach", "night")
+        #expect(attached.status == 1 && attached.errorText.contains("/nowhere/a.png"))
+        #expect(
+            attached.lines.last?.contains("3 fetched") == true
+                && attached.lines.last?.contains("2 failed") == true)
+        let log = try String(
+            contentsOf: URL(filePath: fixture.jobs.folder + "/night/log"), encoding: .utf8)
+        #expect(log.contains("/nowhere/a.png"))
+        #expect(try await fixture.run("jobs", "resume", "night").status == 0)
+        #expect(try await fixture.run("jobs", "wait", "night").status == 1)
+        #expect(fixture.requests.values.allSatisfy { $0 == 1 })
+    }
+}
