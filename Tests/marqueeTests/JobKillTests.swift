@@ -28,7 +28,7 @@ struct JobKillTests {
         /// The files with a result after each run, and those that the cache had, with or without a result.
         var (finished, cached): ([Set<String>], [Set<String>]) = ([], [])
         for kill in 0..<kills {
-            usleep(UInt32(numbers.below(60_000)))
+            usleep(UInt32(numbers.below(150_000)))
             let process = try #require(try job.status.process, "kill \(kill): it has ended before")
             #expect(Glibc.kill(process, SIGKILL) == 0)
             #expect(await job.completion() == nil)

@@ -70,7 +70,12 @@ struct JobProgramTests {
         #expect(try open.allSatisfy { name in try Int(name) != 9 || link("fd/9") != "/dev/zero" })
         let second = try await fixture.detach("alone")
         #expect(second.status == 2 && second.errorText.hasPrefix("marquee: job alone is running; "))
-        #expect(try await fixture.run("jobs", "remove", "alone").status == 2)
+        #expect(
+            try await fixture.run("jobs", "remove", "alone").errorText
+                == "marquee: job alone is running; end it first with marquee jobs cancel alone\n")
+        #expect(
+            try await fixture.run("jobs", "resume", "alone").errorText
+                == "marquee: job alone is running; follow it with marquee jobs attach alone\n")
         gate.open()
         #expect(await job.completion() == 0)
     }

@@ -58,6 +58,11 @@ public struct JobResult: Sendable, Hashable, Codable {
     /// Why it failed.
     public private(set) var error: Failure?
 
+    /// Whether bytes came from a server for it.
+    public var isFetched: Bool {
+        [LoadedFile.Source.network, .resumed].contains { $0.rawValue == outcome }
+    }
+
     /// Nil for what was decoded already: a job fills the disk.
     init?(
         _ result: Prewarmer.ItemResult, index: Int, wantsChecksum: Bool,

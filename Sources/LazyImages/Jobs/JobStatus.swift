@@ -28,6 +28,8 @@ public struct JobStatus: Sendable, Hashable {
     public internal(set) var finished = 0
     /// How many have failed.
     public internal(set) var failed = 0
+    /// How many bytes it has fetched.
+    public internal(set) var bytesFetched = 0
     /// What it ended with; nil where it has not.
     public internal(set) var exitStatus: Int32?
     /// Its process; nil where none works on it.
@@ -42,7 +44,9 @@ public struct JobStatus: Sendable, Hashable {
             switch event {
             case .started(let process, _): (self.process, wait, exitStatus) = (process, nil, nil)
             case .waiting(let wait): self.wait = wait
-            case .result(let result): failedBy[result.index] = result.error != nil
+            case .result(let result):
+                failedBy[result.index] = result.error != nil
+                if result.isFetched { bytesFetched += result.bytes ?? 0 }
             case .ended(let status, _): exitStatus = status
             case .stopped: break
             }

@@ -29,7 +29,7 @@ enum JobsCommand: Command {
             }
             return try await act(action, words[1], session)
         } catch let error as BackgroundJobsError {
-            throw Failure(error)
+            throw Failure(error, of: words.first)
         }
     }
 
@@ -83,7 +83,9 @@ enum JobsCommand: Command {
     private static func attach(_ job: BackgroundJob, _ session: Session) async throws -> ExitStatus {
         let order = try job.order
         let urls = order.items.map { (try? URL(typed: $0.url))?.displayText ?? $0.url }
-        let received = Lock(0)
+        // What had come before is no part of the rate that the bar shows.
+        let before = try job.status.bytesFetched
+        let received = Lock(before)
         let report = PrewarmReport(session, urls) {
             var traffic = NetworkActivity.Traffic()
             traffic.received = received.withLock { $0 }
@@ -94,7 +96,7 @@ enum JobsCommand: Command {
             summary.note(event)
             switch event {
             case .result(let result):
-                let bytes = summary.bytesFetched
+                let bytes = max(before, summary.bytesFetched)
                 received.withLock { $0 = bytes }
                 report.add(FetchRecord(result), index: result.index)
             case .waiting(let wait?): session.output.note("job \(job.name) is \(wait.text)")
@@ -130,34 +132,33 @@ enum JobsCommand: Command {
 /// What has become of a job's images, by its events.
 struct JobSummary {
     private var results: [Int: JobResult] = [:]
+    /// When its run under way began, in seconds since 1970.
     private var started = 0.0
-    private var ended = 0.0
+    /// How long its runs took, those left out that were killed.
+    private(set) var seconds = 0.0
     /// What it ended with; nil as long as it has not.
     private(set) var status: Int32?
     private(set) var bytesFetched = 0
 
-    private static let fetched: Set<String> = ["network", "resumed"]
-
     mutating func note(_ event: JobEvent) {
         switch event {
-        case .started(_, let time): (started, ended, status) = (time, time, nil)
-        case .ended(let status, let time): (self.status, ended) = (status, time)
+        case .started(_, let time): (started, status) = (time, nil)
+        case .ended(let status, let time):
+            self.status = status
+            seconds += max(0, time - started)
         case .result(let result):
             results[result.index] = result
-            if Self.fetched.contains(result.outcome) { bytesFetched += result.bytes ?? 0 }
+            if result.isFetched { bytesFetched += result.bytes ?? 0 }
         case .waiting, .stopped: break
         }
     }
-
-    /// How long its last run took.
-    var seconds: Double { max(0, ended - started) }
 
     func counts(of order: JobOrder) -> Prewarmer.Summary {
         var summary = Prewarmer.Summary()
         for result in results.values {
             if result.error != nil {
                 summary.failed += 1
-            } else if Self.fetched.contains(result.outcome) {
+            } else if result.isFetched {
                 summary.fetched += 1
             } else {
                 summary.alreadyCached += 1

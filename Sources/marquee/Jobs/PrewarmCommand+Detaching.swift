@@ -62,9 +62,13 @@ extension PrewarmCommand {
 
 extension Failure {
     /// What stands in the way of a job, and what to do about it.
-    init(_ error: BackgroundJobsError) {
+    /// - Parameter action: the word behind `marquee jobs`; nil where a job was to start.
+    init(_ error: BackgroundJobsError, of action: String? = nil) {
         let advice: String? =
             switch error {
+            case .running(let name) where action == "remove":
+                "end it first with marquee jobs cancel \(name)"
+            case .running(let name) where action != nil: "follow it with marquee jobs attach \(name)"
             case .running(let name):
                 "follow it with marquee jobs attach \(name), or give another name with --name"
             case .exists(let name):

@@ -88,6 +88,40 @@ struct BackgroundJobsTests {
         #expect(try jobs.list().isEmpty)
     }
 
+    @Test("the bytes that came from a server are counted, and not those that were there")
+    func bytes() throws {
+        let job = try makeJob("a")
+        for (outcome, bytes) in [("network", 5), ("resumed", 6), ("disk", 7)] {
+            try append(
+                "{\"result\":{\"bytes\":\(bytes),\"index\":0,\"milliseconds\":1,\"outcome\":\"\(outcome)\",\"queued\":0,\"url\":\"a\"}}\n",
+                to: job)
+        }
+        #expect(try job.status().bytesFetched == 11)
+    }
+
+    @Test("a result is written once its file is on disk")
+    func recordedAfterStore() async throws {
+        let job = try makeJob("a")
+        let gate = CallGate()
+        let disk = DiskCache(
+            folder: folder.file("cache"), limit: 1 << 20, calls: gate.calls(before: .rename))
+        await disk.store([7], metadata: [], for: key("a"))
+        try await gate.reached()
+        let recorder = try JobRecorder(job, disk)
+        let writing = Task { await recorder.write {} }
+        recorder.add(.waiting(.memory))
+        var isEarly = false
+        for _ in 0..<2000 where !isEarly {
+            await Task.yield()
+            isEarly = try !job.events().isEmpty
+        }
+        #expect(!isEarly)
+        gate.open()
+        recorder.finish()
+        await writing.value
+        #expect(try job.events() == [.waiting(.memory)])
+    }
+
     @Test("events come to their end when the process has gone")
     func events() async throws {
         let job = try makeJob("a")
