@@ -75,7 +75,8 @@ final class PrewarmReport: Sendable {
     func end() { session.output.progress.end(work.withLock { $0 }) }
 
     /// What became of the others, after an interruption, and the last line: what became of all of them.
-    func finish(_ summary: Prewarmer.Summary, unreadable: Int, duration: Duration) {
+    /// - Parameter duration: how long it took; nil where nobody knows.
+    func finish(_ summary: Prewarmer.Summary, unreadable: Int, duration: Duration?) {
         end()
         if session.settings.wantsJSON {
             let reported = state.withLock { $0.reported }
@@ -92,8 +93,8 @@ final class PrewarmReport: Sendable {
         ]
         if summary.failed + unreadable > 0 { parts.append("\(summary.failed + unreadable) failed") }
         if summary.cancelled > 0 { parts.append("\(summary.cancelled) not tried") }
-        session.output.line(
-            parts.joined(separator: ", ") + ", in \(duration.seconds.formatted(decimals: 2)) s")
+        if let duration { parts.append("in \(duration.seconds.formatted(decimals: 2)) s") }
+        session.output.line(parts.joined(separator: ", "))
         session.output.flush()
     }
 }

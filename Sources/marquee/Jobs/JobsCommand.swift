@@ -111,7 +111,7 @@ enum JobsCommand: Command {
             return .interrupted
         }
         report.finish(
-            summary.counts(of: order), unreadable: order.rejected, duration: .seconds(summary.seconds))
+            summary.counts(of: order), unreadable: order.rejected, duration: summary.duration)
         return try ended(job, summary.status, session)
     }
 
@@ -132,26 +132,32 @@ enum JobsCommand: Command {
 /// What has become of a job's images, by its events.
 struct JobSummary {
     private var results: [Int: JobResult] = [:]
-    /// When its run under way began, in seconds since 1970.
-    private var started = 0.0
-    /// How long its runs took, those left out that were killed.
-    private(set) var seconds = 0.0
+    /// When its run under way, or the one that was killed, began, in seconds since 1970.
+    private var started: Double?
+    /// How long its runs took, in seconds; nil once one was killed.
+    private var seconds: Double? = 0
     /// What it ended with; nil as long as it has not.
     private(set) var status: Int32?
     private(set) var bytesFetched = 0
 
     mutating func note(_ event: JobEvent) {
         switch event {
-        case .started(_, let time): (started, status) = (time, nil)
+        case .started(_, let time):
+            if started != nil { seconds = nil }
+            (started, status) = (time, nil)
         case .ended(let status, let time):
             self.status = status
-            seconds += max(0, time - started)
+            seconds = seconds.map { $0 + max(0, time - (started ?? time)) }
+            started = nil
         case .result(let result):
             results[result.index] = result
             if result.isFetched { bytesFetched += result.bytes ?? 0 }
         case .waiting, .stopped: break
         }
     }
+
+    /// How long it took in all; nil where nobody knows, because it was killed.
+    var duration: Duration? { started == nil ? seconds.map { .seconds($0) } : nil }
 
     func counts(of order: JobOrder) -> Prewarmer.Summary {
         var summary = Prewarmer.Summary()
