@@ -64,6 +64,11 @@ int csystem_lock_whole(int file) {
     return fcntl(file, F_OFD_SETLK, &lock);
 }
 
+void csystem_unlock_whole(int file) {
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    fcntl(file, F_OFD_SETLK, &lock);
+}
+
 int csystem_is_locked(int file) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(file, F_OFD_GETLK, &lock) < 0) return -1;

@@ -62,6 +62,9 @@ extension FileCalls {
         return true
     }
 
+    /// Gives up the lock, whatever copies there are: a program that has one may take a moment to end.
+    package func unlockWithCopies(_ file: borrowing Descriptor) { csystem_unlock_whole(file.number) }
+
     /// Whether another than this descriptor has the file locked by `tryLockWithCopies`. Takes no lock.
     package func isLocked(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
         let number = file.number

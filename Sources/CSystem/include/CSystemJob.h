@@ -16,6 +16,9 @@ void csystem_reap(pid_t child);
 /// which is EAGAIN where another has it.
 int csystem_lock_whole(int file);
 
+/// Gives up that lock, for the copies too.
+void csystem_unlock_whole(int file);
+
 /// Whether another open file description has the file locked. Takes no lock itself. 0 or 1, or -1 and errno.
 int csystem_is_locked(int file);
 

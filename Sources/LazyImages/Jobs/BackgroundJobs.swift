@@ -61,9 +61,8 @@ public struct BackgroundJobs: Sendable {
         do {
             try command.start(job, lock, secrets: secrets)
         } catch {
-            _ = consume lock
             // Losing the error is right: why it did not start says more.
-            try? job.remove()
+            try? job.removeLocked()
             throw error
         }
         return BackgroundJob(folder: job)
@@ -89,7 +88,12 @@ public struct BackgroundJobs: Sendable {
         // One that was killed between its last result and its end has its end to say.
         let hasEnded = JobStatus(name, order, events, isRunning: false).exitStatus.map { $0 != 130 } == true
         if hasEnded, order.remaining(after: events).isEmpty { throw .complete(name: name) }
-        try command.start(job, lock, secrets: secrets)
+        do {
+            try command.start(job, lock, secrets: secrets)
+        } catch {
+            calls.unlockWithCopies(lock)
+            throw error
+        }
         return BackgroundJob(folder: job)
     }
 

@@ -118,6 +118,12 @@ struct JobFolder: Sendable {
     /// Removes the folder of a job that does not run.
     func remove() throws(BackgroundJobsError) {
         let lock = try locked()
+        try removeLocked()
+        _ = consume lock
+    }
+
+    /// The same where the caller has it locked.
+    func removeLocked() throws(BackgroundJobsError) {
         do throws(FileFault) {
             let parent = try calls.openFolder(String(path.dropLast(name.utf8.count + 1)))
             let grave = ".old-" + UUID().uuidString
@@ -126,7 +132,6 @@ struct JobFolder: Sendable {
         } catch {
             throw .storageFailed(path: path, reason: error.explanation)
         }
-        _ = consume lock
     }
 
     /// Removes a folder and its files, as far as that can be: it is no job any more.
