@@ -18,7 +18,8 @@ enum ManualPage {
             + [".Sh ENVIRONMENT"] + list(Help.environment.map { ($0.name, $0.meaning) })
             + [".Sh FILES"]
             + list([
-                ("$XDG_CACHE_HOME/marquee", "the cache; ~/.cache/marquee without the variable")
+                ("$XDG_CACHE_HOME/marquee", "the cache; ~/.cache/marquee without the variable"),
+                ("$XDG_STATE_HOME/marquee/jobs", "jobs; ~/.local/state/marquee/jobs without the variable"),
             ])
             + [".Sh EXIT STATUS"] + list(Help.exitStatuses.map { (String($0.status), $0.meaning) })
         return lines.joined(separator: "\n") + "\n"
