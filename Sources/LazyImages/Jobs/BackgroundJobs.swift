@@ -38,6 +38,7 @@ public struct BackgroundJobs: Sendable {
 
     /// Starts a job, and returns when its process works on it.
     /// - Parameters:
+    ///   - order: what it fetches, and how.
     ///   - name: 1 to 64 letters, digits, `.`, `_` and `-`; a letter or digit first.
     ///   - secrets: what the process needs and must stand in no file: it gets them by a pipe.
     ///   - command: the program that works on it.
@@ -71,8 +72,10 @@ public struct BackgroundJobs: Sendable {
     /// Works on what is left of a job that does not run: the images without a result or, if there are none, those that
     /// failed.
     /// - Parameters:
+    ///   - name: the job's.
     ///   - secrets: as for `start`.
     ///   - secretNames: the names of what is among the secrets now.
+    ///   - command: the program that works on it.
     /// - Throws: `.secretsMissing` where the order names others too, `.complete` where nothing is left.
     @discardableResult
     public func resume(

@@ -45,7 +45,14 @@ struct PaintedLayer: PictureLayer {
             if let shown, isHidden || kept.contains(old) {
                 // What is below stays as it is. To write there would take the old picture away, and nothing is to flicker
                 // between it and a new one.
-                cells.place(shown, at: CellPosition(column: 0, row: 0), clip: old.visible)
+                var covered = old.visible
+                // But in its last row, where the blocks of a preview would show below the new picture's last band.
+                if isHidden, way == .sixel {
+                    covered = CellRectangle(
+                        at: covered.origin,
+                        size: CellSize(columns: covered.size.columns, rows: covered.size.rows - 1))
+                }
+                cells.place(shown, at: CellPosition(column: 0, row: 0), clip: covered)
             } else {
                 change.erased.append(old.visible)
             }

@@ -34,7 +34,9 @@ enum JobsCommand: Command {
     }
 
     private static func list(_ session: Session) throws(BackgroundJobsError) -> ExitStatus {
-        for job in try BackgroundJobs().list() {
+        let jobs = try BackgroundJobs().list()
+        if jobs.isEmpty { session.output.note("there are no jobs; marquee prewarm --detach starts one") }
+        for job in jobs {
             if session.settings.wantsJSON {
                 session.output.json(JobRecord(job))
             } else {
