@@ -78,6 +78,14 @@ struct TerminalAnswersTests {
         }
     }
 
+    @Test("the end of a string that had ended is no key, other keys with Alt are")
+    func endAlone() {
+        var sorter = AnswerSorter()
+        sorter.take(Array("a\u{1B}]1337;ReportCellSize=17;8\u{07}\u{1B}\\b\u{1B}x\u{1B}[?62c".utf8))
+        #expect(String(decoding: sorter.keys, as: UTF8.self) == "ab\u{1B}x")
+        #expect(sorter.answers.isComplete)
+    }
+
     @Test("the questions end with the one that every terminal answers")
     func questions() {
         let text = String(decoding: TerminalAnswers.questions, as: UTF8.self)

@@ -21,6 +21,8 @@ struct AnswerSorter {
                     if TerminalAnswers.isBarrier(answer) { barriers += 1 }
                     answers.take(answer)
                 case .key(TerminalKey(.escape)) where byte == 0x1B: keep([byte])
+                // The end of a string that had ended already, or whose beginning was lost. Nobody types it.
+                case .key where parser.raw == [0x1B, UInt8(ascii: "\\")]: break
                 case .key, .paste: keep(parser.raw)
                 default: break
                 }
