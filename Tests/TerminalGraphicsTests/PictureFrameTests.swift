@@ -191,6 +191,18 @@ struct PictureFrameTests {
         }
     }
 
+    @Test("below a sixel that replaces another stand its own blocks, where its last row has no whole band")
+    func replacedFoot() {
+        let cell = ImageSize(width: 4, height: 7)
+        let subjects = (0..<2).map { Self.subject(4, 3, way: .sixel, cell: cell, seed: UInt64($0)) }
+        var encoder = FrameEncoder(depth: .trueColour, pictures: .sixel)
+        _ = encoder.frame(column([subjects[0]], from: 0))
+        let text = String(decoding: encoder.frame(column([subjects[1]], from: 0)), as: UTF8.self)
+        // The last of the picture's three rows is written, then the picture.
+        #expect(text.hasPrefix("\u{1B}[?2026h\u{1B}[4;2H") && text.contains("\u{1B}[38;2;"))
+        #expect(text.contains("\u{1B}[2;2H\u{1B}P"))
+    }
+
     @Test("many pictures come in several frames")
     func limit() {
         let cell = ImageSize(width: 8, height: 60)

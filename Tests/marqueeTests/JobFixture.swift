@@ -63,6 +63,9 @@ final class JobFixture: Sendable {
         try Data(list.utf8).write(to: URL(filePath: home.file("list.txt")))
     }
 
+    /// Options that have a job wait for answers that a test holds back, however busy the machine is.
+    static let patience = ["--timeout", "3600", "--max-time", "3600"]
+
     var environment: [String: String] { ["HOME": home.path] }
     var jobs: BackgroundJobs { BackgroundJobs(folder: home.file(".local/state/marquee/jobs")) }
 
@@ -79,7 +82,8 @@ final class JobFixture: Sendable {
     /// Starts a job with the list.
     func detach(_ name: String, _ options: String...) async throws -> Program.Outcome {
         try await Program.run(
-            ["prewarm", home.file("list.txt"), "--any-content", "--detach", "--name", name] + options,
+            ["prewarm", home.file("list.txt"), "--any-content", "--detach", "--name", name]
+                + Self.patience + options,
             environment: environment)
     }
 

@@ -22,7 +22,7 @@ struct JobSurroundingsTests {
             [
                 "prewarm", fixture.home.file("list.txt"), "--any-content", "--detach", "--name", "night",
                 "--header", "X-Key: sesame1", "--credentials-file", file,
-            ], environment: variables)
+            ] + JobFixture.patience, environment: variables)
         #expect(started.status == 0, "\(started.errorText)")
         try await fixture.origin.requests.reaches(2)
         #expect(fixture.origin.heads.allSatisfy { $0.contains("X-Key: sesame1") })

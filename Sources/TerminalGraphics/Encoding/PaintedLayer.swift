@@ -46,8 +46,10 @@ struct PaintedLayer: PictureLayer {
                 // What is below stays as it is. To write there would take the old picture away, and nothing is to flicker
                 // between it and a new one.
                 var covered = old.visible
-                // But in its last row, where the blocks of a preview would show below the new picture's last band.
-                if isHidden, way == .sixel {
+                // But not in its last row where that has pixels below the last whole band: the blocks of a preview would show.
+                if isHidden, way == .sixel,
+                    covered.size.rows * old.picture.cell.height % SixelGraphics.bandHeight != 0
+                {
                     covered = CellRectangle(
                         at: covered.origin,
                         size: CellSize(columns: covered.size.columns, rows: covered.size.rows - 1))
