@@ -159,10 +159,12 @@ struct BrowserPlayingTests {
         terminal.type("i")
         try #require(terminal.waits { $0.row(containing: " 0 loading ") != nil })
         let requests = fixture.service.statistics.requests
+        terminal.type("\r")
+        try #require(terminal.waits { $0.row(containing: "About 1.") != nil })
         terminal.type("o")
         #expect(terminal.waits { $0.row(containing: "Saved as") != nil })
         #expect(try Data(contentsOf: URL(filePath: fixture.home.file("film-1-1911.png"))) == Fixture.pixel)
-        terminal.type("q")
+        terminal.type("qq")
         #expect(terminal.waitForEnd() == .exited(0))
         #expect(fixture.service.statistics.requests == requests)
     }
