@@ -1,10 +1,9 @@
 #define _GNU_SOURCE
 #include "CSystemJob.h"
+#include "spawn_leader.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,8 +12,6 @@ enum { MOST_DESCRIPTORS = 8 };
 pid_t csystem_spawn_session(
     const char *path, char *const arguments[], char *const environment[], const int descriptors[], int count) {
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t signals;
     pid_t child = -1;
     int copies[MOST_DESCRIPTORS];
     int made = 0;
@@ -29,22 +26,12 @@ pid_t csystem_spawn_session(
     }
     if (failure == 0) failure = posix_spawn_file_actions_init(&actions);
     if (failure == 0) {
-        failure = posix_spawnattr_init(&attributes);
-        if (failure == 0) {
-            for (int target = 0; target < count; target++) {
-                posix_spawn_file_actions_adddup2(&actions, copies[target], target);
-            }
-            posix_spawn_file_actions_addclosefrom_np(&actions, count);
-            posix_spawn_file_actions_addchdir_np(&actions, "/");
-            sigemptyset(&signals);
-            posix_spawnattr_setsigmask(&attributes, &signals);
-            sigfillset(&signals);
-            posix_spawnattr_setsigdefault(&attributes, &signals);
-            posix_spawnattr_setflags(
-                &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-            failure = posix_spawn(&child, path, &actions, &attributes, arguments, environment);
-            posix_spawnattr_destroy(&attributes);
+        for (int target = 0; target < count; target++) {
+            posix_spawn_file_actions_adddup2(&actions, copies[target], target);
         }
+        posix_spawn_file_actions_addclosefrom_np(&actions, count);
+        posix_spawn_file_actions_addchdir_np(&actions, "/");
+        failure = spawn_leader(&child, path, &actions, arguments, environment);
         posix_spawn_file_actions_destroy(&actions);
     }
     while (made > 0) close(copies[--made]);

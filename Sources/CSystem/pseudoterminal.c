@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CSystemTerminal.h"
+#include "spawn_leader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,26 +32,13 @@ int csystem_pty_open(unsigned short columns, unsigned short rows, char *path, si
 
 pid_t csystem_pty_spawn(const char *path, char *const arguments[], char *const environment[]) {
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t signals;
     pid_t child = -1;
     if ((errno = posix_spawn_file_actions_init(&actions)) != 0) return -1;
-    if ((errno = posix_spawnattr_init(&attributes)) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return -1;
-    }
     // The leader of a session without a terminal gets the first one it opens as its own.
     posix_spawn_file_actions_addopen(&actions, 0, path, O_RDWR, 0);
     posix_spawn_file_actions_adddup2(&actions, 0, 1);
     posix_spawn_file_actions_adddup2(&actions, 0, 2);
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes, &signals);
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int failure = posix_spawn(&child, arguments[0], &actions, &attributes, arguments, environment);
-    posix_spawnattr_destroy(&attributes);
+    int failure = spawn_leader(&child, arguments[0], &actions, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
     if (failure != 0) {
         errno = failure;
