@@ -30,10 +30,7 @@ public struct BackgroundJobs: Sendable {
     /// The user's own jobs: `marquee/jobs` in `XDG_STATE_HOME`, or in `~/.local/state` where that is not set or not absolute
     /// (XDG Base Directory Specification).
     public static var standardFolder: String {
-        let environment = ProcessInfo.processInfo.environment
-        if let home = environment["XDG_STATE_HOME"], home.hasPrefix("/") { return home + "/marquee/jobs" }
-        return (environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path)
-            + "/.local/state/marquee/jobs"
+        UserFolder.path(variable: "XDG_STATE_HOME", standard: ".local/state") + "/marquee/jobs"
     }
 
     /// Starts a job, and returns when its process works on it.
