@@ -63,21 +63,17 @@ public struct TerminalInput {
 
     /// What the signals since the last look mean, each once.
     private func signalEvents() -> [TerminalEvent] {
-        let numbers = Set((Self.read(signals) ?? []).map { Int32($0) })
+        let numbers = Set(signalBytes().map { Int32($0) })
         let meanings: [(Int32, TerminalEvent)] = [
             (SIGTSTP, .stopRequested), (SIGCONT, .continued), (SIGWINCH, .resized),
         ]
         return meanings.filter { numbers.contains($0.0) }.map(\.1)
     }
 
-    /// What there is to read, empty at the end; `nil` and `errno` on failure.
-    private static func read(_ descriptor: Int32) -> [UInt8]? {
-        var failed = false
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            let result = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            failed = result < 0
-            count = max(0, result)
+    /// What the handler of signals has written, a byte for each; none on failure.
+    private func signalBytes() -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+            count = unsafe max(0, Glibc.read(signals, buffer.baseAddress, buffer.count))
         }
-        return failed ? nil : bytes
     }
 }

@@ -47,10 +47,9 @@ struct BrowserScreen {
             drawTooSmall(&grid)
             return grid
         }
-        let top = state.textPosition?.shown.lowerBound ?? 0
         switch state.overlay {
-        case .help: HelpPage.draw(on: &grid, in: page, from: top)
-        case .answer(let answer): answer.draw(on: &grid, in: page, from: top)
+        case .help: HelpPage.draw(on: &grid, in: page, from: textTop)
+        case .answer(let answer): answer.draw(on: &grid, in: page, from: textTop)
         case .picture(let image, _): drawOpened(image, &grid)
         case .address, .opening, nil:
             if state.page == .films { drawFilms(&grid) }
@@ -63,6 +62,9 @@ struct BrowserScreen {
         line.draw(on: &grid, row: size.rows - 1, hasLineAbove: page.rows.upperBound < size.rows - 1)
         return grid
     }
+
+    /// The first line of the present text that is on the screen.
+    private var textTop: Int { state.textPosition?.shown.lowerBound ?? 0 }
 
     // MARK: The edges
 
@@ -192,8 +194,7 @@ struct BrowserScreen {
         guard let page = state.filmPage, let movie = list.selectedMovie else { return }
         drawPoster(posterInFull(list.selected, page.poster.size), of: movie, in: page.poster, on: &grid)
         let lines = page.lines(of: movie, state.surroundings, accent: accent)
-        let top = state.textPosition?.shown.lowerBound ?? 0
-        for (index, line) in lines.dropFirst(top).prefix(page.text.size.rows).enumerated() {
+        for (index, line) in lines.dropFirst(textTop).prefix(page.text.size.rows).enumerated() {
             let position = CellPosition(column: page.text.origin.column, row: page.text.origin.row + index)
             line.put(on: &grid, at: position, width: page.text.size.columns, clip: page.text)
         }

@@ -53,8 +53,7 @@ extension BrowserState {
         var editor = editor
         switch key.code {
         case .enter:
-            let text = editor.text.filter { $0 != " " }.isEmpty ? "" : editor.text
-            if !text.isEmpty { return [.open(text)] }
+            if editor.text.contains(where: { $0 != " " }) { return [.open(editor.text)] }
             overlay = nil
         case .escape: overlay = nil
         case .backspace where editor.text.isEmpty: overlay = nil

@@ -19,7 +19,8 @@ struct MemoryWatch: ~Copyable {
     /// Whether what is readable must be read away: a FIFO or a socket, not a pressure file.
     private var isStream = false
     /// What the watch goes by, in words.
-    private(set) var source = "what is left of memory, looked at every 5 s"
+    private(set) var source = byLooking
+    private static let byLooking = "what is left of memory, looked at every \(calmWait / 1000) s"
     /// Whether the environment forbids to watch.
     private var isOff = false
     private var judge = PressureJudge()
@@ -110,7 +111,7 @@ struct MemoryWatch: ~Copyable {
     private mutating func giveUp() {
         close(descriptor)
         descriptor = -1
-        source = "what is left of memory, looked at every 5 s"
+        source = Self.byLooking
     }
 
     /// What a watch of this process goes by.
