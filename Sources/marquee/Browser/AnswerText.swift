@@ -5,7 +5,7 @@ import TerminalGraphics
 /// A server's answer as text for a person: the address, why there is no picture, status line, header, and the body's source.
 /// Nothing of it steers the terminal.
 struct AnswerText: Sendable, Equatable {
-    /// Bytes of a body that are shown at most.
+    /// Characters of a body that are shown at most.
     static let longestBody = 32 * 1024
     /// The columns beside the text.
     private static let margin = BrowserLayout.margin
@@ -35,18 +35,19 @@ struct AnswerText: Sendable, Equatable {
             add("")
         }
         guard !body.isEmpty else { return }
-        let beginning = Array(body.prefix(Self.longestBody))
-        guard let text = ReadableText.text(of: beginning, type: type) else {
+        // All of it is decoded: a part may end within a character, and then looks as if it were in another charset.
+        guard let text = ReadableText.text(of: body, type: type) else {
             add("(\(body.count) bytes, which are no text)", BrowserScreen.dim)
             return
         }
-        for line in TerminalText.visible(text, keepingNewlines: true).split(
+        let beginning = text.prefix(Self.longestBody)
+        for line in TerminalText.visible(String(beginning), keepingNewlines: true).split(
             separator: "\n", omittingEmptySubsequences: false)
         {
             paragraphs.append(Paragraph(text: String(line)))
         }
-        if beginning.count < body.count {
-            add("(\(body.count - beginning.count) more bytes)", BrowserScreen.dim)
+        if beginning.endIndex < text.endIndex {
+            add("(cut: the body has \(body.count) bytes)", BrowserScreen.dim)
         }
     }
 

@@ -1,0 +1,36 @@
+import HTTPSemantics
+import LazyImages
+import Testing
+
+@testable import marquee
+
+@Suite("An answer as text", .timeLimit(.minutes(30)))
+struct AnswerTextTests {
+    private func lines(_ body: String, type: String?) -> [String] {
+        AnswerText(
+            address: "http://a/b", because: .httpStatus(url: "http://a/b", status: 404),
+            head: ResponseHead(status: 404), body: Array(body.utf8), type: type
+        ).lines(width: 80).map(\.text)
+    }
+
+    @Test("the address, the reason, the status and the source, in this order")
+    func parts() {
+        #expect(
+            lines("<p>\n", type: "text/html")
+                == [
+                    "http://a/b", "the server answered 404 (not found)", "", "HTTP 404 Not Found", "", "<p>",
+                    "",
+                ])
+    }
+
+    @Test(
+        "a long body is cut between characters, and its charset is that of the whole",
+        arguments: ["text/plain", nil])
+    func long(type: String?) {
+        // An odd number of bytes before letters of two: a cut by bytes would be within one.
+        let lines = lines("x" + String(repeating: "é", count: AnswerText.longestBody), type: type)
+        #expect(lines.last == "(cut: the body has \(1 + 2 * AnswerText.longestBody) bytes)")
+        #expect(lines.joined().filter { $0 == "é" }.count == AnswerText.longestBody - 1)
+        #expect(!lines.joined().contains("Ã"))
+    }
+}
