@@ -10,6 +10,7 @@ import SystemSupport
 final class SharedTask<Value: Sendable>: Sendable {
     typealias Priority = ImageRequest.Priority
     typealias Outcome = Result<Value, ImageLoadingError>
+    private typealias Caller = TaskCallers<Value>.Caller
 
     /// What the owners of the work are told about its callers.
     enum Change {
@@ -21,19 +22,8 @@ final class SharedTask<Value: Sendable>: Sendable {
         case abandoned
     }
 
-    private struct Caller {
-        let number: Int
-        var priority: Priority
-        var listeners: [TaskListener] = []
-        var continuations: [CheckedContinuation<Outcome, Never>] = []
-    }
-
     private struct State {
-        /// In the order in which they came, which is that of their numbers.
-        var callers: [Caller] = []
-        var lastCaller = 0
-        /// How many callers there are of each priority: the highest is found without a look at all of them.
-        var counts = SIMD8<Int32>()
+        var callers = TaskCallers<Value>()
         var outcome: Outcome?
         var isAbandoned = false
         var isForgotten = false
@@ -49,34 +39,6 @@ final class SharedTask<Value: Sendable>: Sendable {
         var arrived = 0
 
         var isOver: Bool { isAbandoned || outcome != nil }
-        var priority: Priority { Priority.allCases.last { counts[$0.rawValue] > 0 } ?? .veryLow }
-        var listeners: [TaskListener] {
-            callers.count == 1 ? callers[0].listeners : callers.flatMap(\.listeners)
-        }
-
-        mutating func add(_ priority: Priority) -> Int {
-            lastCaller += 1
-            callers.append(Caller(number: lastCaller, priority: priority))
-            counts[priority.rawValue] += 1
-            return lastCaller
-        }
-
-        /// Where a caller stands, if it has not left.
-        func index(of caller: Int) -> Int? {
-            var (low, high) = (0, callers.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if callers[middle].number < caller { low = middle + 1 } else { high = middle }
-            }
-            return low < callers.count && callers[low].number == caller ? low : nil
-        }
-
-        mutating func setPriority(_ priority: Priority, of caller: Int) {
-            guard let index = index(of: caller) else { return }
-            counts[callers[index].priority.rawValue] -= 1
-            counts[priority.rawValue] += 1
-            callers[index].priority = priority
-        }
     }
 
     /// Work that began earlier has a smaller number.
@@ -100,8 +62,8 @@ final class SharedTask<Value: Sendable>: Sendable {
     func join(_ priority: Priority, listener: TaskListener? = nil) -> Int? {
         let joined = state.withLock { state -> (caller: Int, isMoreUrgent: Bool)? in
             guard !state.isOver else { return nil }
-            let isMoreUrgent = !state.callers.isEmpty && priority > state.priority
-            return (state.add(priority), isMoreUrgent)
+            let isMoreUrgent = !state.callers.isEmpty && priority > state.callers.highestPriority
+            return (state.callers.add(priority), isMoreUrgent)
         }
         guard let joined else { return nil }
         if let listener { listen(listener, for: joined.caller) }
@@ -111,7 +73,7 @@ final class SharedTask<Value: Sendable>: Sendable {
 
     /// Adds a caller to work that is done already.
     func joinDone(_ priority: Priority) -> Int {
-        state.withLock { $0.add(priority) }
+        state.withLock { $0.callers.add(priority) }
     }
 
     /// The outcome. Cancelling the calling task makes the caller leave.
@@ -120,9 +82,9 @@ final class SharedTask<Value: Sendable>: Sendable {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
                 let known: Outcome?? = state.withLock { state in
-                    guard let index = state.index(of: caller) else { return .some(nil) }
+                    guard state.callers.contains(caller) else { return .some(nil) }
                     if let outcome = state.outcome { return outcome }
-                    state.callers[index].continuations.append(continuation)
+                    _ = state.callers.update(caller) { $0.continuations.append(continuation) }
                     return nil
                 }
                 if let known { continuation.resume(returning: known ?? cancelled) }
@@ -136,15 +98,13 @@ final class SharedTask<Value: Sendable>: Sendable {
 
     /// The outcome, as far as it is known: `.cancelled` for a caller that has left.
     func outcome(for caller: Int) -> Outcome? {
-        state.withLock { state in state.index(of: caller) == nil ? cancelled : state.outcome }
+        state.withLock { $0.callers.contains(caller) ? $0.outcome : cancelled }
     }
 
     /// Takes a caller out, who gets `.cancelled`. Does nothing once the work has its outcome.
     func leave(_ caller: Int) {
         let left = state.withLock { state -> (caller: Caller, task: Task<Void, Never>?, isLast: Bool)? in
-            guard state.outcome == nil, let index = state.index(of: caller) else { return nil }
-            let left = state.callers.remove(at: index)
-            state.counts[left.priority.rawValue] -= 1
+            guard state.outcome == nil, let left = state.callers.remove(caller) else { return nil }
             state.isAbandoned = state.callers.isEmpty
             return (left, state.isAbandoned ? state.task : nil, state.isAbandoned)
         }
@@ -158,20 +118,20 @@ final class SharedTask<Value: Sendable>: Sendable {
     private var cancelled: Outcome { .failure(.cancelled(url: url.displayText)) }
 
     /// The highest priority among the callers.
-    var priority: Priority { state.withLock { $0.priority } }
+    var priority: Priority { state.withLock { $0.callers.highestPriority } }
 
     /// The priority of one caller; nil once the caller has left.
     func priority(of caller: Int) -> Priority? {
-        state.withLock { state in state.index(of: caller).map { state.callers[$0].priority } }
+        state.withLock { $0.callers.priority(of: caller) }
     }
 
     /// Gives a caller another priority.
     /// - Parameter priority: asked for under the lock, so that of two changes the later one stands.
     func setPriority(of caller: Int, _ priority: () -> Priority) {
         let hasChanged = state.withLock { state in
-            let before = state.priority
-            state.setPriority(priority(), of: caller)
-            return state.priority != before && !state.isOver
+            let before = state.callers.highestPriority
+            state.callers.setPriority(priority(), of: caller)
+            return state.callers.highestPriority != before && !state.isOver
         }
         if hasChanged { tellOwners(.priority) }
     }
@@ -230,7 +190,7 @@ final class SharedTask<Value: Sendable>: Sendable {
             state.outcome = outcome
             (state.owners, state.task) = ([], nil)
             // They stay: each may ask for the outcome later, and again.
-            return state.callers
+            return state.callers.all
         }
         order.mark()
         for caller in callers {
@@ -257,9 +217,9 @@ final class SharedTask<Value: Sendable>: Sendable {
     /// Has a caller told what happens from now on, and at once how far things are.
     func listen(_ listener: TaskListener, for caller: Int) {
         let (isOver, queued, progress, sent, body) = state.withLock { state in
-            let index = state.outcome == nil ? state.index(of: caller) : nil
-            if let index { state.callers[index].listeners.append(listener) }
-            return (index == nil, state.queued, state.progress, state.sent, state.body)
+            let listens =
+                state.outcome == nil && state.callers.update(caller) { $0.listeners.append(listener) }
+            return (!listens, state.queued, state.progress, state.sent, state.body)
         }
         if let queued { listener.hear(.started(queued: queued)) }
         if let progress { listener.hear(.progress(progress, body)) }
@@ -269,7 +229,7 @@ final class SharedTask<Value: Sendable>: Sendable {
     }
 
     /// Whether anybody who listens wants to see previews.
-    var wantsPreviews: Bool { state.withLock { $0.listeners.contains(where: \.wantsPreviews) } }
+    var wantsPreviews: Bool { state.withLock { $0.callers.listeners.contains(where: \.wantsPreviews) } }
 
     /// How many bytes have come so far, and how far the body is.
     var traffic: (arrived: Int, progress: TransferProgress?) {
@@ -293,35 +253,9 @@ final class SharedTask<Value: Sendable>: Sendable {
             case .sent(let sent): state.sent = sent
             case .preview, .file, .ended: break
             }
-            return state.isOver ? [] : state.listeners
+            return state.isOver ? [] : state.callers.listeners
         }
         for listener in listeners { listener.hear(event) }
-    }
-}
-
-/// What happens to shared work before its outcome.
-enum TaskEvent: Sendable {
-    /// The transfer has its slot, after it has waited so long for all of its slots.
-    case started(queued: Duration)
-    /// So much of a body has come. The body is only lent.
-    case progress(TransferProgress, BodyBuffer?)
-    /// So much of a request's body has been sent.
-    case sent(UploadProgress)
-    case preview(ImagePreview)
-    /// The image's file is there and is decoded next. Only the load of an image tells it.
-    case file(LoadedFile)
-    /// The outcome is there, or the caller has left: no more events come.
-    case ended
-}
-
-/// Hears what happens to shared work, on whatever thread it happens.
-struct TaskListener: Sendable {
-    let hear: @Sendable (TaskEvent) -> Void
-    var wantsPreviews = false
-
-    init(wantsPreviews: Bool = false, _ hear: @escaping @Sendable (TaskEvent) -> Void) {
-        self.hear = hear
-        self.wantsPreviews = wantsPreviews
     }
 }
 
