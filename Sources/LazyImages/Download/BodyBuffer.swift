@@ -2,10 +2,9 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 
-/// Takes the body of one answer, within the limits: in memory as long as the budget has room, then in a file; a large one
-/// that could be gone on with is in a file of its own from the beginning. What it refuses it remembers, and `finish`
-/// throws it. Its part of the budget is free again when the object goes, which is when the body has reached those who wait
-/// for it.
+/// Receives the body of one answer, within the limits. `BodyStorage` holds the bytes. An error on the way is thrown by
+/// `finish`. The buffer's share of the budget is free again when the buffer is released, which is when the body has
+/// reached the callers.
 final class BodyBuffer: BodyReceiver {
     /// How much of a body that nobody wants (of a redirect, of an error) is read so that the connection can be kept.
     private static let discardLimit = 64 * 1024
@@ -13,70 +12,59 @@ final class BodyBuffer: BodyReceiver {
     private static let firstReserve = 1024 * 1024
 
     private struct State {
-        enum Disposition { case keep, discard }
-
-        var disposition = Disposition.keep
         var head: ResponseHead?
         var headTime = FileTime(nanoseconds: 0)
-        var bytes: [UInt8] = []
-        var spill: UnnamedFile?
-        /// What is to be gone on with, until the head tells whether it can be.
+        var storage: BodyStorage
+        /// The earlier partial body, until the head shows whether it can be resumed.
         var earlier: PartialFile?
-        /// The body's own file, which outlives a transfer that breaks.
-        var part: PartialFile?
-        var mayHavePart = false
+        /// Whether the body is read but not kept.
+        var isDiscarded = false
         /// How many bytes an earlier transfer had brought.
         var offset = 0
         var received = 0
         var expected: Int?
         var failure: ImageLoadingError?
         var mustAskAnew = false
-        /// For a body whose parts each replace the one before it; then `bytes` are those of the last whole one.
+        /// For a body whose parts each replace the one before. The storage then has the last complete part.
         var replacing: MixedReplaceReader?
         var partNumber = 0
         var metrics: TransferMetrics?
+
+        init(storage: BodyStorage, earlier: PartialFile?) {
+            self.storage = storage
+            self.earlier = earlier
+        }
     }
 
     private let source: URL
     private let maximumBytes: Int
-    private let spillFolder: String?
-    private let calls: FileCalls
-    private let reservation: BodyBudget.Reservation
     private let transfer: SharedTask<LoadedFile>
-    private let parts: Parts?
     private let keepsAnyStatus: Bool
     private let plan: ResumePlan?
     private let state: Lock<State>
 
-    /// Where to leave a part of what was asked for by a key.
-    struct Parts {
-        let store: PartialStore
-        let key: CacheKey
-    }
-
     /// - Parameters:
-    ///   - transfer: is told how far the body is.
-    ///   - spillFolder: where what exceeds the budget goes; nil if nothing may touch the disk.
-    ///   - parts: where to leave a part; nil if none is to be left.
-    ///   - earlier: what an earlier transfer left. It is locked until it is let go of here.
-    ///   - calls: the calls of the system for files.
+    ///   - budget: the limit for bytes in memory.
+    ///   - spillFolder: the folder for what exceeds the budget; nil if nothing may touch the disk.
+    ///   - transfer: is told about the progress of the body.
+    ///   - parts: where partial bodies are kept; nil to keep none.
+    ///   - earlier: the partial body of an earlier transfer. The buffer holds its lock.
+    ///   - calls: the system calls for files.
     ///   - keepsAnyStatus: whether the body of any answer is wanted, and may be empty.
     init(
         url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?,
         transfer: SharedTask<LoadedFile>,
-        parts: Parts? = nil, earlier: PartialFile? = nil, calls: FileCalls = FileCalls(),
+        parts: BodyStorage.Parts? = nil, earlier: PartialFile? = nil, calls: FileCalls = FileCalls(),
         keepsAnyStatus: Bool = false
     ) {
         source = url
         self.maximumBytes = maximumBytes
-        self.spillFolder = spillFolder
-        self.calls = calls
-        reservation = BodyBudget.Reservation(of: budget)
         self.transfer = transfer
-        self.parts = parts
         self.keepsAnyStatus = keepsAnyStatus
         plan = earlier.flatMap(ResumePlan.init)
-        state = Lock(State(earlier: plan == nil ? nil : earlier))
+        let storage = BodyStorage(
+            source: url, budget: budget, spillFolder: spillFolder, parts: parts, calls: calls)
+        state = Lock(State(storage: storage, earlier: plan == nil ? nil : earlier))
     }
 
     /// The fields that ask for the rest of what there is, if there is something.
@@ -97,20 +85,20 @@ final class BodyBuffer: BodyReceiver {
     /// Whether all that the head promised is there.
     var isWhole: Bool {
         state.withLock { state in
-            state.disposition == .keep && state.failure == nil && state.received > 0
+            !state.isDiscarded && state.failure == nil && state.received > 0
                 && state.received == state.expected
         }
     }
 
     /// What has arrived behind the first `start` bytes, as far as it is in memory: nothing of a body that is in a file, or
     /// that has ended. A copy, since who shared the bytes would make the next ones copy all.
-    func bytes(from start: Int) -> [UInt8] { state.withLock { Array($0.bytes.dropFirst(start)) } }
+    func bytes(from start: Int) -> [UInt8] { state.withLock { Array($0.storage.bytes.dropFirst(start)) } }
 
     /// The last whole part of a body whose parts each replace the one before it, and its number from 1; nil before the first
     /// one, and for every other body.
     var replacement: (number: Int, bytes: [UInt8])? {
         state.withLock { state in
-            state.replacing == nil || state.partNumber == 0 ? nil : (state.partNumber, state.bytes)
+            state.replacing == nil || state.partNumber == 0 ? nil : (state.partNumber, state.storage.bytes)
         }
     }
 
@@ -128,8 +116,8 @@ final class BodyBuffer: BodyReceiver {
             state.headTime = .coarseNow
             if let plan, !goOn(plan.verdict(on: head), with: head, in: &state) { return nil }
             let expected = head.contentLength.map { state.offset + $0 }
-            guard head.status == 200 || state.part != nil || keepsAnyStatus else {
-                state.disposition = .discard
+            guard head.status == 200 || state.storage.part != nil || keepsAnyStatus else {
+                state.isDiscarded = true
                 let isShort = expected.map { $0 <= Self.discardLimit } ?? true
                 return isShort ? .some(nil) : nil
             }
@@ -150,9 +138,10 @@ final class BodyBuffer: BodyReceiver {
                 state.failure = .tooLarge(url: url, limit: maximumBytes)
                 return nil
             }
-            if state.part == nil {
-                state.mayHavePart = parts != nil
-                state.bytes.reserveCapacity(min(expected ?? 0, Self.firstReserve))
+            if state.storage.part == nil {
+                state.storage.begin(
+                    head, total: expected, room: min(expected ?? 0, Self.firstReserve),
+                    received: state.headTime.seconds)
             }
             return TransferProgress(received: state.received, expected: expected)
         }
@@ -164,26 +153,25 @@ final class BodyBuffer: BodyReceiver {
     func receive(_ bytes: Span<UInt8>) -> Bool {
         let report = state.withLock { state -> TransferProgress? in
             state.received += bytes.count
-            switch state.disposition {
-            case .discard:
+            if state.isDiscarded {
                 return state.received <= Self.discardLimit
                     ? TransferProgress(received: 0, expected: nil) : nil
-            case .keep where state.replacing != nil:
+            }
+            if state.replacing != nil {
                 guard replace(by: bytes, in: &state) else { return nil }
                 return TransferProgress(received: state.received, expected: nil)
-            case .keep:
-                guard state.received <= maximumBytes else {
-                    state.failure = .tooLarge(url: url, limit: maximumBytes)
-                    return nil
-                }
-                do throws(FileFault) {
-                    try keep(bytes, in: &state)
-                } catch {
-                    state.failure = failure(error)
-                    return nil
-                }
-                return TransferProgress(received: state.received, expected: state.expected)
             }
+            guard state.received <= maximumBytes else {
+                state.failure = .tooLarge(url: url, limit: maximumBytes)
+                return nil
+            }
+            do throws(FileFault) {
+                try state.storage.append(bytes)
+            } catch {
+                state.failure = failure(error)
+                return nil
+            }
+            return TransferProgress(received: state.received, expected: state.expected)
         }
         guard let report else { return false }
         if report.received > 0 { transfer.tell(.progress(report, self)) }
@@ -195,7 +183,7 @@ final class BodyBuffer: BodyReceiver {
     func finish() throws(ImageLoadingError) -> ImageBytes {
         let outcome: Result<ImageBytes, ImageLoadingError> = state.withLock { state in
             if let failure = state.failure {
-                state.part?.remove()
+                state.storage.removePart()
                 return .failure(failure)
             }
             if state.received == 0 {
@@ -208,16 +196,8 @@ final class BodyBuffer: BodyReceiver {
                 breakOff(&state, keepsSmall: true)
                 return .failure(.truncated(url: url, received: state.received, expected: expected))
             }
-            if state.part != nil || state.spill != nil {
-                let file: (any ByteSource)? = state.part?.body() ?? state.spill?.mapped()
-                guard let file, file.count == state.received else {
-                    return .failure(
-                        .storageFailed(url: url, reason: "its file in the temporary folder cannot be read"))
-                }
-                return .success(ImageBytes(file))
-            }
-            defer { state.bytes = [] }
-            return .success(ImageBytes(state.bytes))
+            if let body = state.storage.take(count: state.received) { return .success(body) }
+            return .failure(.storageFailed(url: url, reason: "its temporary file cannot be read"))
         }
         return try outcome.get()
     }
@@ -253,8 +233,7 @@ final class BodyBuffer: BodyReceiver {
 
     private func waitsForDisk(keepsSmall: Bool) -> Bool {
         state.withLock { state in
-            state.part != nil || state.spill != nil || state.earlier != nil
-                || keepsSmall && state.mayHavePart && state.bytes.count >= PartialStore.smallest
+            state.storage.isInFile || state.earlier != nil || keepsSmall && state.storage.isWorthFile
         }
     }
 
@@ -268,7 +247,7 @@ final class BodyBuffer: BodyReceiver {
         switch verdict {
         case .goesOn:
             state.head = earlier.response.confirmed(by: head)
-            state.part = earlier
+            state.storage.resume(earlier)
             state.offset = earlier.count
             state.received = earlier.count
         case .asksAnew:
@@ -281,24 +260,6 @@ final class BodyBuffer: BodyReceiver {
         return true
     }
 
-    /// Puts the bytes where there is room.
-    private func keep(_ bytes: Span<UInt8>, in state: inout State) throws(FileFault) {
-        if let part = state.part { return try part.append(bytes) }
-        if let spill = state.spill { return try spill.append(bytes) }
-        if state.mayHavePart, let parts, state.received >= parts.store.minimum, let part = beginPart(&state) {
-            return try part.append(bytes)
-        }
-        if reservation.grow(by: bytes.count) {
-            return unsafe bytes.withUnsafeBufferPointer { unsafe state.bytes.append(contentsOf: $0) }
-        }
-        guard let spillFolder else { throw FileFault(kind: .write, name: "", code: ENOMEM) }
-        let spill = try UnnamedFile(in: spillFolder, calls: calls)
-        try spill.append(state.bytes.span)
-        try spill.append(bytes)
-        state.spill = spill
-        empty(&state)
-    }
-
     /// Takes bytes of a body whose parts each replace the one before it. Only the last whole one is held, and what has come of
     /// the next; no tier stores it.
     private func replace(by bytes: Span<UInt8>, in state: inout State) -> Bool {
@@ -309,7 +270,8 @@ final class BodyBuffer: BodyReceiver {
             return false
         }
         guard let part else { return true }
-        (state.bytes, state.partNumber) = (part.body, state.partNumber + 1)
+        state.storage.replace(with: part.body)
+        state.partNumber += 1
         state.head?.fields["Content-Type"] = part.contentType
         state.head?.fields["Cache-Control"] = "no-store"
         return true
@@ -323,43 +285,16 @@ final class BodyBuffer: BodyReceiver {
         return .storageFailed(url: url, reason: SystemError.text(fault.code))
     }
 
-    /// Moves what there is from memory to a file of its own, if the answer can be gone on with.
-    private func beginPart(_ state: inout State) -> PartialFile? {
-        state.mayHavePart = false
-        guard let head = state.head, let parts,
-            let part = parts.store.begin(
-                head, total: state.expected, of: parts.key, from: source, now: state.headTime.seconds)
-        else { return nil }
-        do {
-            try part.append(state.bytes.span)
-        } catch {
-            // The folder has counted it. The body goes elsewhere.
-            part.remove()
-            return nil
-        }
-        state.part = part
-        empty(&state)
-        return part
-    }
-
     private func breakOff(_ state: inout State, keepsSmall: Bool) {
         if state.failure != nil {
-            state.part?.remove()
-        } else if keepsSmall, state.mayHavePart, state.spill == nil,
-            state.bytes.count >= PartialStore.smallest
-        {
-            _ = beginPart(&state)
+            state.storage.removePart()
+        } else if keepsSmall {
+            state.storage.keepPart()
         }
-        let hadPart = state.part != nil || state.earlier != nil
-        // Closed, so that the next one can have it.
-        state.part = nil
+        let hadPart = state.storage.part != nil || state.earlier != nil
+        state.storage.closePart()
         state.earlier = nil
-        // Whoever removed the image could not remove the part while it was locked here.
-        if hadPart, transfer.isForgotten, let parts { parts.store.remove(parts.key) }
-    }
-
-    private func empty(_ state: inout State) {
-        state.bytes = []
-        reservation.giveBack()
+        // `ImageLoader.remove` could not remove the part while it was locked here.
+        if hadPart, transfer.isForgotten { state.storage.removeClosedPart() }
     }
 }

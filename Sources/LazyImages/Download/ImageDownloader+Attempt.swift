@@ -35,7 +35,7 @@ extension ImageDownloader {
     }
 
     /// The part of the body that an earlier transfer left.
-    private nonisolated func earlierPart(_ parts: BodyBuffer.Parts?, from url: URL) async -> PartialFile? {
+    private nonisolated func earlierPart(_ parts: BodyStorage.Parts?, from url: URL) async -> PartialFile? {
         guard let parts, parts.store.mayHavePart(of: parts.key) else { return nil }
         // Losing the error is right: without a thread to look with, the transfer begins anew.
         return (try? await threads.run { parts.store.part(of: parts.key, from: url) }) ?? nil
@@ -53,7 +53,7 @@ extension ImageDownloader {
     ) async throws(ImageLoadingError) -> Arrival {
         let parts = partials.flatMap { store in
             attempt.order.isPlain && !attempt.ignoresPart
-                ? BodyBuffer.Parts(store: store, key: attempt.order.key) : nil
+                ? BodyStorage.Parts(store: store, key: attempt.order.key) : nil
         }
         let body = BodyBuffer(
             url: attempt.url, maximumBytes: configuration.maximumBytes, budget: budget,

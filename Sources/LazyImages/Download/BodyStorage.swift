@@ -1,0 +1,141 @@
+import FoundationEssentials
+import Glibc
+import HTTPSemantics
+import SystemSupport
+
+/// Holds the bytes of one body: in memory while the budget has room, then in a file without a name. A body that can be
+/// resumed moves to a partial file once it is large enough; that file outlives a transfer that breaks. A plain struct,
+/// not safe for concurrent use.
+struct BodyStorage {
+    /// Where partial bodies are kept, and the key of this one.
+    struct Parts {
+        let store: PartialStore
+        let key: CacheKey
+    }
+
+    /// What a partial file needs to know of the answer.
+    private struct Answer {
+        let head: ResponseHead
+        let total: Int?
+        /// When the head arrived, in seconds since 1970.
+        let received: Int
+    }
+
+    /// The bytes in memory.
+    private(set) var bytes: [UInt8] = []
+    private var spill: UnnamedFile?
+    /// The body's partial file.
+    private(set) var part: PartialFile?
+    /// The answer, while its body may still move to a partial file.
+    private var resumable: Answer?
+
+    private let source: URL
+    private let reservation: BodyBudget.Reservation
+    private let spillFolder: String?
+    private let parts: Parts?
+    private let calls: FileCalls
+
+    /// - Parameters:
+    ///   - source: the URL of the body.
+    ///   - spillFolder: the folder for what exceeds the budget; nil if nothing may touch the disk.
+    ///   - parts: where partial bodies are kept; nil to keep none.
+    ///   - calls: the system calls for files.
+    init(source: URL, budget: BodyBudget, spillFolder: String?, parts: Parts?, calls: FileCalls) {
+        self.source = source
+        reservation = BodyBudget.Reservation(of: budget)
+        self.spillFolder = spillFolder
+        self.parts = parts
+        self.calls = calls
+    }
+
+    /// Whether finishing has to read a file.
+    var isInFile: Bool { part != nil || spill != nil }
+
+    /// Whether `keepPart()` would write the bytes to a new partial file.
+    var isWorthFile: Bool { resumable != nil && spill == nil && bytes.count >= PartialStore.smallest }
+
+    /// Appends to an earlier partial body.
+    mutating func resume(_ earlier: PartialFile) { part = earlier }
+
+    /// Prepares for the body of an answer.
+    /// - Parameters:
+    ///   - total: the length of the body; nil if unknown.
+    ///   - room: how many bytes to make room for at once.
+    ///   - received: when the head arrived, in seconds since 1970.
+    mutating func begin(_ head: ResponseHead, total: Int?, room: Int, received: Int) {
+        if parts != nil { resumable = Answer(head: head, total: total, received: received) }
+        bytes.reserveCapacity(room)
+    }
+
+    mutating func append(_ more: Span<UInt8>) throws(FileFault) {
+        if let part { return try part.append(more) }
+        if let spill { return try spill.append(more) }
+        if resumable != nil, let parts, bytes.count + more.count >= parts.store.minimum, moveToPart(),
+            let part
+        {
+            return try part.append(more)
+        }
+        if reservation.grow(by: more.count) {
+            return unsafe more.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        }
+        guard let spillFolder else { throw FileFault(kind: .write, name: "", code: ENOMEM) }
+        let spill = try UnnamedFile(in: spillFolder, calls: calls)
+        try spill.append(bytes.span)
+        try spill.append(more)
+        self.spill = spill
+        freeMemory()
+    }
+
+    /// Replaces the bytes in memory.
+    mutating func replace(with bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The whole body of `count` bytes; nil if its file cannot be read.
+    mutating func take(count: Int) -> ImageBytes? {
+        if isInFile {
+            let file: (any ByteSource)? = part?.body() ?? spill?.mapped()
+            guard let file, file.count == count else { return nil }
+            return ImageBytes(file)
+        }
+        defer { bytes = [] }
+        return ImageBytes(bytes)
+    }
+
+    /// Removes the partial file: the body is refused.
+    func removePart() { part?.remove() }
+
+    /// Writes the bytes in memory to a partial file, if they are worth one.
+    mutating func keepPart() {
+        if isWorthFile { _ = moveToPart() }
+    }
+
+    /// Closes the partial file, so that another transfer can resume it.
+    mutating func closePart() { part = nil }
+
+    /// Removes the partial file by its key, once it is closed.
+    func removeClosedPart() {
+        if let parts { parts.store.remove(parts.key) }
+    }
+
+    /// Moves the bytes from memory to a partial file; false if the answer cannot be resumed or the file fails.
+    private mutating func moveToPart() -> Bool {
+        guard let parts, let answer = resumable.take(),
+            let part = parts.store.begin(
+                answer.head, total: answer.total, of: parts.key, from: source, now: answer.received)
+        else { return false }
+        do {
+            try part.append(bytes.span)
+        } catch {
+            // The partial file has counted the fault. The body stays in memory.
+            part.remove()
+            return false
+        }
+        self.part = part
+        freeMemory()
+        return true
+    }
+
+    private mutating func freeMemory() {
+        bytes = []
+        reservation.giveBack()
+    }
+}
