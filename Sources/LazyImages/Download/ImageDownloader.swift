@@ -18,25 +18,11 @@ public actor ImageDownloader {
     /// What the downloader is doing on the network.
     public nonisolated let activity = NetworkActivity()
 
-    /// Told that an attempt has its slot and how long the transfer has waited for slots, or why it gets none.
-    private typealias Admission = Result<Duration, ImageLoadingError>
-    /// What the actor has decided and others do outside it: attempts that begin.
-    private typealias Begins = [(waiting: Waiting, admission: Admission)]
-
-    /// An attempt that waits for a slot.
-    private struct Waiting {
-        let attempt: TransferAttempt
-        /// How long earlier attempts of the transfer have waited.
-        let queued: Duration
-        let since = ContinuousClock.now
-        let begin: @Sendable (Admission) -> Void
-    }
+    private typealias Admission = TransferSlots.Admission
+    private typealias Begins = TransferSlots.Begins
 
     nonisolated let transfers = TaskPool<CacheKey, LoadedFile>()
-    private var queue: DownloadQueue
-    /// The attempts that wait for a slot, by the number of the transfer.
-    private var waiting: [Int: Waiting] = [:]
-    private var hosts: HostCircuitBreaker
+    private var slots: TransferSlots
     /// Transfers that nobody waits for, by number.
     private nonisolated let background = Lock<[Int: Transfer]>([:])
     nonisolated let tiers: FileTiers
@@ -54,9 +40,8 @@ public actor ImageDownloader {
         self.transport = transport
         self.tiers = tiers
         self.configuration = configuration
-        queue = DownloadQueue(perHost: configuration.transfersPerHost, total: configuration.transfers)
+        slots = TransferSlots(configuration, activity: activity)
         budget = BodyBudget(limit: configuration.memoryForBodies)
-        hosts = HostCircuitBreaker(configuration.retry)
         broker = configuration.authenticator.map { AuthenticationBroker($0) }
         partials = configuration.partialFolder.map {
             PartialStore(
@@ -129,7 +114,7 @@ public actor ImageDownloader {
         let unseen = transfers.tasks.filter { $0.priority < .normal }
         for transfer in unseen {
             transfer.stop(ImageLoadingError.memoryShort)
-            for (left, admission) in leaveQueue(transfer.number) { Task { left.begin(admission) } }
+            for (left, admission) in slots.remove(transfer.number) { Task { left.begin(admission) } }
         }
         return unseen.count
     }
@@ -164,56 +149,11 @@ public actor ImageDownloader {
         return try admission.get()
     }
 
-    /// Lines an attempt up for a slot; `begin` is told when it has one, or why it gets none.
+    /// Adds an attempt to the queue. `begin` is called when it has a slot, or with the reason why it gets none.
     private func lineUp(
         _ attempt: TransferAttempt, queued: Duration, begin: @escaping @Sendable (Admission) -> Void
     ) -> Begins {
-        let line = Waiting(attempt: attempt, queued: queued, begin: begin)
-        do {
-            // A closure's URL is its name and no address.
-            if attempt.request.data == nil {
-                try configuration.security.check(attempt.url, at: attempt.origin)
-            }
-        } catch {
-            return [(line, .failure(error))]
-        }
-        let transfer = attempt.transfer
-        // Nobody would take it out of the queue any more.
-        if transfer.isOver { return [(line, .failure(.cancelled(url: attempt.url.displayText)))] }
-        note(attempt) { .waiting }
-        waiting[transfer.number] = line
-        queue.append(transfer.number, host: attempt.host, priority: transfer.priority)
-        return admitWaiting()
-    }
-
-    /// Gives slots to all that may have one now.
-    private func admitWaiting() -> Begins {
-        var begins: Begins = []
-        while let number = queue.next() {
-            guard let next = waiting.removeValue(forKey: number) else { continue }
-            let attempt = next.attempt
-            let admission = hosts.admit(
-                attempt.host, now: configuration.timing.now(), insists: attempt.request.insists)
-            if case .refused(let until) = admission {
-                queue.release(host: attempt.host)
-                let error = resting(attempt, until: until)
-                begins.append((next, .failure(error)))
-                continue
-            }
-            let wait = next.since.duration(to: .now)
-            note(attempt) { .started(queueWait: wait) }
-            attempt.transfer.tell(.started(queued: next.queued + wait))
-            activity.begin(attempt.transfer, host: attempt.host)
-            begins.append((next, .success(next.queued + wait)))
-        }
-        return begins
-    }
-
-    private func resting(_ attempt: TransferAttempt, until: Duration) -> ImageLoadingError {
-        let seconds = max(1, Int((until - configuration.timing.now()).seconds.rounded(.up)))
-        return .connectionFailed(
-            url: attempt.url.displayText,
-            reason: "\(attempt.host) has failed again and again; it is tried again in \(seconds) s")
+        slots.append(TransferSlots.Waiting(attempt: attempt, queued: queued, begin: begin))
     }
 
     /// The callers of a transfer have changed.
@@ -221,20 +161,14 @@ public actor ImageDownloader {
         switch change {
         case .priority: await updatePriority(of: transfer)
         case .abandoned:
-            for (left, admission) in await leaveQueue(transfer.number) { left.begin(admission) }
+            for (left, admission) in await leaveQueue(transfer) { left.begin(admission) }
         case .wantsPreviews: break
         }
     }
 
-    private func updatePriority(of transfer: Transfer) {
-        queue.setPriority(transfer.priority, of: transfer.number)
-    }
+    private func updatePriority(of transfer: Transfer) { slots.updatePriority(of: transfer) }
 
-    /// Takes a transfer out of the queue, if it waits there.
-    private func leaveQueue(_ number: Int) -> Begins {
-        guard queue.remove(number), let left = waiting.removeValue(forKey: number) else { return [] }
-        return [(left, .failure(.cancelled(url: left.attempt.url.displayText)))]
-    }
+    private func leaveQueue(_ transfer: Transfer) -> Begins { slots.remove(transfer.number) }
 
     // MARK: One transfer
 
@@ -285,102 +219,19 @@ public actor ImageDownloader {
         }
     }
 
-    /// What follows an attempt.
-    private enum Next {
-        indirect case done(DownloadedImage)
-        case failed(ImageLoadingError)
-        case another(TransferAttempt, after: Duration?)
-    }
-
-    /// An attempt has ended: its slot is free.
+    /// Frees the slot of an attempt that has ended, and decides what follows.
     /// - Parameter spent: how long the transfer's attempts took together.
     private func end(
         _ attempt: TransferAttempt, _ arrival: Result<Arrival, ImageLoadingError>,
         _ metrics: TransferMetrics?, spent: Duration
-    ) -> (next: Next, begins: Begins) {
-        queue.release(host: attempt.host)
-        // What a closure throws says nothing of any host.
-        if attempt.request.data == nil { note(arrival, from: attempt.host) }
+    ) -> (next: TransferAttempt.Next, begins: Begins) {
+        slots.release(attempt, arrival)
         activity.end(
-            attempt.transfer, host: attempt.host, didSucceed: (try? arrival.get()) != nil, metrics)
-        note(attempt) { event(arrival, metrics) }
-        let next =
-            attempt.transfer.isOver ? ending(arrival, attempt) : next(after: attempt, arrival, spent: spent)
-        return (next, admitWaiting())
-    }
-
-    /// What follows when no other attempt is made.
-    private func ending(
-        _ arrival: Result<Arrival, ImageLoadingError>, _ attempt: TransferAttempt
-    ) -> Next {
-        switch arrival {
-        case .success(.answer(let answer)): .done(answer)
-        case .success: .failed(.cancelled(url: attempt.url.displayText))
-        case .failure(let error): .failed(error)
-        }
-    }
-
-    private func next(
-        after attempt: TransferAttempt, _ arrival: Result<Arrival, ImageLoadingError>, spent: Duration
-    ) -> Next {
-        if let pause = pauseBeforeRetry(of: attempt, arrival, spent: spent) {
-            note(attempt) { .retrying(after: pause) }
-            return .another(attempt.retried(), after: pause)
-        }
-        switch arrival {
-        case .success(.redirect(let step)): return following(step, from: attempt)
-        case .success(.uselessPart): return .another(attempt.withoutPart(), after: nil)
-        case .success(.answer(let answer))
-        where answer.head.status == 304 && !attempt.order.conditions.isEmpty && !attempt.ignoresConditions
-            && attempt.order.confirmed(by: answer) == nil:
-            return .another(attempt.withoutConditions(), after: nil)
-        default: return ending(arrival, attempt)
-        }
-    }
-
-    private func following(_ step: RedirectStep, from attempt: TransferAttempt) -> Next {
-        let url = attempt.request.url.displayText
-        if attempt.hasBeen(at: step.target) {
-            return .failed(.redirectLoop(url: url, location: step.target.displayText))
-        }
-        if attempt.steps.count >= configuration.maximumRedirects {
-            return .failed(.tooManyRedirects(url: url, limit: configuration.maximumRedirects))
-        }
-        return .another(attempt.following(step), after: nil)
-    }
-
-    /// How long to wait before the attempt is made once more; nil if that would not help.
-    private func pauseBeforeRetry(
-        of attempt: TransferAttempt, _ arrival: Result<Arrival, ImageLoadingError>, spent: Duration
-    ) -> Duration? {
-        var retryAfter: Int?
-        switch arrival {
-        case .failure(let error) where RetryPolicy.covers(error): break
-        case .success(.answer(let answer)) where RetryPolicy.covers(status: answer.head.status):
-            retryAfter = RetryAfter.seconds(answer.head.fields, now: answer.received)
-        default: return nil
-        }
-        guard spent < configuration.timeouts.total else { return nil }
-        return configuration.retry.pause(
-            afterTries: attempt.tries, retryAfter: retryAfter, random: configuration.timing.random())
-    }
-
-    /// Only an error that says that nobody is there counts against a host: one that answers badly is at work.
-    private func note(_ arrival: Result<Arrival, ImageLoadingError>, from host: String) {
-        switch arrival {
-        case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)):
-            hosts.failed(host, now: configuration.timing.now())
-        // None of them says anything of the host.
-        case .failure(.cancelled), .failure(.resourcesShort), .failure(.addressRefused): hosts.gaveUp(host)
-        default: hosts.succeeded(host)
-        }
-    }
-
-    /// Tells those who listen what happened to an attempt.
-    private func note(_ attempt: TransferAttempt, _ kind: () -> TransferEvent.Kind) {
-        activity.note {
-            TransferEvent(transfer: attempt.transfer.number, url: attempt.url.displayText, kind: kind())
-        }
+            attempt.transfer, host: attempt.host, didSucceed: arrival.isSuccess, metrics)
+        activity.note(attempt) { event(arrival, metrics) }
+        let next = attempt.next(after: arrival, spent: spent, configuration)
+        if case .another(_, let pause?) = next { activity.note(attempt) { .retrying(after: pause) } }
+        return (next, slots.admit())
     }
 
     private func event(
@@ -394,4 +245,8 @@ public actor ImageDownloader {
         case .failure(let error): .failed(error, metrics: metrics)
         }
     }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

@@ -1,0 +1,125 @@
+import HTTPSemantics
+import SystemSupport
+
+/// Decides when attempts of transfers begin: by the queue for slots, and by the circuit breakers of the hosts. A plain
+/// struct, not safe for concurrent use.
+struct TransferSlots {
+    /// An attempt has its slot, and its transfer has waited so long for slots; or why it gets none.
+    typealias Admission = Result<Duration, ImageLoadingError>
+
+    /// An attempt that waits for a slot.
+    struct Waiting: Sendable {
+        let attempt: TransferAttempt
+        /// How long earlier attempts of the transfer have waited.
+        let queued: Duration
+        let since = ContinuousClock.now
+        let begin: @Sendable (Admission) -> Void
+    }
+
+    /// Attempts that begin, or fail. The caller performs this outside the actor: `begin` runs the transfer.
+    typealias Begins = [(waiting: Waiting, admission: Admission)]
+
+    private var queue: DownloadQueue
+    /// The attempts that wait for a slot, by the number of the transfer.
+    private var waiting: [Int: Waiting] = [:]
+    private var hosts: HostCircuitBreaker
+    private let configuration: ImageDownloader.Configuration
+    private let activity: NetworkActivity
+
+    init(_ configuration: ImageDownloader.Configuration, activity: NetworkActivity) {
+        queue = DownloadQueue(perHost: configuration.transfersPerHost, total: configuration.transfers)
+        hosts = HostCircuitBreaker(configuration.retry)
+        self.configuration = configuration
+        self.activity = activity
+    }
+
+    /// Adds an attempt to the queue. Fails an attempt that the security policy forbids, or whose transfer is over.
+    mutating func append(_ line: Waiting) -> Begins {
+        let (attempt, transfer) = (line.attempt, line.attempt.transfer)
+        do {
+            // A closure's URL is its name and no address.
+            if attempt.request.data == nil {
+                try configuration.security.check(attempt.url, at: attempt.origin)
+            }
+        } catch {
+            return [(line, .failure(error))]
+        }
+        // Nobody would remove it from the queue any more.
+        if transfer.isOver { return [(line, .failure(.cancelled(url: attempt.url.displayText)))] }
+        activity.note(attempt) { .waiting }
+        waiting[transfer.number] = line
+        queue.append(transfer.number, host: attempt.host, priority: transfer.priority)
+        return admit()
+    }
+
+    /// Frees the slot of an attempt that has ended.
+    mutating func release(
+        _ attempt: TransferAttempt, _ arrival: Result<ImageDownloader.Arrival, ImageLoadingError>
+    ) {
+        queue.release(host: attempt.host)
+        // The error of a closure says nothing about a host.
+        if attempt.request.data == nil { note(arrival, from: attempt.host) }
+    }
+
+    /// Gives slots to all attempts that may begin now.
+    mutating func admit() -> Begins {
+        var begins: Begins = []
+        while let number = queue.next() {
+            guard let next = waiting.removeValue(forKey: number) else { continue }
+            let attempt = next.attempt
+            let admission = hosts.admit(
+                attempt.host, now: configuration.timing.now(), insists: attempt.request.insists)
+            if case .refused(let until) = admission {
+                queue.release(host: attempt.host)
+                begins.append((next, .failure(resting(attempt, until: until))))
+                continue
+            }
+            let wait = next.since.duration(to: .now)
+            activity.note(attempt) { .started(queueWait: wait) }
+            attempt.transfer.tell(.started(queued: next.queued + wait))
+            activity.begin(attempt.transfer, host: attempt.host)
+            begins.append((next, .success(next.queued + wait)))
+        }
+        return begins
+    }
+
+    mutating func updatePriority(of transfer: ImageDownloader.Transfer) {
+        queue.setPriority(transfer.priority, of: transfer.number)
+    }
+
+    /// Removes a transfer from the queue, if it waits there.
+    mutating func remove(_ number: Int) -> Begins {
+        guard queue.remove(number), let left = waiting.removeValue(forKey: number) else { return [] }
+        return [(left, .failure(.cancelled(url: left.attempt.url.displayText)))]
+    }
+
+    private func resting(_ attempt: TransferAttempt, until: Duration) -> ImageLoadingError {
+        let seconds = max(1, Int((until - configuration.timing.now()).seconds.rounded(.up)))
+        return .connectionFailed(
+            url: attempt.url.displayText,
+            reason: "\(attempt.host) has failed again and again; it is tried again in \(seconds) s")
+    }
+
+    /// Tells the circuit breaker how a host did. Only a host that does not answer has failed: one that answers with an
+    /// error works.
+    private mutating func note(
+        _ arrival: Result<ImageDownloader.Arrival, ImageLoadingError>, from host: String
+    ) {
+        switch arrival {
+        case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)):
+            hosts.failed(host, now: configuration.timing.now())
+        // These say nothing about the host.
+        case .failure(.cancelled), .failure(.resourcesShort), .failure(.addressRefused): hosts.gaveUp(host)
+        default: hosts.succeeded(host)
+        }
+    }
+}
+
+extension NetworkActivity {
+    /// Passes on what happened to an attempt.
+    func note(_ attempt: TransferAttempt, _ kind: () -> TransferEvent.Kind) {
+        note {
+            TransferEvent(transfer: attempt.transfer.number, url: attempt.url.displayText, kind: kind())
+        }
+    }
+}
