@@ -6,9 +6,6 @@ import SystemSupport
 /// One transfer under way on the transport's thread: its libcurl handle, what has arrived of the header, and the times
 /// from which its timeouts run.
 @safe final class CurlTransfer {
-    /// Larger headers are no honest server's; interim answers count too.
-    private static let headerLimit = 256 * 1024
-
     let order: CurlOrder
     let handle: OpaquePointer
     private let started: Int64
@@ -22,9 +19,7 @@ import SystemSupport
     /// What judges its connections; nil for a request without rules.
     private let judge: CurlAddressJudge?
 
-    private var head: ResponseHead?
-    private var headIsComplete = false
-    private var headerBytes = 0
+    private var header = CurlHeader()
     private var received = 0
     private var receiverHasEnough = false
     private var fault: ImageLoadingError?
@@ -96,32 +91,19 @@ import SystemSupport
     /// One line of a header, its line end included. False stops the transfer.
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lastArrival = clock.now
-        headerBytes += line.count
-        guard headerBytes <= Self.headerLimit else {
-            return stop(
-                .malformedResponse(url: urlText, reason: "its header exceeds \(Self.headerLimit) bytes"))
+        switch unsafe header.append(line) {
+        case .incomplete: return true
+        case .complete(let head): return endHead(head)
+        case .tooLarge:
+            let reason = "its header exceeds \(CurlHeader.limit) bytes"
+            return stop(.malformedResponse(url: urlText, reason: reason))
         }
-        // After a chunked body the trailer comes this way: nothing in it concerns a picture.
-        if headIsComplete { return true }
-        var end = line.count
-        while end > 0, unsafe line[end - 1] <= 0x20 { end -= 1 }
-        if end == 0 { return endHead() }
-        let content = unsafe UnsafeRawBufferPointer(rebasing: line[..<end])
-        if unsafe content.starts(with: "HTTP/".utf8) {
-            head = ResponseHead(status: unsafe Self.status(inStatusLine: content))
-        } else if let field = unsafe Self.field(content) {
-            head?.fields.append(field)
-        }
-        return true
     }
 
-    /// The empty line after a header: of an interim answer, or of the one that counts.
-    private func endHead() -> Bool {
-        guard let head, !(100..<200).contains(head.status) else { return true }
-        headIsComplete = true
+    private func endHead(_ head: ResponseHead) -> Bool {
         if order.receiver.receive(head) { return true }
         receiverHasEnough = true
-        // With no body to refuse, libcurl ends by itself and can keep the connection.
+        // Without a body to refuse, libcurl ends by itself and can keep the connection.
         return head.contentLength == 0 || order.request.method == .head
     }
 
@@ -147,7 +129,9 @@ import SystemSupport
     func outcome(ofResult result: Int32) -> CurlOrder.Outcome {
         if let fault = fault ?? upload?.fault { return .failure(fault) }
         // A connection that closes inside the header is no error to libcurl: only the empty line ends a header.
-        if let head, headIsComplete, receiverHasEnough || result == Int32(CCURLE_OK) { return .success(head) }
+        if let head = header.head, header.isComplete, receiverHasEnough || result == Int32(CCURLE_OK) {
+            return .success(head)
+        }
         if let reason = judge?.refusal {
             return .failure(.addressRefused(url: urlText, rule: .address, reason: reason))
         }
@@ -166,7 +150,7 @@ import SystemSupport
         case CCURLE_COULDNT_CONNECT:
             return .connectionFailed(url: urlText, reason: systemReason() ?? words)
         case CCURLE_PARTIAL_FILE:
-            return .truncated(url: urlText, received: received, expected: head?.contentLength)
+            return .truncated(url: urlText, received: received, expected: header.head?.contentLength)
         case CCURLE_OPERATION_TIMEDOUT:
             return timeout(in: .connect)
         case CCURLE_SSL_CERTPROBLEM:
@@ -221,7 +205,7 @@ import SystemSupport
             case 3: "HTTP/2"
             default: ""
             }
-        metrics.isReused = headerBytes > 0 && number(CCURLINFO_NUM_CONNECTS) == 0
+        metrics.isReused = header.byteCount > 0 && number(CCURLINFO_NUM_CONNECTS) == 0
         return metrics
     }
 
@@ -244,13 +228,13 @@ import SystemSupport
         let timeouts = order.request.timeouts
         let total = started.adding(timeouts.total)
         let next: (time: Int64, phase: Timeouts.Phase)
-        if let upload, !headIsComplete, let sent = requestSent() {
+        if let upload, !header.isComplete, let sent = requestSent() {
             // An interim answer is no sign that the server is done with the body.
             let last = max(sent, lastArrival, upload.lastTaken)
             next =
                 upload.isComplete
                 ? (last.adding(timeouts.firstByte), .firstByte) : (last.adding(timeouts.stall), .stall)
-        } else if headerBytes > 0 {
+        } else if header.byteCount > 0 {
             next = (lastArrival.adding(timeouts.stall), .stall)
         } else if let sent = requestSent() {
             next = (sent.adding(timeouts.firstByte), .firstByte)
@@ -280,7 +264,7 @@ import SystemSupport
         return microseconds == 0 ? nil : started + microseconds * 1000
     }
 
-    // MARK: Settings and text
+    // MARK: Settings
 
     private func set(_ option: Int, _ value: Int) {
         _ = unsafe ccurl_easy_set_long(handle, Int32(option), value)
@@ -288,32 +272,5 @@ import SystemSupport
 
     private func setPointer(_ option: Int, _ pointer: UnsafeRawPointer?) {
         _ = unsafe ccurl_easy_set_pointer(handle, Int32(option), pointer)
-    }
-
-    /// The bytes as text; Latin-1 where they are no UTF-8, as old servers write. Nearly always they are ASCII.
-    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-        if unsafe bytes.allSatisfy({ $0 < 0x80 }) { return unsafe String(decoding: bytes, as: UTF8.self) }
-        if let text = unsafe String(validating: bytes, as: UTF8.self) { return text }
-        return unsafe String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-    }
-
-    /// The status in `HTTP/1.1 200 OK`, whose reason may be missing; 0 if there is none.
-    private static func status(inStatusLine line: UnsafeRawBufferPointer) -> Int {
-        let afterVersion = unsafe line.drop { $0 != 0x20 }.drop { $0 == 0x20 }
-        let digits = unsafe afterVersion.prefix { $0 != 0x20 }
-        guard unsafe digits.count <= 3, unsafe digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-            return 0
-        }
-        return unsafe digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-    }
-
-    /// `Name: value`; white space around the value is optional (RFC 9110 section 5.5). Nil for anything else.
-    private static func field(_ line: UnsafeRawBufferPointer) -> HTTPFields.Field? {
-        guard let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        var start = colon + 1
-        while start < line.count, unsafe line[start] == 0x20 || line[start] == 0x09 { start += 1 }
-        return unsafe HTTPFields.Field(
-            name: text(UnsafeRawBufferPointer(rebasing: line[..<colon])),
-            value: text(UnsafeRawBufferPointer(rebasing: line[start...])))
     }
 }
