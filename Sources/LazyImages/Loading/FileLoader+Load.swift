@@ -1,0 +1,141 @@
+import HTTPSemantics
+import ImageCodecs
+import SystemSupport
+
+/// One load of a file: from a tier, or by a transfer.
+extension FileLoader {
+    /// A caller that waits for a file.
+    struct Client {
+        /// The load of an image that the file is for; nil for a caller that wants the file itself.
+        var load: SharedTask<LoadedImage>?
+        /// Hears how far the transfer is.
+        var listener: TaskListener?
+        /// Whether it waits for the server's word where others get what is stored meanwhile (RFC 5861 section 3).
+        var waitsForServer = false
+    }
+
+    /// As `file(for:)`, but never gives what is stale while it is revalidated: for a cache on top of this one that does that
+    /// itself.
+    @concurrent package func validatedFile(
+        for request: ImageRequest
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        try await file(for: request, Client(waitsForServer: true))
+    }
+
+    /// Loads a file for a client.
+    func file(
+        for request: ImageRequest, _ client: Client
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        // The load's one look into memory that counts.
+        if let file = memory?.value(for: request.key), file.isPresent, !configuration.acceptsAnyStatus,
+            isSmallEnough(file), request.accepts(file.bytes),
+            request.accepts(file.response, now: clock.seconds)
+        {
+            return file.from(.memory)
+        }
+        let isLocal = request.data == nil && request.url.isLocal
+        if isLocal { try configuration.security.checkLocal(request.url) }
+        let file =
+            isLocal
+            ? try await local(request, since: downloader.transfers.stamp)
+            : try await cachedOrFetched(request, client)
+        // The limit holds for what is cached too: an earlier process may have had a higher one.
+        guard isSmallEnough(file) else {
+            throw .tooLarge(url: request.url.displayText, limit: configuration.maximumBytes)
+        }
+        return file
+    }
+
+    private func isSmallEnough(_ file: LoadedFile) -> Bool { file.bytes.count <= configuration.maximumBytes }
+
+    private func local(
+        _ request: ImageRequest, since stamp: Int
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        let limit = configuration.maximumBytes
+        let outcome: Result<[UInt8], ImageLoadingError>
+        do {
+            outcome = try await threads.run {
+                Result { () throws(ImageLoadingError) in try LocalContent.read(request.url, limit: limit) }
+            }
+        } catch {
+            throw ImageLoadingError(error, url: request.url.displayText)
+        }
+        let bytes = ImageBytes(try outcome.get())
+        try request.check(bytes)
+        let checked = try DownloadedImage(
+            checking: bytes, by: configuration.decoders, url: request.url,
+            acceptsAnyContent: configuration.acceptsAnyContent)
+        let file = LoadedFile(
+            bytes: bytes, header: checked.header, status: nil, url: request.url, requestedURL: request.url,
+            source: .local)
+        remember(file, for: request, since: stamp)
+        return file
+    }
+
+    /// What a tier has for a request, fresh or not. What comes from disk is in memory from then on.
+    /// - Parameter stamp: from before the look.
+    func stored(for request: ImageRequest, since stamp: Int) async -> LoadedFile? {
+        guard let file = await tiers.stored(for: request) else { return nil }
+        if file.source == .disk, file.isPresent { remember(file, for: request, since: stamp) }
+        return file
+    }
+
+    /// Keeps in memory what was found since `stamp`, unless it may have been removed since.
+    private func remember(_ file: LoadedFile, for request: ImageRequest, since stamp: Int) {
+        tiers.remember(file, for: request) { downloader.transfers.hasForgotten(since: stamp) }
+    }
+
+    private func cachedOrFetched(
+        _ request: ImageRequest, _ client: Client
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        while true {
+            let stamp = request.cachePolicy == .reload ? nil : downloader.transfers.stamp
+            var stored: LoadedFile?
+            if let stamp { stored = await self.stored(for: request, since: stamp) }
+            switch try rules.decision(on: stored, for: request) {
+            case .give(let file): return file
+            case .giveAndRevalidate(_, let order) where client.waitsForServer:
+                if let file = try await transfer(order, client, since: stamp) { return file }
+            case .giveAndRevalidate(let file, let order):
+                await downloader.beginInBackground(order, since: stamp)
+                return file
+            case .transfer(let order):
+                if let file = try await transfer(order, client, since: stamp) { return file }
+            }
+        }
+    }
+
+    /// Waits for a transfer. Where the server fails, what is stored is given all the same, if that is allowed.
+    /// - Returns: nil if the caller is to look in the tiers again.
+    private func transfer(
+        _ order: TransferOrder, _ client: Client, since stamp: Int?
+    ) async throws(ImageLoadingError) -> LoadedFile? {
+        let request = order.request
+        let file: LoadedFile
+        do {
+            let joined = try await downloader.join(
+                order, client.load?.priority ?? request.priority, listener: client.listener, since: stamp)
+            guard let (transfer, caller) = joined else { return nil }
+            client.load?.passPriority(to: transfer, caller: caller)
+            file = try await transfer.value(for: caller)
+        } catch let error where error.isRetryable {
+            if let file = try rules.fileOnError(for: order) { return file }
+            throw error
+        }
+        if file.source == .revalidated {
+            try request.check(file.bytes)
+            return try rules.usable(file, for: request)
+        }
+        if let status = file.status, status != 200 {
+            if HTTPStatus(rawValue: status).isTemporary, let file = try rules.fileOnError(for: order) {
+                return file
+            }
+            guard configuration.acceptsAnyStatus else {
+                throw .httpStatus(url: file.url.displayText, status: status)
+            }
+        }
+        // Another caller's request may have begun the transfer.
+        try request.check(file.bytes)
+        return file
+    }
+}
