@@ -22,12 +22,8 @@ public final class ImageLoader: Sendable {
     public var disk: DiskCache? { files.disk }
 
     private let loads = TaskPool<LoadKey, LoadedImage>()
-    private let decoders: ImageDecoders
-    private let decodingLimits: DecodingLimits
-    /// How short memory is; nil for a loader that does not care.
-    private let pressure: MemoryPressure?
+    private let decoder: FileDecoder
     private let relief = PressureReader()
-    private let threads = BlockingThreads(count: max(1, ProcessInfo.processInfo.activeProcessorCount))
 
     /// A loader with the defaults of `init`, for a program that needs one only. Made at its first use.
     public static let shared = ImageLoader()
@@ -97,9 +93,9 @@ public final class ImageLoader: Sendable {
     ) {
         self.memory = memory
         self.files = files
-        self.decoders = decoders ?? files.configuration.decoders
-        self.decodingLimits = decodingLimits
-        self.pressure = pressure
+        decoder = FileDecoder(
+            decoders: decoders ?? files.configuration.decoders, limits: decodingLimits, pressure: pressure,
+            threads: BlockingThreads(count: max(1, ProcessInfo.processInfo.activeProcessorCount)))
         relief.read(pressure) { level in
             memory.relieve(level)
             // The allocator keeps what is free for itself; where memory is short others need it.
@@ -260,14 +256,21 @@ public final class ImageLoader: Sendable {
             file = known
         } else {
             let previews = PreviewMaker(
-                sizing: request.sizing, limits: decodingLimits, decoders: decoders, on: threads, for: load,
-                under: pressure)
+                sizing: request.sizing, limits: decoder.limits, decoders: decoder.decoders,
+                on: decoder.threads, for: load, under: decoder.pressure)
             file = try await files.file(
                 for: request, FileLoader.Client(load: load, listener: previews.listener))
         }
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         load.tell(.file(file))
-        let image = try await decode(file, for: request)
+        let image: LoadedImage
+        do {
+            image = try await decoder.image(in: file, for: request)
+        } catch {
+            // The next load fetches the file anew.
+            if error.isDamagedFile { await disk?.remove(request.storageKey) }
+            throw error
+        }
         // What no tier may keep is not kept decoded either (RFC 9111 section 5.2.2.5).
         if load.isForgotten || !file.mayBeKept { return image }
         let kept = image.from(.memory)
@@ -276,59 +279,9 @@ public final class ImageLoader: Sendable {
         if load.isForgotten { memory.remove(request.imageKey, ifStill: kept) }
         return image
     }
-
-    /// Decodes on a thread that may take its time. A file that is found to be damaged does not stay in the disk tier.
-    private func decode(
-        _ file: LoadedFile, for request: ImageRequest
-    ) async throws(ImageLoadingError) -> LoadedImage {
-        if pressure?.level == .critical { throw .memoryShort(url: request.url.displayText) }
-        let outcome: Result<LoadedImage, ImageDecodingError>
-        do {
-            outcome = try await threads.run {
-                [decoders, decodingLimits] () -> Result<LoadedImage, ImageDecodingError> in
-                file.bytes.withBytes { bytes in
-                    do throws(ImageDecodingError) {
-                        let bitmap = try decoders.decode(
-                            bytes, sizing: request.sizing, limits: decodingLimits)
-                        // Half a picture is none: it must not be kept as the image.
-                        guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
-                        // Known already, unless any content is accepted.
-                        let header =
-                            if let header = file.header { header } else { try decoders.header(of: bytes) }
-                        return .success(
-                            LoadedImage(
-                                bitmap: bitmap, header: header, url: file.url, requestedURL: request.url,
-                                // Only an image that was there decoded is from memory.
-                                source: file.source == .memory ? .decoded : file.source,
-                                response: file.response, fileKey: request.key))
-                    } catch {
-                        return .failure(error)
-                    }
-                }
-            }
-        } catch {
-            throw ImageLoadingError(error, url: request.url.displayText)
-        }
-        switch outcome {
-        case .success(let image): return image
-        case .failure(let error):
-            if error.isDamage { await disk?.remove(request.storageKey) }
-            throw .undecodable(url: request.url.displayText, reason: error)
-        }
-    }
 }
 
 extension ImageRequest {
     /// Whether the memory tier may answer: not where the bytes are to be checked or fetched anew.
     var allowsMemory: Bool { cachePolicy != .reload && checksum == nil }
-}
-
-extension ImageDecodingError {
-    /// Whether the file itself is at fault, and not what we can or may decode.
-    fileprivate var isDamage: Bool {
-        switch self {
-        case .truncated, .corrupt: true
-        case .unsupported, .tooLarge, .unrecognised: false
-        }
-    }
 }
