@@ -47,15 +47,16 @@ static struct {
     struct message *(*multi_info_read)(ccurl_multi *, int *);
 } curl;
 
-// Held for reading by each thread that is in libcurl. Who waits to write goes first: the process's end waits for those
-// that are inside, not for those that come.
+// Each thread in libcurl holds it for reading. Writers go first: the end of the process waits for the threads inside,
+// and new ones do not enter.
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
-// Runs before what the TLS library frees at the process's end: see `start`.
+// Runs before the TLS library frees its memory at the end of the process: see `start`.
 static void shut_gate(void) {
     struct timespec latest;
     clock_gettime(CLOCK_REALTIME, &latest);
-    // No call into libcurl takes nearly as long. A receiver that ends the process in its callback waits for itself.
+    // No call into libcurl takes nearly as long. The limit is for a callback that ends the process: it would wait for
+    // itself.
     latest.tv_sec += 2;
     pthread_rwlock_timedwrlock(&gate, &latest);
 }
@@ -63,9 +64,9 @@ static void shut_gate(void) {
 void ccurl_enter(void) { pthread_rwlock_rdlock(&gate); }
 void ccurl_leave(void) { pthread_rwlock_unlock(&gate); }
 
-// Has OpenSSL register no exit handler of its own, if it is what libcurl speaks TLS with and has not begun yet. It would
-// register it as its start begins, later than ours and so to run earlier, and a process that ends during that start
-// would free what the start still uses. Libraries of the same descent know the call and take it for nothing.
+// Keeps OpenSSL, if libcurl uses it and it is not initialised yet, from registering its own exit handler. That handler
+// would be registered during initialisation, so after ours, and would run before ours: a process that ends during
+// initialisation would free memory still in use. OpenSSL's forks have the function and ignore the option.
 static void keep_tls_at_exit(void *handle) {
     enum { NO_LOAD_CONFIG = 0x80, NO_ATEXIT = 0x80000 };
     int (*init)(uint64_t, const void *);
@@ -73,11 +74,11 @@ static void keep_tls_at_exit(void *handle) {
     if (init != NULL) (void)init(NO_LOAD_CONFIG | NO_ATEXIT, NULL);
 }
 
-// Starts libcurl and its TLS library. The end of the process waits for it, and for every later call; then others' handlers
-// may free what they like, since handlers run in the order opposite to that of their registration.
+// Initialises libcurl and its TLS library. The end of the process waits for it and for every later call. Exit handlers
+// run in the reverse order of registration, so the handlers of others may free what they like afterwards.
 static int start(void *handle) {
     keep_tls_at_exit(handle);
-    // It fails only without memory, and then the process ends as it would have without it.
+    // It fails only without memory; the process then ends as it would without the handler.
     (void)atexit(shut_gate);
     ccurl_enter();
     int result = curl.global_init(GLOBAL_DEFAULT);

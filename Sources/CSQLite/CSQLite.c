@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-// What SQLite calls when it needs a value no more; -1 has it make a copy (SQLITE_TRANSIENT).
+// Called by SQLite to free a value; -1 makes SQLite copy the value instead (SQLITE_TRANSIENT).
 typedef void (*destructor)(void *);
 #define TRANSIENT ((destructor)(intptr_t)-1)
 
@@ -112,7 +112,7 @@ int csqlite_prepare(csqlite_db *db, const char *sql, csqlite_statement **stateme
 void csqlite_finalize(csqlite_statement *statement) { (void)sqlite.finalize(statement); }
 int csqlite_step(csqlite_statement *statement) { return sqlite.step(statement); }
 void csqlite_reset(csqlite_statement *statement) {
-    // Its result is that of the last step, which is known already.
+    // Both return the result of the last step, which the caller knows.
     (void)sqlite.reset(statement);
     (void)sqlite.clear_bindings(statement);
 }
@@ -124,7 +124,7 @@ int csqlite_bind_integer(csqlite_statement *statement, int index, int64_t value)
 int csqlite_bind_real(csqlite_statement *statement, int index, double value) {
     return sqlite.bind_double(statement, index, value);
 }
-// Of no bytes the pointer may be null, which would bind NULL.
+// The pointer to an empty value may be null, which would bind NULL.
 int csqlite_bind_text(csqlite_statement *statement, int index, const void *bytes, size_t count) {
     return sqlite.bind_text64(statement, index, count > 0 ? bytes : "", count, TRANSIENT, UTF8);
 }

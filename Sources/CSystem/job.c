@@ -16,7 +16,7 @@ pid_t csystem_spawn_session(
     int copies[MOST_DESCRIPTORS];
     int made = 0;
     int failure = count <= MOST_DESCRIPTORS ? 0 : EINVAL;
-    // Copies above all targets: dup2 in order must not overwrite a source that comes later.
+    // Copy above all targets first: dup2 in order must not overwrite a later source.
     for (; failure == 0 && made < count; made++) {
         copies[made] = fcntl(descriptors[made], F_DUPFD_CLOEXEC, MOST_DESCRIPTORS);
         if (copies[made] < 0) {

@@ -34,7 +34,7 @@ pid_t csystem_pty_spawn(const char *path, char *const arguments[], char *const e
     posix_spawn_file_actions_t actions;
     pid_t child = -1;
     if ((errno = posix_spawn_file_actions_init(&actions)) != 0) return -1;
-    // The leader of a session without a terminal gets the first one it opens as its own.
+    // The first terminal that the leader of a session opens becomes its controlling terminal.
     posix_spawn_file_actions_addopen(&actions, 0, path, O_RDWR, 0);
     posix_spawn_file_actions_adddup2(&actions, 0, 1);
     posix_spawn_file_actions_adddup2(&actions, 0, 2);

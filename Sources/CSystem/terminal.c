@@ -36,9 +36,9 @@ int csystem_terminal_type(int terminal, const void *bytes, size_t length) {
     return 0;
 }
 
-// What the handler needs. There are two of them: the one in use is never written to, and a change
-// is made in the other, which then becomes the one in use in one atomic store. Callers of guard
-// and unguard take turns.
+// The data of the signal handler. There are two copies: the handler reads the one in use, which is never written. A
+// change goes to the other copy, which then becomes the one in use by one atomic store. Callers of guard and unguard
+// take turns.
 struct restoration {
     int terminal;
     struct termios original;
@@ -53,8 +53,8 @@ static _Atomic(struct restoration *) in_use;
 static struct sigaction before[NSIG];
 static bool is_installed[NSIG];
 
-// Whether a signal ends a process that does nothing about it (signal(7)). The C library keeps the first real-time
-// signals for itself.
+// Whether the signal's default action ends the process (signal(7)). The C library keeps the first real-time signals for
+// itself.
 static bool is_deadly(int signal) {
     switch (signal) {
     case SIGKILL:
@@ -70,9 +70,9 @@ static bool is_deadly(int signal) {
     }
 }
 
-// Only functions of the list in signal-safety(7) from here to the end of die.
+// From here to the end of die: only async-signal-safe functions (signal-safety(7)).
 static void write_all(int descriptor, const char *bytes, size_t length) {
-    // A terminal that takes nothing must not keep a dying process.
+    // A terminal that accepts nothing must not hold up a dying process.
     int patience = 100;
     while (length > 0) {
         ssize_t written = write(descriptor, bytes, length);
@@ -95,17 +95,17 @@ static void restore(void) {
 
 static void die(int signal) {
     int saved = errno;
-    // All signals are blocked meanwhile, SIGTTOU too, so that this works in the background.
+    // All signals are blocked here, SIGTTOU too, so this works in the background.
     restore();
-    // SIGQUIT is no crash: the Swift runtime would ask on the terminal what to do about it.
+    // SIGQUIT is no crash: the Swift runtime would ask on the terminal for a debugger command.
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(signal, signal == SIGQUIT ? &standard : &before[signal], NULL);
-    // Blocked until the handler returns, and then as it would have been without us.
+    // Pending until the handler returns; then the previous action runs.
     raise(signal);
     errno = saved;
 }
 
-// A stack overflow leaves no room for the handler on the stack that overflowed.
+// After a stack overflow the handler needs another stack.
 static void use_own_stack(void) {
     stack_t now;
     if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
@@ -139,7 +139,7 @@ static bool is_reported[reported_count];
 static void report(int signal) {
     int saved = errno;
     unsigned char number = (unsigned char)signal;
-    // A full pipe holds the news already.
+    // A full pipe wakes the reader already.
     if (write(signal_pipe[1], &number, 1) < 0) errno = saved;
     if (signal == SIGCONT && atomic_exchange(&is_stopping, false)) sem_post(&continued);
     errno = saved;
@@ -149,7 +149,7 @@ static void begin_reporting(int signal) {
     for (int index = 0; index < reported_count; index++) {
         if (reported[index] != signal || is_reported[index]) continue;
         if (sigaction(signal, NULL, &unreported[index]) != 0) continue;
-        // A program started with SIGTSTP ignored has nobody to continue it.
+        // Nobody could continue a program that was started with SIGTSTP ignored.
         if (signal == SIGTSTP && unreported[index].sa_handler == SIG_IGN) continue;
         struct sigaction action = {.sa_handler = report, .sa_flags = SA_RESTART};
         sigemptyset(&action.sa_mask);
@@ -179,15 +179,15 @@ void csystem_terminal_stop(void) {
     begin_reporting(SIGCONT);
     atomic_store(&is_stopping, true);
     kill(0, SIGTSTP);
-    // The stop takes effect when some thread of ours takes the signal, which may be after kill has
-    // returned: only SIGCONT says that it is over. The kernel drops the signal for an orphaned group,
-    // so there is an end to the waiting; it is no time a stopped process would notice.
+    // The stop takes effect when a thread of ours takes the signal, which may be after kill returns: only SIGCONT marks
+    // its end. The kernel drops the signal for an orphaned group, so the wait has a deadline. The clock of a stopped
+    // process runs on, so a real stop ends the wait too.
     struct timespec deadline;
     clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_sec += 1;
     while (sem_timedwait(&continued, &deadline) != 0 && errno == EINTR) {
     }
-    // A SIGCONT that came with the deadline must not count for the next stop.
+    // A SIGCONT that arrived at the deadline must not count for the next stop.
     atomic_store(&is_stopping, false);
     while (sem_trywait(&continued) == 0) {
     }
@@ -208,7 +208,7 @@ int csystem_terminal_guard(int terminal, const struct termios *original, const v
     atomic_store(&in_use, other);
     install();
     for (int index = 0; index < reported_count; index++) begin_reporting(reported[index]);
-    // For an exit in the middle of things; it ends with nothing to do after unguard.
+    // For an exit with the guard on; after unguard it does nothing.
     static bool is_registered;
     if (!is_registered) is_registered = atexit(restore) == 0;
     return 0;

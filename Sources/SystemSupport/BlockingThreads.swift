@@ -1,23 +1,23 @@
 import CSystem
 import Glibc
 
-/// A few threads of our own for calls that block (files, name service), so that none of them ever holds a thread
-/// of Swift's cooperative pool. Jobs start in the order they were given. The threads end when the object goes.
+/// A small pool of threads for blocking calls (files, name service), so that these never hold a thread of Swift's
+/// cooperative pool. Jobs start in order of arrival. The threads end when the object is deallocated.
 ///
-/// A thread starts with the first job that no other is free for. Where the system gives none, those that run do its
-/// work; where none runs, the job is refused, and the next one tries to start a thread again.
+/// A job starts a thread if no other is idle. If the system refuses a thread, the running ones do the work; if none
+/// runs, the job is refused and the next one tries again.
 package final class BlockingThreads: Sendable {
-    /// Starts a thread of a name that runs a body; tests put a system without threads in its place.
+    /// Starts a thread with a name and a body. Tests pass one that fails.
     package typealias Starter =
         @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(ResourceShortage) -> Void
 
     private let queue: Queue
 
     /// - Parameters:
-    ///   - count: the most threads there are at once; none is started yet.
-    ///   - name: what each of them is called.
-    ///   - niceness: how far they give way to other threads for the processor, 0 (the default) to 19.
-    ///   - start: starts a thread. Default: the system.
+    /// - count: the maximum number of threads. They start on demand.
+    /// - name: the name of each thread.
+    /// - niceness: the threads' nice value, 0 (the default) to 19.
+    /// - start: starts a thread. Default: the system.
     package init(
         count: Int, name: String = "LazyImages", niceness: Int32 = 0,
         start: @escaping Starter = { name, body throws(ResourceShortage) in
@@ -27,7 +27,7 @@ package final class BlockingThreads: Sendable {
         queue = Queue(mostThreads: count, name: name) { name, body throws(ResourceShortage) in
             guard niceness > 0 else { return try start(name, body) }
             try start(name) {
-                // On Linux a thread has a niceness of its own.
+                // On Linux each thread has its own nice value.
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
                 body()
             }
@@ -36,15 +36,15 @@ package final class BlockingThreads: Sendable {
 
     deinit { queue.close() }
 
-    /// Runs `work` on one of the threads, now or as soon as one is free, and does not wait for it.
-    /// - Throws: when there is no thread and none can be started. `work` is not run then.
+    /// Queues `work` for one of the threads and returns at once.
+    /// - Throws: when there is no thread and none can be started. `work` does not run then.
     package func enqueue(_ work: @escaping @Sendable () -> Void) throws(ResourceShortage) {
         try queue.append(work)
     }
 
-    /// Runs `work` on one of the threads and returns what it returns. Not interrupted by cancellation: work that
-    /// has begun ends, so that no caller can leave half a file operation behind.
-    /// - Throws: when there is no thread and none can be started. `work` is not run then.
+    /// Runs `work` on one of the threads and returns its result. Cancellation does not interrupt running work, so that
+    /// no file operation stops halfway.
+    /// - Throws: when there is no thread and none can be started. `work` does not run then.
     package func run<Value: Sendable>(
         _ work: @escaping @Sendable () -> Value
     ) async throws(ResourceShortage) -> Value {
@@ -52,8 +52,8 @@ package final class BlockingThreads: Sendable {
         return await withTaskExecutorPreference(queue) { work() }
     }
 
-    /// Runs `work` on a thread started for it, or, where there is none, on the caller's: for what must be done before a
-    /// program ends.
+    /// Runs `work` on a new thread or, if the system gives none, on the calling thread. For work that must be done
+    /// before the process ends.
     package static func runInAnyCase(_ work: @escaping @Sendable () -> Void) async {
         do {
             try await BlockingThreads(count: 1).run(work)
@@ -63,8 +63,8 @@ package final class BlockingThreads: Sendable {
     }
 
     /// Starts a detached thread of the operating system that runs `body` and ends with it.
-    /// - Parameter name: what `ps -L`, `perf` and debuggers show; Linux takes 15 bytes of it.
-    /// - Throws: when the system gives no thread. `body` is not run then.
+    /// - Parameter name: shown by `ps -L`, `perf` and debuggers; Linux keeps its first 15 bytes.
+    /// - Throws: when the system gives no thread. `body` does not run then.
     package static func startThread(
         name: String = "LazyImages", _ body: @escaping @Sendable () -> Void
     ) throws(ResourceShortage) {
@@ -72,7 +72,7 @@ package final class BlockingThreads: Sendable {
             let run: @Sendable () -> Void
             init(_ run: @escaping @Sendable () -> Void) { self.run = run }
         }
-        // Detached from its beginning: afterwards it may have ended already, while the process does.
+        // Created detached: pthread_detach could come after the thread's end.
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
         unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
@@ -97,7 +97,7 @@ package final class BlockingThreads: Sendable {
     }
 }
 
-/// The jobs that wait, and the threads that do them. Proof for `@unchecked`: every access to a variable holds `mutex`.
+/// The waiting jobs and their threads. Proof for `@unchecked`: every access to a variable holds `mutex`.
 @safe private final class Queue: TaskExecutor, @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -126,8 +126,8 @@ package final class BlockingThreads: Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Appends a job, and starts a thread if more jobs wait than threads. The lock is held meanwhile: were it not, two
-    /// callers could each count on the thread that the other fails to start.
+    /// Appends a job, and starts a thread if no thread is idle. It holds the lock meanwhile: otherwise two callers
+    /// could each rely on the thread that the other fails to start.
     func append(_ job: @escaping @Sendable () -> Void) throws(ResourceShortage) {
         unsafe pthread_mutex_lock(mutex)
         defer {
@@ -138,30 +138,30 @@ package final class BlockingThreads: Sendable {
         jobs.append(job)
     }
 
-    /// Starts a thread for one more job, unless one is free for it. With the lock held.
+    /// Starts a thread for one more job, unless one is idle. The caller holds the lock.
     private func startThread() throws(ResourceShortage) {
         guard jobs.count - next >= idle, threads < mostThreads else { return }
         do throws(ResourceShortage) {
             try start(name) { [self] in runUntilClosed() }
             threads += 1
         } catch {
-            // Where there are others, they do its work.
+            // The other threads do its work.
             if threads == 0 { throw error }
         }
     }
 
-    /// Makes sure that there is a thread for the job that the caller is about to enqueue.
+    /// Makes sure that there is a thread for the job that the caller enqueues next.
     func startThreadIfNeeded() throws(ResourceShortage) {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         try startThread()
     }
 
-    /// Takes a task's job. There is a thread already: `startThreadIfNeeded` has seen to that.
+    /// Takes a task's job. A thread exists: `startThreadIfNeeded` ran before.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         unsafe pthread_mutex_lock(mutex)
-        // Losing the error is right: where the system gives no other thread, one that runs does the job.
+        // Losing the error is right: if the system gives no thread, a running one does the job.
         try? startThread()
         jobs.append { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
         unsafe pthread_mutex_unlock(mutex)
@@ -175,7 +175,7 @@ package final class BlockingThreads: Sendable {
         unsafe pthread_cond_broadcast(changed)
     }
 
-    /// Runs jobs until the queue is closed and empty: what was enqueued is done even then.
+    /// Runs jobs until the queue is closed and empty.
     private func runUntilClosed() {
         while let job = take() { job() }
     }
@@ -200,9 +200,9 @@ package final class BlockingThreads: Sendable {
 }
 
 #if THREAD_SANITIZER
-    /// Makes all that a thread did before its `mark` happen before all that another does after its own. Every continuation
-    /// does so. But where one is resumed before its task waits for it, the Swift runtime does not tell the thread sanitizer,
-    /// which then reports races that are none.
+    /// Orders two threads: everything before one thread's `mark` happens before everything after the other's. Every
+    /// continuation orders its threads so. But when one is resumed before its task waits for it, the Swift runtime does
+    /// not tell the thread sanitizer, which then reports false races.
     package struct ResumeOrder: Sendable {
         private final class Passage: Sendable {
             let lock = Lock(())
@@ -214,7 +214,7 @@ package final class BlockingThreads: Sendable {
         package func mark() { passage.lock.withLock { _ in } }
     }
 #else
-    /// Does nothing: only the thread sanitizer needs to be told that a continuation orders two threads.
+    /// Does nothing: only the thread sanitizer must be told that a continuation orders two threads.
     package struct ResumeOrder: Sendable {
         package init() {}
 

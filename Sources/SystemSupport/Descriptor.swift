@@ -1,19 +1,21 @@
 internal import Glibc
 
-/// An open file, closed when it goes.
+/// A file descriptor, closed with the end of its lifetime.
 package struct Descriptor: ~Copyable {
     package let number: Int32
 
     package init(_ number: Int32) { self.number = number }
 
-    // An error of close tells of a write that failed late (network file systems); the checksum finds such an entry.
+    // Losing the error of close is right: it reports a write that failed late (network file systems), and the checksum
+    // finds such an entry.
     deinit { close(number) }
 }
 
-/// Waits for descriptors by `poll`. Blocks: not for the cooperative pool.
+/// Waits for descriptors with `poll`. Blocks: do not call it on the cooperative pool.
 package enum Polling {
-    /// Waits until one of the descriptors is ready for its events (`POLLIN`, `POLLOUT`), or has failed, and says which are;
-    /// none when the deadline came first. Nil, the default, waits for ever.
+    /// Waits until a descriptor is ready for its events (`POLLIN`, `POLLOUT`) or has failed.
+    /// - Parameter deadline: when to stop waiting. Nil, the default, waits without end.
+    /// - Returns: for each descriptor, whether it is ready; all false after the deadline.
     package static func ready(
         _ descriptors: [(number: Int32, events: Int32)], until deadline: ContinuousClock.Instant? = nil
     ) -> [Bool] {
@@ -22,13 +24,13 @@ package enum Polling {
             let milliseconds = deadline.map(milliseconds(until:)) ?? -1
             let count = unsafe Glibc.poll(&polled, nfds_t(polled.count), milliseconds)
             if count > 0 { return polled.map { $0.revents != 0 } }
-            // A deadline too far for one call is waited for in several.
+            // A deadline beyond the longest timeout of one call takes several calls.
             if count == 0, let deadline, ContinuousClock.now < deadline { continue }
             if count == 0 || errno != EINTR { return polled.map { _ in false } }
         }
     }
 
-    /// Rounded up, so that a wait never ends just before its time and starts anew.
+    /// Rounded up, so that no wait ends just before the deadline and starts again.
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
         let (seconds, attoseconds) = (deadline - .now).components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

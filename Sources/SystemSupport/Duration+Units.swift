@@ -1,5 +1,5 @@
 extension Duration {
-    /// The duration in whole nanoseconds, the longest representable one where it is longer.
+    /// The duration in whole nanoseconds, clamped to the range of `Int64`.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -14,7 +14,7 @@ extension Duration {
 }
 
 extension Int64 {
-    /// A point in time moved on, at most to the end of time.
+    /// The time `duration` later, in nanoseconds, clamped to the range of `Int64`.
     package func adding(_ duration: Duration) -> Int64 { addingSaturating(duration.nanoseconds) }
 
     fileprivate func addingSaturating(_ other: Int64) -> Int64 {

@@ -2,7 +2,7 @@ internal import CSystem
 internal import Glibc
 
 extension FileCalls {
-    /// Opens the file of this name to write at its end, in one piece a call; it is made if it is absent.
+    /// Opens a file for appending; each call of `write` is atomic. Creates the file if it is absent.
     package func openForAppending(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
         -> Descriptor
     {
@@ -10,7 +10,7 @@ extension FileCalls {
         return Descriptor(try call(.open, name) { unsafe openat(number, name, flags, 0o600) })
     }
 
-    /// Writes bytes where the descriptor stands.
+    /// Writes bytes at the descriptor's current offset.
     package func write(_ bytes: [UInt8], to file: borrowing Descriptor) throws(FileFault) {
         let number = file.number
         let span = bytes.span
@@ -19,20 +19,20 @@ extension FileCalls {
         }
     }
 
-    /// Makes a pipe with a name.
+    /// Makes a named pipe (FIFO).
     package func makePipe(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
         let number = folder.number
         try call(.open, name) { unsafe mkfifoat(number, name, 0o600) }
     }
 
-    /// Opens both ends of a pipe with a name: it never ends, and waits for nothing.
+    /// Opens a named pipe for reading and writing: it never reports end of file, and opening does not block.
     package func openPipe(_ name: String, in folder: borrowing Descriptor) throws(FileFault) -> Descriptor {
         let number = folder.number
         return Descriptor(
             try call(.open, name) { unsafe csystem_open_entry(number, name, O_RDWR | O_NONBLOCK) })
     }
 
-    /// Opens the end of a pipe with a name that is written to; nil where nobody reads.
+    /// Opens a named pipe for writing, without blocking; nil if nobody has it open for reading.
     package func openPipeForWriting(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
         -> Descriptor?
     {
@@ -51,7 +51,7 @@ extension FileCalls {
         try call(.remove, name) { unsafe unlinkat(number, name, AT_REMOVEDIR) }
     }
 
-    /// Locks the file for this descriptor and its copies, in programs that inherit one too; false if another has it.
+    /// Locks the file for this descriptor and its copies, inherited ones too; false if another descriptor has the lock.
     package func tryLockWithCopies(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
         let number = file.number
         do {
@@ -62,10 +62,10 @@ extension FileCalls {
         return true
     }
 
-    /// Gives up the lock, whatever copies there are: a program that has one may take a moment to end.
+    /// Releases the lock for all copies of the descriptor: a process that inherited one may take a moment to end.
     package func unlockWithCopies(_ file: borrowing Descriptor) { csystem_unlock_whole(file.number) }
 
-    /// Whether another than this descriptor has the file locked by `tryLockWithCopies`. Takes no lock.
+    /// Whether another descriptor has the lock of `tryLockWithCopies`. Takes no lock.
     package func isLocked(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
         let number = file.number
         return try call(.lock, "") { csystem_is_locked(number) } == 1

@@ -2,8 +2,8 @@ internal import CSystem
 internal import Glibc
 
 extension FileCalls {
-    /// Reads from an offset on, the file's beginning unless told, until the buffer is full or the file ends; returns how many
-    /// bytes it read.
+    /// Reads from `offset`, by default the beginning, until the buffer is full or the file ends. Returns the number of
+    /// bytes read.
     package func read(
         _ file: borrowing Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int = 0
     ) throws(FileFault) -> Int {
@@ -26,8 +26,8 @@ extension FileCalls {
         return done
     }
 
-    /// Writes all of the pieces one behind the other, in one call where the system takes them so. The file is given by
-    /// its number, since closures that lend bytes cannot take a descriptor along.
+    /// Writes all pieces in order, in one call if the system accepts them so. Takes the descriptor's number, because a
+    /// closure that borrows bytes cannot capture a noncopyable descriptor.
     package func write(_ number: Int32, _ pieces: [UnsafeRawBufferPointer]) throws(FileFault) {
         var pieces = unsafe pieces.filter { $0.count > 0 }
         while let first = unsafe pieces.first {
@@ -50,14 +50,15 @@ extension FileCalls {
         }
     }
 
-    /// Fills as much of an array as the file has bytes from an offset on, its beginning unless told; returns how many.
+    /// Reads from `offset`, by default the beginning, until the array is full or the file ends. Returns the number of
+    /// bytes read.
     package func read(
         _ file: borrowing Descriptor, into bytes: inout [UInt8], at offset: Int = 0
     ) throws(FileFault) -> Int {
         try read(file.number, into: &bytes, at: offset)
     }
 
-    /// As above, of a file that is given by its number.
+    /// As above, for a descriptor's number.
     package func read(_ number: Int32, into bytes: inout [UInt8], at offset: Int = 0) throws(FileFault) -> Int
     {
         var span = bytes.mutableSpan
@@ -66,14 +67,14 @@ extension FileCalls {
         }
     }
 
-    /// Overwrites a part of a file with the elements of an array, as they lie in memory.
+    /// Overwrites a part of a file with the elements of an array, in their memory layout.
     package func write<Element: BitwiseCopyable>(
         _ file: borrowing Descriptor, _ elements: [Element], at offset: Int
     ) throws(FileFault) {
         try write(file, elements.span, at: offset)
     }
 
-    /// As above, from lent elements.
+    /// As above, from a span.
     package func write<Element: BitwiseCopyable>(
         _ file: borrowing Descriptor, _ span: Span<Element>, at offset: Int
     ) throws(FileFault) {
@@ -94,8 +95,8 @@ extension FileCalls {
         }
     }
 
-    /// Writes all bytes to a pipe, a terminal or a socket, by its number, and waits while it takes none. Blocks: not for the
-    /// cooperative pool.
+    /// Writes all bytes to a pipe, a terminal or a socket, and waits while it accepts none. Blocks: do not call it on
+    /// the cooperative pool.
     package func write(_ bytes: [UInt8], toStream number: Int32) throws(FileFault) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -110,7 +111,7 @@ extension FileCalls {
         }
     }
 
-    /// All bytes of the file at a path, of whatever length it says it has: those of `/proc` say none.
+    /// All bytes of the file at a path. Ignores the size that the file reports: for files in `/proc` it is 0.
     package func contents(ofPath path: String) throws(FileFault) -> [UInt8] {
         let file = Descriptor(try call(.open, path) { unsafe csystem_open(path, O_RDONLY, 0) })
         var contents: [UInt8] = []
@@ -122,19 +123,19 @@ extension FileCalls {
         }
     }
 
-    /// Cuts a file off at a length.
+    /// Truncates a file to a length.
     package func shorten(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
         let number = file.number
         try call(.write, "") { ftruncate(number, off_t(length)) }
     }
 
-    /// Sets the access time to now, to the nanosecond, so that entries of one moment still have an order.
+    /// Sets the access time to now, to the nanosecond, so that entries used in the same second still have an order.
     package func touch(_ file: borrowing Descriptor) throws(FileFault) {
         try setTimes(of: file) { _ in timespec(tv_sec: 0, tv_nsec: Self.leaveTime) }
     }
 
-    /// As above, and the time of change to `changed`, in seconds since 1970. Its nanoseconds are those of now: with them
-    /// it tells this file from any other that had its number before.
+    /// As above, and sets the modification time to `modified`, in seconds since 1970. Its nanoseconds are those of now:
+    /// they tell this file from earlier ones with the same inode number.
     package func setTimes(of file: borrowing Descriptor, changed: Int) throws(FileFault) {
         try setTimes(of: file) { now in timespec(tv_sec: changed, tv_nsec: now.tv_nsec) }
     }
@@ -149,6 +150,6 @@ extension FileCalls {
         try call(.setTimes, "") { unsafe futimens(number, times) }
     }
 
-    /// UTIME_OMIT of futimens(3), whose C macro is too deep for Swift.
+    /// UTIME_OMIT of futimens(3): Swift does not import the C macro.
     private static let leaveTime = (1 << 30) - 2
 }

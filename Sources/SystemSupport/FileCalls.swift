@@ -1,10 +1,10 @@
 internal import CSystem
 internal import Glibc
 
-/// The system's calls on files. Each repeats what a signal interrupted and throws what failed.
+/// The system's calls on files. Each repeats after a signal (EINTR) and throws `FileFault` on failure.
 /// A struct and not free functions, so that a test can make the Nth call fail as a full or broken disk would.
 package struct FileCalls: Sendable {
-    /// The kinds of calls, in the words a fault is explained with.
+    /// The kinds of calls; the raw value is the verb of the error message.
     package enum Kind: String, Sendable, CaseIterable {
         case open, read, write, lock, list, rename, link
         case status = "look at"
@@ -14,7 +14,7 @@ package struct FileCalls: Sendable {
         case thread = "start a thread for"
     }
 
-    /// What a test puts in the place of a call: a failure, or half of what was asked of a read or write.
+    /// A fault that a test injects: a failure with an `errno`, or a read or write of half the bytes.
     package enum Interference: Sendable {
         case failure(Int32)
         case short
@@ -24,7 +24,7 @@ package struct FileCalls: Sendable {
 
     package init(interfere: (@Sendable (Kind) -> Interference?)? = nil) { self.interfere = interfere }
 
-    /// Makes one call: `body` returns a negative number where it failed and left the reason in `errno`.
+    /// Makes one call. `body` returns a negative number on failure, with the reason in `errno`.
     func call<Value: SignedInteger>(
         _ kind: Kind, _ name: String, limit: inout Int, _ body: (Int) -> Value
     ) throws(FileFault) -> Value {
@@ -53,7 +53,7 @@ package struct FileCalls: Sendable {
 // MARK: Opening and looking
 
 extension FileCalls {
-    /// Opens the folder at an absolute path; a symbolic link in its place is refused (ELOOP or ENOTDIR).
+    /// Opens the folder at an absolute path. Refuses a symbolic link (ELOOP or ENOTDIR).
     package func openFolder(_ path: String) throws(FileFault) -> Descriptor {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         return Descriptor(try call(.open, path) { unsafe open(path, flags) })
@@ -64,7 +64,7 @@ extension FileCalls {
         return Descriptor(try call(.open, name) { unsafe openat(number, name, flags) })
     }
 
-    /// Opens a file for reading; reading it leaves its access time alone.
+    /// Opens a file for reading, which leaves its access time alone.
     package func openForReading(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
         -> Descriptor
     {
@@ -72,19 +72,19 @@ extension FileCalls {
         return Descriptor(try call(.open, name) { unsafe csystem_open_untouched(number, name) })
     }
 
-    /// Opens what is at a path for reading, and does not wait for the other end of a pipe.
+    /// Opens a file for reading. Does not wait for the other end of a pipe.
     package func openForReading(path: String) throws(FileFault) -> Descriptor {
         Descriptor(try call(.open, path) { unsafe csystem_open(path, O_RDONLY | O_NONBLOCK, 0) })
     }
 
-    /// Opens a new file without a name in the folder at a path, for writing and reading.
-    /// - Throws: also when its name could not be taken away: another process could shorten a file that has one, while it
-    ///   is mapped.
+    /// Opens a new file without a name in a folder, for writing and reading.
+    /// - Throws: also when its temporary name could not be removed: another process could truncate a named file while
+    ///   it is mapped.
     package func openUnnamed(in folder: String) throws(FileFault) -> Descriptor {
         do {
             return Descriptor(try call(.open, folder) { unsafe csystem_open_unnamed(folder) })
         } catch {
-            // File systems without such files say so in different ways: one is made there and its name taken away.
+            // File systems without O_TMPFILE report different errors. Create a named file there and unlink it.
             var path = Array("\(folder)/marquee-XXXXXX".utf8CString)
             let file = Descriptor(try call(.open, folder) { unsafe csystem_open_temporary(&path) })
             try call(.remove, folder) { unsafe unlink(path) }
@@ -101,7 +101,7 @@ extension FileCalls {
         case never
     }
 
-    /// Opens a file for writing and reading. One that is made can be read by this user only.
+    /// Opens a file for writing and reading. Only this user can read a new one.
     package func openForWriting(
         _ name: String, in folder: borrowing Descriptor, creating creation: Creation
     ) throws(FileFault) -> Descriptor {
@@ -123,7 +123,7 @@ extension FileCalls {
         return FileStatus(status)
     }
 
-    /// The status of the name itself: a symbolic link is not followed.
+    /// The status of a directory entry. Does not follow a symbolic link.
     package func status(of name: String, in folder: borrowing Descriptor) throws(FileFault) -> FileStatus {
         let number = folder.number
         var status = stat()
@@ -131,7 +131,7 @@ extension FileCalls {
         return FileStatus(status)
     }
 
-    /// As above; nil where there is nothing of that name, or somebody has just removed it.
+    /// As above; nil if the entry is absent, or was just removed.
     package func statusUnlessAbsent(of name: String, in folder: borrowing Descriptor) throws(FileFault)
         -> FileStatus?
     {
@@ -140,7 +140,7 @@ extension FileCalls {
         } catch let error where error.isAbsence { return nil }
     }
 
-    /// The status of what an absolute path leads to; a link in its last part is not followed.
+    /// The status of the file at an absolute path. Does not follow a link in the last component.
     package func status(ofPath path: String) throws(FileFault) -> FileStatus {
         var status = stat()
         try call(.status, path) { unsafe lstat(path, &status) }
@@ -150,7 +150,7 @@ extension FileCalls {
     /// The names in a folder, in no order, without `.` and `..`.
     package func names(in folder: borrowing Descriptor) throws(FileFault) -> [String] {
         let number = folder.number
-        // A descriptor of its own: reading a folder moves the place in it, and closedir closes it.
+        // A second descriptor: readdir moves the offset of its own, and closedir closes it.
         let copy = try call(.list, "") { unsafe openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = unsafe fdopendir(copy) else {
             let code = errno
@@ -174,7 +174,7 @@ extension FileCalls {
 // MARK: Names and locks
 
 extension FileCalls {
-    /// Makes a folder only this user can enter; one that is there already is left as it is.
+    /// Makes a folder that only this user can enter. Leaves an existing one as it is.
     package func makeFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
         let number = folder.number
         try makeFolder(name) { unsafe mkdirat(number, name, 0o700) }
@@ -184,7 +184,7 @@ extension FileCalls {
         try makeFolder(path) { unsafe mkdir(path, 0o700) }
     }
 
-    /// Makes the folder at a path and those above it, as far as they are missing.
+    /// Makes the folder at a path and its missing parents.
     package func makeFolders(_ path: String) throws(FileFault) {
         do {
             try makeFolder(path)
@@ -207,7 +207,7 @@ extension FileCalls {
         try call(.rename, name) { unsafe renameat(number, name, number, newName) }
     }
 
-    /// Gives a file a second name, unless that name is taken (EEXIST).
+    /// Adds a hard link `newName` to a file. Fails if that name exists (EEXIST).
     package func link(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault) {
         let number = folder.number
         try call(.link, name) { unsafe linkat(number, name, number, newName, 0) }
@@ -218,8 +218,8 @@ extension FileCalls {
         try call(.remove, name) { unsafe unlinkat(number, name, 0) }
     }
 
-    /// Locks the file for this descriptor if nobody else holds it; false if somebody does. Ends with the last copy of the
-    /// descriptor, however that ends.
+    /// Locks the file for this descriptor; false if another one has the lock. The lock ends when the last copy of the
+    /// descriptor closes, also by a crash.
     package func tryLock(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
         let number = file.number
         do {
@@ -235,14 +235,14 @@ extension FileCalls {
     }
 }
 
-/// A call of the system that failed, and on what.
+/// A failed system call and its file.
 package struct FileFault: Error, Sendable {
     package let kind: FileCalls.Kind
-    /// The path, or the name in the cache folder; empty where only the descriptor was known.
+    /// The path, or the name in its folder; empty if only the descriptor was known.
     package let name: String
     /// The system's `errno`.
     package let code: Int32
-    /// What there is to say beyond the system's own words for the code.
+    /// The explanation, where the system's text for the code does not suffice.
     package let detail: String?
 
     package init(kind: FileCalls.Kind, name: String, code: Int32, detail: String? = nil) {
@@ -252,13 +252,13 @@ package struct FileFault: Error, Sendable {
         self.detail = detail
     }
 
-    /// Whether something was not there.
+    /// Whether the file does not exist.
     package var isAbsence: Bool { code == ENOENT }
 
-    /// Whether somebody else has it locked.
+    /// Whether another descriptor has the lock.
     package var isContention: Bool { kind == .lock && code == EWOULDBLOCK }
 
-    /// One line for people: what was tried, on what, and why it failed.
+    /// One line for people: the call, the file and the reason.
     package var explanation: String {
         "cannot \(kind.rawValue) \(name.isEmpty ? "a file" : name): \(detail ?? SystemError.text(code))"
     }

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The facts about a file that a caller may need, as `fstat` gives them.
+/// The fields of `fstat` that callers need.
 package struct FileStatus: Sendable {
     package let size: Int
-    /// Names that lead to it; 0 when the last is gone.
+    /// The number of hard links; 0 after the last is removed.
     package let links: Int
     package let owner: UInt32
     package let isFolder: Bool
     package let isFile: Bool
-    /// Whether its group or everybody may read or write it.
+    /// Whether its group or others may read or write it.
     package let isOpenToOthers: Bool
     package let accessTime: FileTime
     package let identity: FileIdentity
@@ -27,8 +27,8 @@ package struct FileStatus: Sendable {
     }
 }
 
-/// Which file a name leads to. The time of its last change is part of it, since the numbers of removed files are
-/// given to new ones.
+/// Tells a file from every other. The modification time is part of it, because new files reuse the inode numbers of
+/// removed ones.
 package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64

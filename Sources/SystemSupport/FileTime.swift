@@ -7,11 +7,11 @@ package struct FileTime: Hashable, Comparable, Sendable {
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     init(_ time: timespec) {
-        // Wrapping, since a file may claim any time at all.
+        // Wrapping, because a file's time can be any number.
         nanoseconds = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
-    /// The time now, to the system clock's tick of a few milliseconds, which costs next to nothing to ask.
+    /// The current time, to the few milliseconds of the system clock's tick. Much cheaper than the exact time.
     package static var coarseNow: FileTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
@@ -21,7 +21,7 @@ package struct FileTime: Hashable, Comparable, Sendable {
     /// Whole seconds since 1970.
     package var seconds: Int { Int(nanoseconds / 1_000_000_000) }
 
-    /// Whole seconds from another time to this one; any number where a file claims an absurd time.
+    /// Whole seconds from another time to this one. Wraps for absurd times of a file.
     package func seconds(since other: FileTime) -> Int {
         Int((nanoseconds &- other.nanoseconds) / 1_000_000_000)
     }

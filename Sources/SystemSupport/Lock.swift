@@ -1,10 +1,10 @@
 #if THREAD_SANITIZER
     import Glibc
 
-    /// A lock around a value. In sanitizer builds (`-Xswiftc -DTHREAD_SANITIZER`) it is a pthread mutex,
-    /// because the thread sanitizer does not understand `Synchronization.Mutex` and reports races that are none.
+    /// A lock around a value. In sanitizer builds (`-Xswiftc -DTHREAD_SANITIZER`) it is a pthread mutex, because the
+    /// thread sanitizer does not understand `Synchronization.Mutex` and reports false races.
     package struct Lock<State>: ~Copyable, Sendable {
-        /// Proof for `@unchecked`: `state` is only touched between lock and unlock of `mutex`.
+        /// Proof for `@unchecked`: `state` is accessed only between lock and unlock of `mutex`.
         @safe private final class Storage: @unchecked Sendable {
             let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
             var state: State
@@ -32,6 +32,6 @@
 #else
     package import Synchronization
 
-    /// A lock around a value: `withLock` is the only way to it. Decide inside, act outside.
+    /// A lock around a value, which only `withLock` can reach. Decide inside, act outside.
     package typealias Lock = Mutex
 #endif

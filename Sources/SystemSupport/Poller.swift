@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// An epoll descriptor, closed when it goes.
+/// An epoll descriptor, closed on deallocation.
 package final class Poller: Sendable {
     package let descriptor: Int32
 

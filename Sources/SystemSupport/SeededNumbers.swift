@@ -1,8 +1,8 @@
-/// Numbers that look random and are the same in every run (SplitMix64).
+/// Pseudorandom numbers, the same in every run (SplitMix64).
 package struct SeededNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A sequence; the same seed gives the same one.
+    /// Starts a sequence; the same seed gives the same sequence.
     package init(seed: UInt64) {
         state = seed
     }
@@ -16,7 +16,7 @@ package struct SeededNumbers: RandomNumberGenerator, Sendable {
         return mixed ^ mixed >> 31
     }
 
-    /// A number from 0 up to a limit, without it.
+    /// A number from 0 to `limit - 1`.
     package mutating func below(_ limit: Int) -> Int {
         Int(next() % UInt64(limit))
     }

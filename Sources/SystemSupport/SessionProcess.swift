@@ -1,12 +1,12 @@
 internal import CSystem
 internal import Glibc
 
-/// Starts programs that go on when this one ends.
+/// Starts programs that continue after this one ends.
 package enum SessionProcess {
-    /// Starts a program as the leader of a new session, in the folder `/`, with all signals at their defaults. The
-    /// descriptors become its 0, 1, 2, ...; it gets no others. Its end is taken note of by a thread, as long as this
-    /// process lives: no zombie stays.
-    /// - Throws: the system's `errno`, in a fault on the program's path.
+    /// Starts a program as the leader of a new session, in the folder `/`, with default signal handling. It inherits
+    /// only the given descriptors, as its 0, 1, 2, ... While this process lives, a thread reaps the program, so that no
+    /// zombie stays.
+    /// - Throws: a fault with the program's path and the system's `errno`.
     package static func start(
         _ path: String, _ arguments: [String], environment: [String: String], descriptors: [Int32]
     ) throws(FileFault) {
@@ -18,11 +18,12 @@ package enum SessionProcess {
         guard process > 0 else {
             throw FileFault(kind: .open, name: path, code: errno, detail: nil)
         }
-        // Losing the error is right: without a thread its number stays taken until this process ends, and that is all.
+        // Losing the error is right: without the thread the zombie stays until this process ends, and nothing else
+        // changes.
         try? BlockingThreads.startThread(name: "LazyImages.reap") { csystem_reap(process) }
     }
 
-    /// Two ends of a line in both directions that programs inherit only where they are named.
+    /// A pair of connected sockets. A program inherits one only if it is named to `start`.
     package static func connection() throws(ResourceShortage) -> (own: Int32, other: Int32) {
         var ends: [Int32] = [0, 0]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -32,7 +33,7 @@ package enum SessionProcess {
         return (ends[0], ends[1])
     }
 
-    /// Says all of it, and that there is no more; false where nobody hears it. Blocks.
+    /// Sends all bytes, then shuts down this direction; false if the peer is gone. Blocks.
     package static func say(_ bytes: [UInt8], to line: borrowing Descriptor) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -47,7 +48,7 @@ package enum SessionProcess {
         return shutdown(line.number, Int32(SHUT_WR)) == 0
     }
 
-    /// Everything that the other end says, to its end. Blocks.
+    /// Reads all bytes up to the end of file. Blocks.
     package static func hear(_ line: borrowing Descriptor) -> [UInt8] {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 16 * 1024)
@@ -59,7 +60,7 @@ package enum SessionProcess {
         }
     }
 
-    /// Puts `file` in the place of standard output and standard error.
+    /// Redirects standard output and standard error to `file`.
     package static func takeOutput(_ file: borrowing Descriptor) {
         for stream in [STDOUT_FILENO, STDERR_FILENO] { dup2(file.number, stream) }
     }

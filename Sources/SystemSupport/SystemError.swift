@@ -1,6 +1,6 @@
 import Glibc
 
-/// The system's words for the numbers its calls leave in `errno`.
+/// The system's texts for the values of `errno`.
 package enum SystemError {
     /// Such as `No space left on device`.
     package static func text(_ number: Int32) -> String {
@@ -10,7 +10,7 @@ package enum SystemError {
     }
 }
 
-/// The system has no more of something that a program needs to go on: there will be again when others end.
+/// The system has run out of a resource, for now: a later attempt may succeed.
 package struct ResourceShortage: Error, Sendable, Hashable {
     /// The missing resource.
     package enum Resource: String, Sendable {
@@ -26,7 +26,7 @@ package struct ResourceShortage: Error, Sendable, Hashable {
         self.code = code
     }
 
-    /// The shortage that the `errno` of a call means, if it means one.
+    /// The shortage that an `errno` stands for; nil for any other error.
     package init?(code: Int32) {
         switch code {
         case EMFILE, ENFILE: missing = .descriptor

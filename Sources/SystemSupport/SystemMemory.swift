@@ -1,9 +1,9 @@
-/// How much memory this process may use and how much of it is left, by the kernel's files: those of its control groups, of
-/// either version (cgroups(7)), and of the whole system (proc(5)).
+/// How much memory this process may use, and how much of it is free. Read from the files of its control groups, version
+/// 1 or 2 (cgroups(7)), and of the whole system (proc(5)).
 package struct SystemMemory {
-    /// One control group that bounds the memory of this process: its own, or one above it.
+    /// A control group that limits the memory of this process: its own, or an ancestor.
     package struct Group: Equatable {
-        /// Where its files are.
+        /// The folder of its files.
         package let folder: String
         package let version: Int
 
@@ -12,11 +12,11 @@ package struct SystemMemory {
         fileprivate var cacheField: String { version == 2 ? "inactive_file" : "total_inactive_file" }
     }
 
-    /// The process's own group first, then those above it. Empty where no group counts memory.
+    /// The process's own group first, then its ancestors. Empty if no group accounts for memory.
     package let groups: [Group]
     private let root: String
 
-    /// - Parameter root: stands before every path, for tests.
+    /// - Parameter root: prefix of every path, for tests.
     package init(root: String = "") {
         self.root = root
         groups = Self.groups(
@@ -25,7 +25,7 @@ package struct SystemMemory {
         ).map { Group(folder: root + $0.folder, version: $0.version) }
     }
 
-    /// The most bytes this process may use: the machine's memory, or less where a control group has a limit. Nil where the
+    /// The most bytes this process may use: the machine's memory, or the lowest limit of its control groups. Nil if the
     /// kernel tells neither.
     package var allowance: Int? {
         ([field("MemTotal")] + groups.map { number($0, $0.limitFile) }).compactMap { $0 }.min()
@@ -39,7 +39,7 @@ package struct SystemMemory {
             else {
                 return nil
             }
-            // Files that were read and not used since are given up first.
+            // The kernel reclaims inactive file pages first.
             let statistics = Self.text(group.folder + "/memory.stat") ?? ""
             let cached = Self.field(group.cacheField, of: statistics, separator: " ") ?? 0
             return max(0, limit - max(0, usage - cached))
@@ -47,7 +47,8 @@ package struct SystemMemory {
         return ([system] + ofGroups).compactMap { $0 }.min()
     }
 
-    /// The files that tell of, and can watch for, pressure on this process: its group's own first.
+    /// The files that report memory pressure and can be polled: that of the process's group first, then that of the
+    /// system.
     package var pressureFiles: [String] {
         groups.filter { $0.version == 2 }.prefix(1).map { $0.folder + "/memory.pressure" }
             + [root + "/proc/pressure/memory"]
@@ -58,7 +59,8 @@ package struct SystemMemory {
         Self.field(name, of: Self.text(root + "/proc/meminfo") ?? "", separator: ":").map { $0 * 1024 }
     }
 
-    /// A file of one number; nil for `max`, and for a number too large to be a limit, as the first version writes `max`.
+    /// The number in a file. Nil for `max`, and for a number too large for a limit, which is how version 1 writes
+    /// `max`.
     private func number(_ group: Group, _ file: String) -> Int? {
         guard let text = Self.text("\(group.folder)/\(file)"), let number = Int(text.prefix { $0.isNumber }),
             number < Int.max / 2
@@ -66,10 +68,10 @@ package struct SystemMemory {
         return number
     }
 
-    /// Where the groups' files are. A line of mountinfo, and of the membership:
+    /// Finds the folders of the groups. A line of mountinfo, and of the membership:
     ///
     ///     31 23 0:27 /root-of-it /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
-    ///     4:memory:/root-of-it/own/group            (the first version; in the second the line begins with "0::")
+    ///     4:memory:/root-of-it/own/group            (version 1; in version 2 the line begins with "0::")
     private static func groups(mounts: String, membership: String) -> [Group] {
         for mount in mounts.split(separator: "\n") {
             let words = mount.split(separator: " ").map(String.init)
@@ -78,7 +80,7 @@ package struct SystemMemory {
             }
             let options = words[dash + 3].split(separator: ",")
             let version = words[dash + 1] == "cgroup2" ? 2 : words[dash + 1] == "cgroup" ? 1 : 0
-            // Where both are mounted, memory is counted by the one that has it.
+            // If both versions are mounted, use the one that has the memory controller.
             guard
                 version == 2 && !mounts.hasMemoryOfFirstVersion || version == 1 && options.contains("memory"),
                 let path = path(in: membership, version: version)
@@ -114,15 +116,15 @@ package struct SystemMemory {
         return nil
     }
 
-    /// A small file's text; nil where it cannot be read.
+    /// The text of a small file; nil if it cannot be read.
     private static func text(_ path: String) -> String? {
-        // Losing the error is right: most systems lack some of these files, and then the others tell.
+        // Losing the error is right: most systems lack some of these files, and the others suffice.
         (try? FileCalls().contents(ofPath: path)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
 extension String {
-    /// Whether a table of mounts has the first version's memory controller.
+    /// Whether a mount table has the memory controller of version 1.
     fileprivate var hasMemoryOfFirstVersion: Bool {
         split(separator: "\n").contains { line in
             let words = line.split(separator: " ")

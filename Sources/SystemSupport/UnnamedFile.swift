@@ -1,7 +1,8 @@
-/// A file without a name, for bytes that memory has no room for. It goes when it is closed, so a crash leaves nothing behind.
+/// A file without a name, for bytes that do not fit in memory. The system removes it when it is closed, so a crash
+/// leaves nothing behind.
 ///
-/// Proof for `@unchecked`: `count` is changed only by `append`, which one thread at a time calls, before the file is given
-/// to others to read.
+/// Proof for `@unchecked`: only `append` changes `count`, and one thread at a time calls it, before others read the
+/// file.
 @safe package final class UnnamedFile: @unchecked Sendable {
     /// Open for reading and writing.
     package let descriptor: Descriptor
@@ -9,13 +10,13 @@
     /// Bytes written so far.
     package private(set) var count = 0
 
-    /// Opens a file in `folder`.
+    /// Creates a file in `folder`.
     package init(in folder: String, calls: FileCalls = FileCalls()) throws(FileFault) {
         descriptor = try calls.openUnnamed(in: folder)
         self.calls = calls
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     package func append(_ bytes: Span<UInt8>) throws(FileFault) {
         try calls.write(descriptor, bytes, at: count)
         count += bytes.count

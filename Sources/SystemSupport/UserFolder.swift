@@ -2,7 +2,8 @@ internal import FoundationEssentials
 
 /// The base folders of a user (XDG Base Directory Specification).
 package enum UserFolder {
-    /// The folder that a variable names; where it is not set or not absolute, this one in the user's home.
+    /// The folder named by an environment variable or, if that is unset or not absolute, the `standard` one in the
+    /// user's home.
     package static func path(variable: String, standard: String) -> String {
         let environment = ProcessInfo.processInfo.environment
         if let folder = environment[variable], folder.hasPrefix("/") { return folder }

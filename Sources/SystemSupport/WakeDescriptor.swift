@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// A descriptor that becomes readable when somebody signals: it wakes a thread that waits for sockets. An eventfd.
+/// An eventfd that wakes a thread waiting for sockets: it becomes readable on `signal`.
 package final class WakeDescriptor: Sendable {
     /// The descriptor to wait for.
     package let descriptor: Int32
@@ -17,14 +17,14 @@ package final class WakeDescriptor: Sendable {
 
     /// Makes the descriptor readable.
     package func signal() {
-        // It can fail only when the counter is full: then it is readable already.
+        // It fails only when the counter is full: the descriptor is readable then.
         _ = eventfd_write(descriptor, 1)
     }
 
-    /// Makes the descriptor unreadable again.
+    /// Makes the descriptor not readable again.
     package func reset() {
         var count: eventfd_t = 0
-        // It fails when nobody has signalled: then there is nothing to reset.
+        // It fails without a signal before: there is nothing to reset then.
         _ = unsafe eventfd_read(descriptor, &count)
     }
 

@@ -1,6 +1,6 @@
-// libcurl, opened at run time: its shared library is on every machine that has Swift's Foundation, its headers
-// are not. The prototypes and numbers below are the part of its published ABI that Marquee uses; the ABI has
-// been stable since libcurl 7.16 (so.4). Numbers: https://curl.se/libcurl/c/symbols-in-versions.html
+// libcurl, opened at run time. Every machine with Swift's Foundation has its shared library, but not its headers. The
+// prototypes and numbers below are the part of its published ABI that Marquee uses; the ABI has been stable since
+// libcurl 7.16 (so.4). Numbers: https://curl.se/libcurl/c/symbols-in-versions.html
 #ifndef CCURL_H
 #define CCURL_H
 
@@ -14,10 +14,10 @@ typedef struct ccurl_multi ccurl_multi;
 /// A list of header lines (struct curl_slist *).
 typedef struct ccurl_list ccurl_list;
 
-/// Receives bytes of a body or one header line; returns how many it took. Fewer than given stops the transfer. For a
-/// request's body it fills the bytes instead and returns how many it gave.
+/// Receives bytes of a body, or one header line, and returns how many it took; fewer than given stops the transfer. For
+/// a request body it fills the buffer instead and returns the number of bytes.
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
-/// Told from where on a request's body is wanted next (CCURL_SEEK_…). The origin is always SEEK_SET.
+/// Repositions the request body to `offset`; returns CCURL_SEEK_…. The origin is always SEEK_SET.
 typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
 /// struct curl_sockaddr. `address` is longer than its type: it has `length` bytes.
 typedef struct {
@@ -29,12 +29,12 @@ typedef struct {
 } ccurl_socket_address;
 /// Opens a socket for a connection to an address that libcurl has looked up; CCURL_SOCKET_BAD refuses the address.
 typedef int (*ccurl_open_socket_callback)(void *context, int purpose, ccurl_socket_address *address);
-/// Told the addresses and ports of the connection that a request is about to be sent on, new or used before; returns
+/// Told the addresses and ports of the connection, new or reused, just before a request is sent on it. Returns
 /// CCURL_REQUEST_OK or CCURL_REQUEST_ABORT.
 typedef int (*ccurl_request_callback)(void *context, char *remote, char *local, int remote_port, int local_port);
-/// Told which socket to watch, and for what (CCURL_POLL_…).
+/// Told which socket to watch, and for which events (CCURL_POLL_…).
 typedef int (*ccurl_socket_callback)(ccurl_easy *easy, int socket, int what, void *context, void *socket_context);
-/// Told when to call ccurl_multi_timeout at the latest; -1: never.
+/// Told the time after which to call ccurl_multi_timeout; -1 for never.
 typedef int (*ccurl_timer_callback)(ccurl_multi *multi, long milliseconds, void *context);
 
 /// Options of a transfer, by libcurl's own names and numbers.
@@ -96,14 +96,14 @@ enum {
     CCURL_READY_ERROR = 4,
 };
 
-/// What the callbacks for a request's body return to end the transfer.
+/// Return values of the callbacks for a request body.
 enum {
     CCURL_READ_ABORT = 0x10000000,
     CCURL_SEEK_OK = 0,
     CCURL_SEEK_FAIL = 1,
 };
 
-/// What the callbacks that judge addresses return.
+/// Return values of the callbacks that check addresses.
 enum {
     CCURL_SOCKET_BAD = -1,
     CCURL_REQUEST_OK = 0,
@@ -147,14 +147,14 @@ enum {
     CCURLE_HTTP2_STREAM = 92,
 };
 
-/// Opens `library` and finds every function in it. 0, or -1 with the reason in `reason`. Call it once, before any
-/// other function here.
+/// Opens `library` and looks up its functions: 0, or -1 with the reason in `reason`. Call it once, before any other
+/// function here.
 int ccurl_open(const char *library, char *reason, size_t reason_size);
 /// The version string of the opened library, such as "libcurl/7.88.1 OpenSSL/3.0.19".
 const char *ccurl_version(void);
 
-/// Around all that a thread does with easy and multi handles, and not while it waits. When the process ends, its exit
-/// handlers free what the TLS library has; from then on `ccurl_enter` does not return.
+/// Enclose every use of easy and multi handles, but not waiting. When the process ends, exit handlers free the TLS
+/// library's memory; from then on `ccurl_enter` does not return.
 void ccurl_enter(void);
 void ccurl_leave(void);
 
@@ -177,15 +177,15 @@ void ccurl_list_free(ccurl_list *list);
 
 ccurl_multi *ccurl_multi_init(ccurl_socket_callback sockets, ccurl_timer_callback timer, void *context);
 void ccurl_multi_cleanup(ccurl_multi *multi);
-/// How many idle connections are kept for reuse.
+/// Sets how many idle connections are kept for reuse.
 int ccurl_multi_set_connection_cache(ccurl_multi *multi, long count);
 int ccurl_multi_add(ccurl_multi *multi, ccurl_easy *easy);
 int ccurl_multi_remove(ccurl_multi *multi, ccurl_easy *easy);
 /// `socket` is ready for CCURL_READY_…
 int ccurl_multi_ready(ccurl_multi *multi, int socket, int ready);
-/// The time the timer callback named has come.
+/// The time told to the timer callback has come.
 int ccurl_multi_timeout(ccurl_multi *multi);
-/// The next transfer that ended, with its result; NULL when there is none.
+/// The next finished transfer and its result; NULL if there is none.
 ccurl_easy *ccurl_multi_next_ended(ccurl_multi *multi, int *result);
 
 #endif

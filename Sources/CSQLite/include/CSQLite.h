@@ -1,6 +1,6 @@
-// SQLite, opened at run time: its shared library is on every machine that has Swift's package manager, its headers are
-// not. The prototypes and numbers below are the part of its published ABI that Marquee uses; the ABI has been stable
-// since SQLite 3.0 (so.0). Numbers: https://www.sqlite.org/rescode.html and https://www.sqlite.org/c3ref/constlist.html
+// SQLite, opened at run time. Every machine with Swift's package manager has its shared library, but not its headers.
+// The prototypes and numbers below are the part of its published ABI that Marquee uses; the ABI has been stable since
+// SQLite 3.0 (so.0). Numbers: https://www.sqlite.org/rescode.html and https://www.sqlite.org/c3ref/constlist.html
 #ifndef CSQLITE_H
 #define CSQLITE_H
 
@@ -11,7 +11,7 @@
 typedef struct csqlite_db csqlite_db;
 typedef struct csqlite_statement csqlite_statement;
 
-/// Results; extended ones have more in their higher bytes.
+/// Result codes; extended ones have more detail in their higher bytes.
 enum {
     CSQLITE_OK = 0,
     CSQLITE_ERROR = 1,
@@ -30,7 +30,7 @@ enum {
     CSQLITE_DONE = 101,
 };
 
-/// How a database is opened.
+/// Flags for opening a database.
 enum {
     CSQLITE_OPEN_READONLY = 0x1,
     CSQLITE_OPEN_READWRITE = 0x2,
@@ -39,7 +39,7 @@ enum {
     CSQLITE_OPEN_NOMUTEX = 0x8000,
 };
 
-/// Kinds of values.
+/// Types of values.
 enum {
     CSQLITE_INTEGER = 1,
     CSQLITE_FLOAT = 2,
@@ -48,18 +48,18 @@ enum {
     CSQLITE_NULL = 5,
 };
 
-/// Opens `library` and finds every function in it. 0, or -1 with the reason in `reason`. Call it once, before any
-/// other function here.
+/// Opens `library` and looks up its functions: 0, or -1 with the reason in `reason`. Call it once, before any other
+/// function here.
 int csqlite_open_library(const char *library, char *reason, size_t reason_size);
 /// The version of the opened library, such as "3.40.1".
 const char *csqlite_version(void);
 
 int csqlite_open(const char *path, csqlite_db **db, int flags);
 void csqlite_close(csqlite_db *db);
-/// Runs statements without values and without results.
+/// Runs statements without parameters and results.
 int csqlite_exec(csqlite_db *db, const char *sql);
 int csqlite_busy_timeout(csqlite_db *db, int milliseconds);
-/// Makes a statement that waits in the same transaction end with an error; any thread may call it.
+/// Ends the running statement with an error; any thread may call it.
 void csqlite_interrupt(csqlite_db *db);
 int csqlite_error(csqlite_db *db);
 int csqlite_system_error(csqlite_db *db);
@@ -73,17 +73,17 @@ int64_t csqlite_last_row(csqlite_db *db);
 int csqlite_prepare(csqlite_db *db, const char *sql, csqlite_statement **statement);
 void csqlite_finalize(csqlite_statement *statement);
 int csqlite_step(csqlite_statement *statement);
-/// Ends what `step` began, and forgets all values.
+/// Ends the execution that `step` began, and clears all parameters.
 void csqlite_reset(csqlite_statement *statement);
 
-/// Give the value of a parameter, from 1. Texts (UTF-8) and blobs are copied.
+/// Bind the value of a parameter, counted from 1. Texts (UTF-8) and blobs are copied.
 int csqlite_bind_null(csqlite_statement *statement, int index);
 int csqlite_bind_integer(csqlite_statement *statement, int index, int64_t value);
 int csqlite_bind_real(csqlite_statement *statement, int index, double value);
 int csqlite_bind_text(csqlite_statement *statement, int index, const void *bytes, size_t count);
 int csqlite_bind_blob(csqlite_statement *statement, int index, const void *bytes, size_t count);
 
-/// The values of the row that `step` came to, by column from 0. Bytes live until the next step or reset.
+/// The values of the current row, by column from 0. Bytes live until the next step or reset.
 int csqlite_column_kind(csqlite_statement *statement, int column);
 int64_t csqlite_column_integer(csqlite_statement *statement, int column);
 double csqlite_column_real(csqlite_statement *statement, int column);

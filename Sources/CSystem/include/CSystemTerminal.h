@@ -1,4 +1,4 @@
-// A terminal's size, its restoration when the process dies, and a terminal of one's own for tests.
+// A terminal's size, its restoration when the process dies, and pseudoterminals for tests.
 #ifndef CSYSTEM_TERMINAL_H
 #define CSYSTEM_TERMINAL_H
 
@@ -6,55 +6,52 @@
 #include <sys/types.h>
 #include <termios.h>
 
-/// Most bytes csystem_terminal_guard takes.
+/// The most bytes that csystem_terminal_guard accepts.
 #define CSYSTEM_TERMINAL_LEAVE_LIMIT 32768
 
-/// Columns, rows, and the window's pixels (0 where the terminal does not tell): 0, or -1 and errno.
+/// Columns, rows, and the window's width and height in pixels (0 if the terminal does not tell): 0, or -1 and errno.
 int csystem_terminal_size(int terminal, unsigned short size[4]);
 
-/// From now on a deadly signal (every one that ends a program by default, crashes included) first writes `leave` to
-/// the terminal and sets its modes to `original`; then it does what it did before (the Swift runtime's
-/// backtrace is printed to the restored terminal). So does exit(). Signals that are ignored stay
-/// ignored. SIGTSTP, SIGCONT and SIGWINCH are reported (see csystem_terminal_signals) and do nothing
-/// else. Called again, it replaces terminal and bytes, safely also while a signal arrives.
-/// 0, or -1 and errno.
+/// Restores the terminal when the process ends by exit() or by a fatal signal (every one that ends a process by
+/// default, crashes included): writes `leave` and sets the modes to `original`. The signal's previous action follows,
+/// so the Swift runtime prints its backtrace to the restored terminal. Ignored signals stay ignored. SIGTSTP, SIGCONT
+/// and SIGWINCH are only reported (see csystem_terminal_signals). A second call replaces terminal and bytes; it is safe
+/// while a signal arrives. Returns 0, or -1 and errno.
 int csystem_terminal_guard(int terminal, const struct termios *original, const void *leave, size_t length);
 
-/// Ends what csystem_terminal_guard began.
+/// Undoes csystem_terminal_guard.
 void csystem_terminal_unguard(void);
 
-/// A descriptor that becomes readable with one byte, the signal's number, for each SIGTSTP, SIGCONT
-/// and SIGWINCH between guard and unguard; the same for the whole process. Reading does not block.
-/// -1 and errno on failure.
+/// A non-blocking descriptor for the whole process, or -1 and errno. It gives one byte, the signal's number, for each
+/// SIGTSTP, SIGCONT and SIGWINCH between guard and unguard.
 int csystem_terminal_signals(void);
 
-/// Stops the process group, as Ctrl-Z does, and returns when it goes on; the SIGCONT is reported. To be
-/// called without a guard. Where SIGTSTP is ignored, or nobody could make the group go on (it is
-/// orphaned), it does not stop.
+/// Stops the process group, as Ctrl-Z does, and returns when it continues; SIGCONT is reported. Call it without a
+/// guard. It does not stop if SIGTSTP is ignored or the group is orphaned, because nobody could continue it.
 void csystem_terminal_stop(void);
 
-/// Has input read byte by byte and without an echo; signals by key and output stay as they are.
+/// Sets cbreak mode without echo: input byte by byte; signal keys and output stay as they are.
 void csystem_terminal_quiet(struct termios *settings);
 
-/// Puts bytes back as if they had just been typed: 0, or -1 and errno, as where the kernel allows that to nobody.
+/// Pushes bytes into the terminal's input as if typed (TIOCSTI): 0, or -1 and errno. Many kernels forbid it.
 int csystem_terminal_type(int terminal, const void *bytes, size_t length);
 
-/// Opens a pseudoterminal's controlling side and sets its size: a descriptor, or -1 and errno.
-/// `path` receives the name of the other side.
+/// Opens the controlling side of a pseudoterminal and sets its size: a descriptor, or -1 and errno. `path` receives the
+/// name of the other side.
 int csystem_pty_open(unsigned short columns, unsigned short rows, char *path, size_t length);
 
 /// Sets a terminal's size, which sends SIGWINCH to its foreground processes: 0, or -1 and errno.
 int csystem_pty_resize(int terminal, unsigned short columns, unsigned short rows);
 
-/// Starts a program as the leader of a new session with `path` as its controlling terminal and as its
-/// descriptors 0, 1 and 2, all signals at their defaults: its id, or -1 and errno.
+/// Starts a program as the leader of a new session, with `path` as its controlling terminal and as its descriptors 0, 1
+/// and 2, and default signal handling: its process id, or -1 and errno.
 pid_t csystem_pty_spawn(const char *path, char *const arguments[], char *const environment[]);
 
-/// Waits for a child's end, or only asks (`options` as in waitpid): the child's id, 0 or -1. `outcome`
-/// receives its exit code, or 1000 and the signal that ended it.
+/// Waits for the end of a child, or polls it (`options` as in waitpid): the child's id, 0 or -1. `outcome` receives the
+/// exit code, or 1000 plus the number of the signal that ended it.
 pid_t csystem_pty_wait(pid_t child, int options, int *outcome);
 
-/// A descriptor that becomes readable when a child has ended, or -1 and errno.
+/// A descriptor (pidfd) that becomes readable when the child ends, or -1 and errno.
 int csystem_pty_exit_descriptor(pid_t child);
 
 #endif
