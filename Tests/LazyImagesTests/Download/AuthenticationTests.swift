@@ -3,10 +3,10 @@ import Testing
 
 @testable import LazyImages
 
-/// Requests that are asked who they are, through the whole downloader.
+/// Challenges for credentials, answered through the whole downloader.
 @Suite("Authentication of downloads", .timeLimit(.minutes(30)))
 struct AuthenticationTests {
-    /// Lets in whoever says `Basic dTpw`, u and p.
+    /// Accepts requests with `Basic dTpw`: user u, password p.
     private let guarded = HeldTransport { request in
         request.fields["authorization"] == "Basic dTpw"
             ? HeldTransport.Answer(SampleImages.png)
@@ -14,8 +14,8 @@ struct AuthenticationTests {
                 Array("who are you?".utf8), status: 401, fields: ["WWW-Authenticate": "Basic realm=films"])
     }
 
-    /// Knows one password and counts how often it is asked.
-    private final class Knowing: Authenticator {
+    /// Knows one password and counts its challenges.
+    private final class CountingAuthenticator: Authenticator {
         let password: String
         let asked = Tally()
 
@@ -27,9 +27,9 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("who is asked says who it is, once for all that wait, and the image is the one that comes then")
+    @Test("a challenge is answered once for all waiting requests, and the image is the one that follows")
     func answered() async throws {
-        let knowing = Knowing("p")
+        let knowing = CountingAuthenticator("p")
         let downloader = downloader(knowing)
         try await withThrowingTaskGroup { group in
             for number in 0..<20 {
@@ -45,26 +45,26 @@ struct AuthenticationTests {
         #expect(guarded.requests.count == before + 1)
     }
 
-    @Test("a credential that is not taken is an error, as is none")
+    @Test("a rejected credential is an error, and so is none")
     func refused() async throws {
         let request = try ImageRequest("http://localhost/a")
         let error = ImageLoadingError.httpStatus(url: "http://localhost/a", status: 401)
-        await #expect(throws: error) { _ = try await downloader(Knowing("wrong")).download(request) }
+        await #expect(throws: error) { _ = try await downloader(CountingAuthenticator("wrong")).download(request) }
         await #expect(throws: error) { _ = try await downloader(nil).download(request) }
     }
 
-    @Test("a caller's own Authorization stands")
+    @Test("the caller's own Authorization field stays")
     func ownField() async throws {
-        let knowing = Knowing("p")
+        let knowing = CountingAuthenticator("p")
         let request = try ImageRequest("http://localhost/a", fields: ["Authorization": "Basic eDp5"])
         await #expect(throws: ImageLoadingError.self) { _ = try await downloader(knowing).download(request) }
         #expect(knowing.asked.count == 0)
         #expect(guarded.requests.map { $0.fields.values(of: "authorization") } == [["Basic eDp5"]])
     }
 
-    @Test("those who listen hear what happens to a transfer, in order, and without secrets")
+    @Test("listeners hear the events of a transfer, in order, and without secrets")
     func events() async throws {
-        let downloader = downloader(Knowing("p"))
+        let downloader = downloader(CountingAuthenticator("p"))
         let events = downloader.activity.events
         _ = try await downloader.download(try ImageRequest("http://localhost/a"))
         var kinds: [String] = []

@@ -28,7 +28,8 @@ struct BodyBufferTests {
     }
 
     @Test(
-        "a body over the limit is refused as its bytes arrive, whatever was promised", arguments: [nil, "5"])
+        "a body over the limit is refused as its bytes arrive, whatever its Content-Length",
+        arguments: [nil, "5"])
     func tooMuch(promised: String?) throws {
         let buffer = try buffer(maximum: 10)
         var fields = HTTPFields()
@@ -39,7 +40,7 @@ struct BodyBufferTests {
         #expect(throws: ImageLoadingError.tooLarge(url: url, limit: 10)) { _ = try buffer.finish() }
     }
 
-    @Test("what the budget has no room for goes to a file and comes back byte for byte")
+    @Test("bytes beyond the budget spill to a file and come back byte for byte")
     func spill() throws {
         let bytes = SampleImages.png(bytes: 5000)
         let buffer = try buffer()
@@ -54,7 +55,7 @@ struct BodyBufferTests {
         #expect(body.array == bytes)
     }
 
-    @Test("a body that is spilt leaves nothing in the folder")
+    @Test("a spilled body leaves nothing in the folder")
     func namelessFile() throws {
         let folder = try TemporaryFolder()
         let buffer = try buffer(spillFolder: folder.path)
@@ -65,11 +66,11 @@ struct BodyBufferTests {
         #expect(body.array == [UInt8](repeating: 7, count: 2000))
     }
 
-    @Test("a spilt file whose name cannot be taken away is not used")
+    @Test("a spill file that cannot be unlinked is not used")
     func failedRemoval() throws {
         let folder = try TemporaryFolder()
         let opened = Shared(0)
-        // A file system without nameless files, on which nothing can be removed.
+        // Simulates a file system without O_TMPFILE and without unlink.
         let calls = FileCalls { kind in
             if kind == .remove { return .failure(EPERM) }
             guard kind == .open else { return nil }
@@ -84,7 +85,7 @@ struct BodyBufferTests {
         #expect(opened.value == 2)
     }
 
-    @Test("on a file system without nameless files the name is taken away at once")
+    @Test("on a file system without O_TMPFILE the spill file is unlinked at once")
     func withoutNamelessFiles() throws {
         let folder = try TemporaryFolder()
         let opened = Shared(0)
@@ -100,7 +101,7 @@ struct BodyBufferTests {
         #expect(try buffer.finish().array == [UInt8](repeating: 7, count: 2000))
     }
 
-    @Test("without a descriptor for the file the error says so")
+    @Test("the error says when there is no descriptor for the file")
     func noDescriptor() throws {
         let calls = FileCalls { $0 == .open ? .failure(EMFILE) : nil }
         let buffer = try buffer(calls: calls)
@@ -111,7 +112,7 @@ struct BodyBufferTests {
         #expect(throws: error) { _ = try buffer.finish() }
     }
 
-    @Test("without room anywhere the body is refused, with the system's reason")
+    @Test("a body that fits neither in memory nor on disk is refused, with the system's reason")
     func noRoom() throws {
         let buffer = try buffer(spillFolder: "/nowhere")
         #expect(buffer.receive(ResponseHead(status: 200)))
@@ -120,7 +121,7 @@ struct BodyBufferTests {
         #expect(throws: error) { _ = try buffer.finish() }
     }
 
-    @Test("the budget has its bytes back when the buffer goes")
+    @Test("a released buffer returns its bytes to the budget")
     func budgetGivenBack() throws {
         do {
             let buffer = try buffer()
@@ -131,7 +132,7 @@ struct BodyBufferTests {
         #expect(budget.bytesInUse == 0)
     }
 
-    @Test("several bodies share one budget: the one that finds it used up is spilt, the other stays")
+    @Test("several bodies share one budget: one that exceeds it spills, the others stay in memory")
     func sharedBudget() throws {
         let (first, second) = (try buffer(), try buffer())
         for buffer in [first, second] { #expect(buffer.receive(ResponseHead(status: 200))) }
@@ -151,7 +152,7 @@ struct BodyBufferTests {
         #expect(throws: ImageLoadingError.empty(url: url)) { _ = try buffer.finish() }
     }
 
-    @Test("a body shorter than promised is an error")
+    @Test("a body shorter than its Content-Length is an error")
     func short() throws {
         let buffer = try buffer()
         #expect(buffer.receive(ResponseHead(status: 200, fields: ["Content-Length": "3"])))
@@ -161,7 +162,7 @@ struct BodyBufferTests {
         }
     }
 
-    @Test("a compressed body is refused before it comes", arguments: ["gzip", "br", "GZIP, identity"])
+    @Test("a compressed body is refused before it arrives", arguments: ["gzip", "br", "GZIP, identity"])
     func encoded(encoding: String) throws {
         let buffer = try buffer()
         #expect(!buffer.receive(ResponseHead(status: 200, fields: ["Content-Encoding": encoding])))
@@ -170,12 +171,12 @@ struct BodyBufferTests {
         }
     }
 
-    @Test("the encoding that is none is accepted", arguments: ["identity", "Identity", ""])
+    @Test("the encoding identity is accepted", arguments: ["identity", "Identity", ""])
     func identity(encoding: String) throws {
         #expect(try buffer().receive(ResponseHead(status: 200, fields: ["Content-Encoding": encoding])))
     }
 
-    @Test("of a body that nobody wants, a little is read so that the connection can be kept")
+    @Test("a little of an unwanted body is read, so that the connection can be reused")
     func discarded() throws {
         let buffer = try buffer()
         #expect(buffer.receive(ResponseHead(status: 404)))
@@ -185,7 +186,7 @@ struct BodyBufferTests {
         #expect(try !self.buffer().receive(ResponseHead(status: 302, fields: ["Content-Length": "65537"])))
     }
 
-    @Test("progress counts the bytes of a body that is kept, from none on")
+    @Test("progress counts the bytes of a body that is kept, from 0")
     func progress() async throws {
         let transfer = ImageDownloader.Transfer(url: try #require(URL(string: url)))
         let log = ProgressLog()

@@ -2,11 +2,11 @@ import TestSupport
 
 @testable import LazyImages
 
-/// Callers of a loader, each in a task of its own.
+/// Concurrent callers of a loader, each in its own task.
 struct Callers<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, ImageLoadingError>
     let tasks: [Task<Outcome, Never>]
-    /// The callers, where they are known.
+    /// Each caller's transfer and number; empty if they may not have joined yet.
     var joined: [(transfer: SharedTask<Value>, caller: Int)] = []
 
     init(
@@ -17,12 +17,12 @@ struct Callers<Value: Sendable>: Sendable {
         }
     }
 
-    /// Gives everyone another priority.
+    /// Gives every caller another priority.
     func setPriority(_ priority: ImageRequest.Priority) {
         for (transfer, caller) in joined { transfer.setPriority(of: caller) { priority } }
     }
 
-    /// Waits for everyone's outcome. A test that runs out of its time cancels them all.
+    /// Waits for every caller's outcome. A test's time limit cancels them all.
     var outcomes: [Outcome] {
         get async {
             await withTaskCancellationHandler {
@@ -37,13 +37,13 @@ struct Callers<Value: Sendable>: Sendable {
 }
 
 extension ImageDownloader {
-    /// One that stores nothing.
+    /// A downloader that stores nothing.
     init(transport: any Transport = CurlTransport(), configuration: Configuration = Configuration()) {
         let tiers = FileTiers(memory: nil, disk: nil, clock: .system, configuration: configuration)
         self.init(transport: transport, tiers: tiers)
     }
 
-    /// Fetches what a request names.
+    /// Downloads a request.
     nonisolated func download(
         _ request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedFile {
@@ -53,7 +53,7 @@ extension ImageDownloader {
         return try checked(try await transfer.value(for: caller))
     }
 
-    /// So many callers of one request. They all wait for it when this returns.
+    /// Starts `count` callers of one request. All wait for it when this returns.
     nonisolated func callers(
         _ count: Int = 1, of request: ImageRequest
     ) async throws -> Callers<LoadedFile> {
@@ -70,12 +70,12 @@ extension ImageDownloader {
         return callers
     }
 
-    /// So many callers of one request, of whom nothing is known yet.
+    /// Starts `count` callers of one request, without waiting until they have joined.
     nonisolated func calls(_ count: Int = 1, of request: ImageRequest) -> Callers<LoadedFile> {
         Callers(count) { _ throws(ImageLoadingError) in try await self.download(request) }
     }
 
-    /// Comes back when the transfer of a request has this priority.
+    /// Waits until the transfer of a request has this priority.
     nonisolated func has(_ priority: ImageRequest.Priority, for request: ImageRequest) async throws {
         try await eventually { self.transfers[request.transferKey]?.priority == priority }
     }
@@ -92,7 +92,7 @@ extension ImageDownloader {
 }
 
 extension FileLoader {
-    /// So many callers of one request that no tier answers. They all wait for its transfer when this returns.
+    /// Starts `count` callers of a request that no tier has. All wait for its transfer when this returns.
     func callers(_ count: Int = 1, of request: ImageRequest) async throws -> Callers<LoadedFile> {
         let before = downloader.callerCount
         let callers = Callers(count) { _ throws(ImageLoadingError) in try await self.file(for: request) }
@@ -102,7 +102,7 @@ extension FileLoader {
 }
 
 extension ImageLoader {
-    /// So many callers of one request. They all wait for its load when this returns.
+    /// Starts `count` callers of one request. All wait for its load when this returns.
     func callers(_ count: Int = 1, of request: ImageRequest) -> Callers<LoadedImage> {
         let tasks = (0..<count).map { _ in task(for: request) }
         return Callers(count) { index throws(ImageLoadingError) in try await tasks[index].value }
@@ -110,7 +110,7 @@ extension ImageLoader {
 }
 
 extension LoadedImage {
-    /// Whether both have the same pixels in memory, and not copies.
+    /// Whether both share one array of pixels.
     func sharesPixels(with other: LoadedImage) -> Bool {
         unsafe bitmap.pixels.withUnsafeBufferPointer { one in
             unsafe other.bitmap.pixels.withUnsafeBufferPointer { unsafe $0.baseAddress == one.baseAddress }
@@ -119,7 +119,7 @@ extension LoadedImage {
 }
 
 extension TaskListener {
-    /// Passes the progress on, and ends the stream with the work.
+    /// Forwards progress to the stream, and finishes it with the task.
     init(_ progress: AsyncStream<TransferProgress>.Continuation) {
         self.init { event in
             switch event {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("DownloadQueue", .timeLimit(.minutes(30)))
 struct DownloadQueueTests {
-    @Test("the most urgent goes first and, among equals, whoever came first")
+    @Test("the highest priority goes first, and arrival order holds within a priority")
     func order() {
         var queue = DownloadQueue(perHost: 10, total: 10)
         queue.append(1, host: "a", priority: .low)
@@ -16,7 +16,7 @@ struct DownloadQueueTests {
         #expect(queue.waitingCount == 0)
     }
 
-    @Test("a host's limit lets others pass, and a place that is free again is used")
+    @Test("a host at its limit lets other hosts pass, and a freed slot is used")
     func hostLimit() {
         var queue = DownloadQueue(perHost: 2, total: 10)
         for number in 1...4 { queue.append(number, host: "a", priority: .high) }
@@ -28,7 +28,7 @@ struct DownloadQueueTests {
         #expect(drain(&queue) == [3])
     }
 
-    @Test("no more run than the total, over all hosts")
+    @Test("the total limit holds over all hosts")
     func totalLimit() {
         var queue = DownloadQueue(perHost: 2, total: 3)
         for number in 1...8 { queue.append(number, host: "host \(number % 4)", priority: .normal) }
@@ -37,7 +37,7 @@ struct DownloadQueueTests {
         #expect(drain(&queue) == [4])
     }
 
-    @Test("a priority that changes while it waits moves it, and among its new equals it stands where it came")
+    @Test("a change of priority moves a waiting task, and arrival order holds within the new priority")
     func changedPriority() {
         var queue = DownloadQueue(perHost: 10, total: 10)
         for number in 1...3 { queue.append(number, host: "a", priority: .normal) }
@@ -49,7 +49,7 @@ struct DownloadQueueTests {
         #expect(drain(&queue) == [3, 4, 5, 2, 1])
     }
 
-    @Test("a priority that goes up and comes down again changes nothing")
+    @Test("a priority that is raised and lowered again changes nothing")
     func priorityThereAndBack() {
         var queue = DownloadQueue(perHost: 10, total: 10)
         for number in 1...3 { queue.append(number, host: "a", priority: .normal) }
@@ -62,7 +62,7 @@ struct DownloadQueueTests {
         #expect(queue.waitingCount == 0)
     }
 
-    @Test("what was removed never starts, and is removed once")
+    @Test("a removed task never starts, and is removed once")
     func removal() {
         var queue = DownloadQueue(perHost: 10, total: 10)
         for number in 1...3 { queue.append(number, host: "a", priority: .normal) }
@@ -73,7 +73,7 @@ struct DownloadQueueTests {
         #expect(!remove(1, from: &queue))
     }
 
-    @Test("one that lines up again, for a redirect's next attempt, goes before those that came after it")
+    @Test("a task that is queued again after a redirect goes before those that came after it")
     func secondHop() {
         var queue = DownloadQueue(perHost: 1, total: 10)
         for number in 1...4 { queue.append(number, host: "a", priority: .normal) }
@@ -89,7 +89,7 @@ struct DownloadQueueTests {
         #expect(drain(&queue) == [2])
     }
 
-    @Test("numbers that left a line behind them do not count against their host")
+    @Test("removed tasks that are still in the queue do not count against their host")
     func staleNumbers() {
         var queue = DownloadQueue(perHost: 1, total: 100)
         for number in 1...200 { queue.append(number, host: "a", priority: .normal) }
@@ -101,14 +101,14 @@ struct DownloadQueueTests {
         #expect(next(&queue) == 201)
     }
 
-    @Test("limits below one are one: nobody waits for ever")
+    @Test("limits below one count as one, so that no task waits for ever")
     func smallestLimits() {
         var queue = DownloadQueue(perHost: 0, total: -1)
         queue.append(1, host: "a", priority: .normal)
         #expect(next(&queue) == 1)
     }
 
-    @Test("thousands of hosts are served in the order they came")
+    @Test("thousands of hosts are served in order of arrival")
     func manyHosts() {
         var queue = DownloadQueue(perHost: 6, total: 32)
         let count = 2000

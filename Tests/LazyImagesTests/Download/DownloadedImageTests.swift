@@ -8,7 +8,7 @@ import Testing
 struct DownloadedImageTests {
     private let address = "https://example.org/a.jpg"
 
-    @Test("what the bytes are counts, and not what the server calls them")
+    @Test("the bytes decide the format, not the Content-Type")
     func format() throws {
         let png = try image(SampleImages.png, type: "text/html")
         #expect(png.header?.format == .png)
@@ -17,7 +17,7 @@ struct DownloadedImageTests {
     }
 
     @Test(
-        "what is no image is refused, and the error says what it looks like",
+        "bytes that are not an image are refused, and the error says what they look like",
         arguments: [
             ("<!DOCTYPE html><p>", "it is a web page"), ("\n <HTML lang=de>", "it is a web page"),
             ("Not found", "it is text that begins with \"Not found\""),
@@ -31,7 +31,7 @@ struct DownloadedImageTests {
         }
     }
 
-    @Test("a JPEG cut anywhere is refused, with no length to tell")
+    @Test("a JPEG cut anywhere is refused, without an expected length")
     func cutJPEG() {
         let jpeg = SampleImages.jpeg
         for count in 4..<jpeg.count {
@@ -51,7 +51,7 @@ struct DownloadedImageTests {
         }
     }
 
-    @Test("where any content is accepted, what is no whole image has no header")
+    @Test("where any content is accepted, bytes that are not a whole image have no header")
     func anyContent() throws {
         #expect(try image(Array("text".utf8), any: true).header == nil)
         #expect(try image(Array(SampleImages.png.dropLast()), any: true).header == nil)

@@ -8,7 +8,7 @@ import Testing
 struct ImageDownloaderTests {
     private let transport = HeldTransport()
 
-    @Test("ten thousand callers of one URL make one request at the origin")
+    @Test("ten thousand callers of one URL make one request")
     func tenThousandCallers() async throws {
         let gate = Gate()
         let png = SampleImages.png
@@ -23,7 +23,7 @@ struct ImageDownloaderTests {
         #expect(origin.connections.count == 1)
     }
 
-    @Test("the bytes that arrive are the bytes that were sent, with format, size, status and place")
+    @Test("a download returns the bytes that were sent, with format, size, status and URL")
     func answer() async throws {
         let origin = try ScriptedOrigin(.answering(SampleImages.jpeg))
         let url = origin.url("/El%20Cami%C3%B3n.jpg")
@@ -35,7 +35,7 @@ struct ImageDownloaderTests {
         #expect(origin.heads[0].hasPrefix("GET /El%20Cami%C3%B3n.jpg HTTP/1.1\r\n"))
     }
 
-    @Test("each caller has its own progress, and who joins late is told at once")
+    @Test("each caller has its own progress, and a caller that joins late gets the present one")
     func progress() async throws {
         let downloader = ImageDownloader(transport: transport)
         let request = try ImageRequest("http://localhost/a.png")
@@ -56,7 +56,7 @@ struct ImageDownloaderTests {
         #expect(await late.untilFinished().map(\.received) == [png.count])
     }
 
-    @Test("a caller that leaves is told no more, and its progress ends")
+    @Test("a cancelled caller gets no more progress, and its stream finishes")
     func progressOfALeaver() async throws {
         let downloader = ImageDownloader(transport: transport)
         let request = try ImageRequest("http://localhost/a.png")
@@ -73,7 +73,7 @@ struct ImageDownloaderTests {
         #expect(await stayer.outcomes[0].error == nil)
     }
 
-    @Test("no more than six transfers run for one host and 32 in all, and all of them are used")
+    @Test("six transfers run per host and 32 in all, never more")
     func limits() async throws {
         let downloader = ImageDownloader(transport: transport)
         var callers: [Callers<LoadedFile>] = []
@@ -91,7 +91,7 @@ struct ImageDownloaderTests {
         #expect(transport.started.count == 100)
     }
 
-    @Test("the most urgent of those that wait starts first, and a change of priority counts while it waits")
+    @Test("the highest priority starts first, and a change of priority counts while a transfer waits")
     func priorities() async throws {
         let downloader = ImageDownloader(
             transport: transport, configuration: configuration { $0.transfers = 1 })
@@ -111,7 +111,7 @@ struct ImageDownloaderTests {
     }
 
     @Test(
-        "a caller that joins makes a waiting transfer as urgent as itself, and one that leaves takes that away"
+        "a caller that joins raises the priority of a waiting transfer, and its cancellation lowers it again"
     )
     func priorityOfTheCallers() async throws {
         let downloader = ImageDownloader(
@@ -135,7 +135,7 @@ struct ImageDownloaderTests {
         #expect(transport.requests.map(\.url.path) == ["/running", "/joined", "/normal", "/left"])
     }
 
-    @Test("a place is free again after a failure and after a cancellation")
+    @Test("a failure and a cancellation each free a slot")
     func placesComeBack() async throws {
         let downloader = ImageDownloader(
             transport: transport, configuration: configuration { $0.transfers = 1 })
@@ -152,10 +152,9 @@ struct ImageDownloaderTests {
         #expect(transport.mostAtOnce == 1)
     }
 
-    @Test("waiting for a place does not count against a timeout")
+    @Test("waiting for a slot does not count against a timeout")
     func waitingIsFree() async throws {
-        // Each of them takes the whole of its time, one after the other: had the wait counted, all would end with the
-        // first.
+        // Each transfer takes its whole time, in turn. If the wait counted, all would end with the first.
         let origin = try ScriptedOrigin([.readHead, .awaitClose])
         let downloader = ImageDownloader(
             configuration: configuration {
@@ -172,7 +171,7 @@ struct ImageDownloaderTests {
     }
 
     @Test(
-        "a status that brings no image is an error that names it",
+        "a status without an image is an error with that status",
         arguments: [204, 206, 304, 401, 404, 429, 500, 503])
     func statuses(status: Int) async throws {
         var configuration = ImageDownloader.Configuration()
@@ -183,7 +182,7 @@ struct ImageDownloaderTests {
         #expect(await caller.outcomes[0].error == .httpStatus(url: "http://localhost/a.png", status: status))
     }
 
-    @Test("the library's fields go along, and the caller's replace them")
+    @Test("the library's default fields are sent, and the caller's replace them")
     func fields() async throws {
         let downloader = ImageDownloader(
             transport: transport, configuration: configuration { $0.userAgent = "Test" })
@@ -200,7 +199,7 @@ struct ImageDownloaderTests {
         _ = await caller.outcomes
     }
 
-    @Test("the folder for what memory has no room for is used, and the bytes are the same")
+    @Test("bytes without room in memory go to the configured folder and come back unchanged")
     func spill() async throws {
         let image = SampleImages.png(bytes: 100_000)
         let origin = try ScriptedOrigin(.answering(image))

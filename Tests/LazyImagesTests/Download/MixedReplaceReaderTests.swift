@@ -8,7 +8,7 @@ import Testing
 struct MixedReplaceReaderTests {
     typealias Part = MixedReplaceReader.Part
 
-    /// All parts that come of a body, which arrives in pieces of so many bytes.
+    /// Feeds a body to the reader in pieces of a given size, and returns its parts.
     private func parts(
         _ body: String, _ type: String = "multipart/x-mixed-replace; boundary=cut", piece: Int = 1
     ) throws -> [Part] {
@@ -26,7 +26,7 @@ struct MixedReplaceReaderTests {
         "before--cut\r\n--cut\r\nContent-Type: image/png\r\n\r\none\r\n--cut\r\nContent-Length: 9\r\n\r\n1\r\n--cut2"
         + "\r\n--cut--\r\nbehind\r\n--cut\r\n\r\nx\r\n--cut"
 
-    @Test("each part comes as it is complete, in whatever pieces; what is around them is none")
+    @Test("each complete part is returned, however the body is split; the text around parts is not")
     func pieces() throws {
         let expected = [
             Part(contentType: "image/png", body: Array("one".utf8)),
@@ -35,11 +35,11 @@ struct MixedReplaceReaderTests {
         for piece in 1...20 {
             #expect(try parts(Self.two, piece: piece) == expected, "\(piece)")
         }
-        // Of parts that come together the last counts.
+        // The last of several parts that arrive together counts.
         #expect(try parts(Self.two, piece: 1000) == [expected[1]])
     }
 
-    @Test("cameras end lines without CR, and name the boundary with its hyphens")
+    @Test("boundaries without CR and boundaries named with their hyphens, as cameras send them, are accepted")
     func cameras() throws {
         let body = "--cut\nContent-Type: a/b\n\none\ntwo\n--cut\n\n\n--cut\n"
         for type in [
@@ -52,7 +52,7 @@ struct MixedReplaceReaderTests {
         }
     }
 
-    @Test("a part that is not complete is none, nor is what has no boundary or no end of its header")
+    @Test("an incomplete part is not returned, nor one without a boundary or without an end of its header")
     func incomplete() throws {
         #expect(try parts("--cut\r\n\r\none").isEmpty)
         #expect(try parts("--cut\r\nContent-Length: 4\r\n\r\none").isEmpty)
@@ -62,7 +62,7 @@ struct MixedReplaceReaderTests {
         #expect(MixedReplaceReader(contentType: "multipart/form-data; boundary=cut") == nil)
     }
 
-    @Test("random bytes do no harm, and what is held stays small where nothing is a part")
+    @Test("random bytes do no harm, and the buffer stays small when there is no part")
     func hostile() throws {
         var numbers = SeededNumbers(seed: 3)
         let words = [

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Faults of servers", .timeLimit(.minutes(30)))
 struct OriginFaultTests {
-    /// How long a server that stalls is waited for.
+    /// The limit for a server that stalls.
     private static let patience = Duration.milliseconds(300)
 
     private let folder: TemporaryFolder
@@ -13,13 +13,13 @@ struct OriginFaultTests {
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        "ends in the right picture or in an error that says so, in time, with nothing wrong stored",
+        "each ends in time with the right picture or the right error, and nothing wrong is stored",
         arguments: OriginFault.all)
     func ends(fault: OriginFault) async throws {
         let origin = try ScriptedOrigin(fault.steps)
         var configuration = ImageDownloader.Configuration()
         configuration.maximumBytes = 100_000
-        // No timeout ends what ends by itself: one that did would be the wrong error.
+        // A fault that ends by itself must not end by a timeout, which would be the wrong error.
         let isStall = fault.outcome == .error(["timed-out"])
         configuration.timeouts = isStall ? Timeouts(each: Self.patience) : .patient
         let loader = FileLoader(
@@ -41,14 +41,14 @@ struct OriginFaultTests {
         }
         await loader.flush()
         let isStored = outcome == .picture
-        // That there is no picture may be remembered, and never as one.
+        // A missing picture may be stored as missing, never as a picture.
         #expect((loader.cachedFile(for: request) != nil) == isStored)
         let stored = await DiskCache(folder: folder.file("cache")).entry(for: request.storageKey)
         #expect(stored?.body.array ?? [] == (isStored ? SampleImages.png : []))
         #expect(await DiskCache(folder: folder.file("cache")).verify().entries <= 1)
     }
 
-    @Test("there are at least sixty of them, each with a name of its own")
+    @Test("there are at least sixty faults, each with its own name")
     func count() {
         #expect(OriginFault.all.count >= 60)
         #expect(Set(OriginFault.all.map(\.name)).count == OriginFault.all.count)

@@ -1,6 +1,6 @@
 @testable import LazyImages
 
-/// Keeps all a listener is told.
+/// Records a listener's progress.
 struct ProgressLog: Sendable {
     let continuation: AsyncStream<TransferProgress>.Continuation
     private let stream: AsyncStream<TransferProgress>
@@ -12,13 +12,13 @@ struct ProgressLog: Sendable {
     /// Waits for the first report.
     func first() async -> TransferProgress? { await stream.first { _ in true } }
 
-    /// Everything told until the listener was finished, or now. Once only.
+    /// All progress until the listener finished, or until now. Call it once.
     func all() async -> [TransferProgress] {
         continuation.finish()
         return await untilFinished()
     }
 
-    /// Waits until the listener is finished. Once only.
+    /// Waits until the listener finishes, and returns its progress. Call it once.
     func untilFinished() async -> [TransferProgress] {
         await stream.reduce(into: []) { $0.append($1) }
     }

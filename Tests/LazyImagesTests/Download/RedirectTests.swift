@@ -8,7 +8,7 @@ import Testing
 struct RedirectTests {
     private let transport = HeldTransport()
 
-    @Test("a redirect is followed over real connections, and the image says where it was found")
+    @Test("a redirect is followed over real connections, and the image has the final URL")
     func followed() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 302 Found\r\nLocation: moved/b.png\r\nContent-Length: 5\r\n\r\nmoved"),
@@ -41,7 +41,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("a loop of redirects is named as soon as it closes", arguments: [1, 2, 5])
+    @Test("a loop of redirects is an error as soon as it closes", arguments: [1, 2, 5])
     func loop(length: Int) async throws {
         let transport = HeldTransport { request in
             let number = Int(request.url.lastPathComponent) ?? 0
@@ -55,7 +55,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "the caller's fields stay at the origin they were meant for",
+        "the caller's fields are sent only to the origin of the request",
         arguments: [
             ("/b", true), ("http://localhost:80/b", true), ("http://localhost:81/b", false),
             ("http://other.localhost/b", false), ("https://localhost/b", false),
@@ -76,7 +76,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "the configuration's fields go to the origin, the request's own before them, and to no other origin",
+        "the configuration's fields are sent only to their origin, and the request's own override them",
         arguments: [("/b", true), ("http://other.localhost/b", false)])
     func defaultFields(location: String, areKept: Bool) async throws {
         var configuration = ImageDownloader.Configuration()
@@ -98,7 +98,7 @@ struct RedirectTests {
         #expect(await caller.outcomes[0].error == nil)
     }
 
-    @Test("back at the origin after a detour, the caller's fields go along again")
+    @Test("the caller's fields are sent again when a redirect returns to the origin")
     func detour() async throws {
         let downloader = ImageDownloader(transport: transport)
         let caller = try await downloader.callers(
@@ -110,10 +110,10 @@ struct RedirectTests {
         #expect(transport.requests.map { $0.fields["Cookie"] } == ["c", nil, "c"])
     }
 
-    @Test("a redirect to another host waits for a place there and gives its own back")
+    @Test("a redirect to another host waits for a slot there and frees its own")
     func places() async throws {
         let (downloader, busy, moved) = try await betweenAttempts()
-        // That it starts shows that the place at the first host is free; the second host's is still taken.
+        // The start shows that the first host's slot is free. The second host's slot is still taken.
         let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
         try await transport.transfer(2).answer(SampleImages.png)
         #expect(await next.outcomes[0].error == nil)
@@ -124,7 +124,7 @@ struct RedirectTests {
         #expect(transport.requests[3].url.absoluteString == "http://b.localhost/new")
     }
 
-    @Test("a caller that leaves between two attempts ends the transfer there")
+    @Test("cancelling the caller between two attempts ends the transfer")
     func leaving() async throws {
         let (downloader, busy, moved) = try await betweenAttempts()
         let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
@@ -137,7 +137,7 @@ struct RedirectTests {
         #expect(transport.started.count == 3)
     }
 
-    @Test("a redirect that the policy does not follow is an error, and nothing is asked there")
+    @Test("a redirect that the policy refuses is an error, and no request is sent to its target")
     func refused() async throws {
         let downloader = ImageDownloader(transport: transport)
         let caller = try await downloader.callers(1, of: try ImageRequest("https://example.org/a"))
@@ -149,7 +149,7 @@ struct RedirectTests {
         #expect(transport.started.count == 1)
     }
 
-    @Test("a redirect without a Location is an error of its status")
+    @Test("a redirect without a Location is an error with its status")
     func noLocation() async throws {
         let downloader = ImageDownloader(transport: transport)
         let caller = try await downloader.callers(1, of: try ImageRequest("http://localhost/a"))
@@ -157,7 +157,7 @@ struct RedirectTests {
         #expect(await caller.outcomes[0].error == .httpStatus(url: "http://localhost/a", status: 302))
     }
 
-    @Test("the progress of a redirect's own body is nobody's")
+    @Test("the body of a redirect reports no progress")
     func progress() async throws {
         let downloader = ImageDownloader(transport: transport)
         let log = ProgressLog()
@@ -169,7 +169,8 @@ struct RedirectTests {
         #expect(await log.untilFinished().map(\.received) == [0, SampleImages.png.count])
     }
 
-    /// A transfer that has been led to a host whose one slot another has: a downloader, the other's caller and its own.
+    /// A transfer that waits, after a redirect, for the only slot of the other host: the downloader, that
+    /// slot's caller and its own.
     private func betweenAttempts() async throws -> (
         downloader: ImageDownloader, busy: Callers<LoadedFile>, moved: Callers<LoadedFile>
     ) {

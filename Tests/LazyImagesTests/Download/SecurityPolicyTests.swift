@@ -6,7 +6,7 @@ import Testing
 @Suite("SecurityPolicy", .timeLimit(.minutes(30)))
 struct SecurityPolicyTests {
     @Test(
-        "https is spoken to everywhere, plain http to this machine and to hosts that were named",
+        "https is allowed everywhere, plain http only to this machine and to named hosts",
         arguments: [
             "https://example.org/a", "HTTPS://example.org/a", "http://localhost/a", "http://LocalHost:8080/a",
             "http://sample.localhost/a", "http://127.0.0.1/a", "http://127.255.3.4:99/a", "http://[::1]/a",
@@ -18,7 +18,7 @@ struct SecurityPolicyTests {
     }
 
     @Test(
-        "an exception holds for its host, and for the names below it where it says so; the nearest one counts"
+        "an exception holds for its host, and for subdomains where it says so; the nearest exception wins"
     )
     func exceptions() throws {
         var policy = SecurityPolicy()
@@ -88,7 +88,7 @@ struct SecurityPolicyTests {
     }
 
     @Test(
-        "a redirect that leads away from https, elsewhere in the clear, to another scheme or along credentials is refused",
+        "a redirect away from https, to plain http elsewhere, to another scheme or with credentials is refused",
         arguments: [
             ("https://example.org/a", "http://example.org/a", "it leads away from https"),
             ("https://example.org/a", "http://localhost/a", "it leads away from https"),
@@ -111,7 +111,7 @@ struct SecurityPolicyTests {
         }
     }
 
-    @Test("a redirect without a Location, and a Location without a redirect, lead nowhere")
+    @Test("a redirect without a Location is not followed, nor a Location without a redirect")
     func noRedirect() throws {
         let url = try url("https://example.org/a")
         #expect(try SecurityPolicy().redirect(ResponseHead(status: 302), from: url) == nil)
@@ -122,7 +122,7 @@ struct SecurityPolicyTests {
     }
 
     @Test(
-        "an origin is scheme, host and port, with the default port said or not",
+        "an origin is scheme, host and port, with the default port written or not",
         arguments: [
             ("https://example.org/a", "https://EXAMPLE.org:443/b", true),
             ("http://localhost/a", "http://localhost:80/a", true),

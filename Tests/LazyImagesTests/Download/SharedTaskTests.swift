@@ -14,7 +14,7 @@ struct SharedTaskTests {
         await Result.of { () async throws(ImageLoadingError) in try await work.value(for: caller) }
     }
 
-    @Test("it has the highest priority among its callers, as they come, change and go")
+    @Test("a task has the highest priority of its present callers")
     func priority() throws {
         let first = try #require(work.join(.low))
         #expect(work.priority == .low)
@@ -31,7 +31,7 @@ struct SharedTaskTests {
         #expect(work.priority == .veryLow)
     }
 
-    @Test("its owner is told of a change of its priority, and when the last caller has left")
+    @Test("the owner is told when the priority changes and when the last caller leaves")
     func owner() throws {
         let told = Lock<[String]>([])
         work.addOwner { change in told.withLock { $0.append("\(change)") } }
@@ -44,7 +44,7 @@ struct SharedTaskTests {
         #expect(told.withLock { $0.last } == "abandoned")
     }
 
-    @Test("other work is as urgent as this, from the start and whenever it changes")
+    @Test("a linked task gets the priority at once and with every change")
     func passing() throws {
         let other = SharedTask<Int>(url: URL(filePath: "/b"))
         let first = try #require(work.join(.high))
@@ -57,7 +57,7 @@ struct SharedTaskTests {
         #expect(other.priority == .normal)
     }
 
-    @Test("all callers get the outcome, whenever they ask for it, and as often as they do")
+    @Test("every caller gets the outcome, whenever and as often as it asks")
     func finishing() async throws {
         let (first, second) = (try #require(work.join(.normal)), try #require(work.join(.normal)))
         async let early = outcome(first)
@@ -69,7 +69,7 @@ struct SharedTaskTests {
         #expect(work.join(.normal) == nil && work.isOver && work.callerCount == 0)
     }
 
-    @Test("a caller that leaves is cancelled and the others are not; the last one cancels the task")
+    @Test("a cancelled caller does not affect the others, and the last one cancels the task")
     func leaving() async throws {
         let (first, second) = (try #require(work.join(.normal)), try #require(work.join(.normal)))
         let task = Task<Void, Never> {}
@@ -87,7 +87,7 @@ struct SharedTaskTests {
         #expect(late.isCancelled)
     }
 
-    @Test("who has the outcome cannot leave any more")
+    @Test("a caller that has the outcome cannot leave any more")
     func lateLeaving() async throws {
         let caller = try #require(work.join(.normal))
         work.finish(.success(7))
@@ -95,7 +95,9 @@ struct SharedTaskTests {
         #expect(await outcome(caller) == .success(7))
     }
 
-    @Test("everyone who listens is told, who comes late at once, and who has left no more")
+    @Test(
+        "every listener is told; a late one gets the present progress at once, and one that left gets no more"
+    )
     func listening() async throws {
         let (leaver, stayer, late) = (ProgressLog(), ProgressLog(), ProgressLog())
         let first = try #require(work.join(.normal, listener: leaver.listener))
@@ -110,7 +112,7 @@ struct SharedTaskTests {
         #expect(await late.untilFinished().map(\.received) == [2])
     }
 
-    @Test("who listens before anything has arrived is told nothing, and after the end that it is the end")
+    @Test("a listener gets nothing before the first bytes arrive, and its stream finishes at the end")
     func listeningToNothing() async throws {
         let (early, late) = (ProgressLog(), ProgressLog())
         let caller = try #require(work.join(.normal, listener: early.listener))
@@ -120,7 +122,7 @@ struct SharedTaskTests {
         #expect(await late.untilFinished().isEmpty)
     }
 
-    @Test("bytes are counted over all bodies, without what a body begins with")
+    @Test("bytes are summed over all bodies, without those of partial bodies")
     func traffic() {
         for received in [25, 50] {
             work.tell(.progress(TransferProgress(received: received, expected: 100), nil))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-/// One transfer, many callers: each test is a bug that another image loader's users really had.
+/// One transfer, many callers. Each test is a bug that users of another image loader reported.
 @Suite("One transfer, many callers", .timeLimit(.minutes(30)))
 struct SharedTransferTests {
     private let transport = HeldTransport()
@@ -26,7 +26,7 @@ struct SharedTransferTests {
         #expect(transport.started.count == 1)
     }
 
-    @Test("the first caller's cancellation does not fail the rest")
+    @Test("cancelling the first caller does not fail the rest")
     func firstCancels() async throws {
         let request = try ImageRequest(address)
         let first = try await downloader.callers(1, of: request)
@@ -39,7 +39,7 @@ struct SharedTransferTests {
         for outcome in await rest.outcomes { #expect(outcome.error == nil) }
     }
 
-    @Test("the last caller's cancellation ends the transfer, and the next caller starts anew")
+    @Test("cancelling the last caller ends the transfer, and the next caller starts a new one")
     func lastCancels() async throws {
         let request = try ImageRequest(address)
         let callers = try await downloader.callers(2, of: request)
@@ -61,16 +61,16 @@ struct SharedTransferTests {
         var callers: [Callers<LoadedFile>] = []
         for _ in 0..<300 {
             callers.append(downloader.calls(of: request))
-            // Every round lets the transfer come a little further before the next caller arrives.
+            // In each round the transfer gets a little further before the next caller joins.
             await Task.yield()
         }
         for caller in callers { #expect(await caller.outcomes[0].error == nil) }
         #expect(downloader.transferCount == 0)
     }
 
-    @Test("a completion is delivered once even when cancelled")
+    @Test("a cancelled caller gets its outcome once")
     func onceEach() async throws {
-        // A continuation that is resumed twice stops the program; one that is never resumed, the test.
+        // A continuation that is resumed twice traps. One that is never resumed hangs the test.
         let answering = HeldTransport { _ in HeldTransport.Answer(SampleImages.png) }
         let downloader = ImageDownloader(transport: answering)
         for round in 0..<100 {
@@ -85,12 +85,12 @@ struct SharedTransferTests {
         #expect(downloader.transferCount == 0)
     }
 
-    @Test("cancelled before it starts, it ends at once")
+    @Test("a load that is cancelled before it starts ends at once")
     func cancelledBefore() async throws {
         let gate = Tally()
         let request = try ImageRequest(address)
         let task = Task { [downloader] () async -> ImageLoadingError? in
-            // The wait ends with the cancellation, which is all it is for.
+            // Waits for the cancellation.
             try? await gate.reaches(1)
             do throws(ImageLoadingError) {
                 _ = try await downloader.download(request)
@@ -105,7 +105,7 @@ struct SharedTransferTests {
         #expect(downloader.transferCount == 0)
     }
 
-    @Test("cancelled while it waits in the queue, nothing is downloaded")
+    @Test("a load that is cancelled in the queue downloads nothing")
     func cancelledInTheQueue() async throws {
         var configuration = ImageDownloader.Configuration()
         configuration.transfers = 1
@@ -121,7 +121,7 @@ struct SharedTransferTests {
         #expect(transport.requests.map(\.url.path) == ["/1", "/3"])
     }
 
-    @Test("cancellation is not taken for failure")
+    @Test("cancellation is not a failure")
     func cancellationIsNoFailure() async throws {
         let request = try ImageRequest(address)
         let loader = FileLoader(disk: nil, transport: transport)
@@ -130,7 +130,7 @@ struct SharedTransferTests {
         callers.tasks[0].cancel()
         try await transfer.cancellation.reaches(1)
         #expect(await callers.outcomes[0].error == .cancelled(url: address))
-        // No second try, no fallback: the next thing asked of the network is the next load's.
+        // No retry and no fallback follow: the next request is the next load's.
         for number in 1...10 {
             let next = try await loader.callers(1, of: try ImageRequest("http://localhost/\(number)"))
             try await transport.transfer(number).answer(SampleImages.png)
@@ -140,7 +140,7 @@ struct SharedTransferTests {
         #expect(loader.memory?.counters.stores == 10)
     }
 
-    @Test("a transfer that throws leaves its key free")
+    @Test("a failed transfer leaves its key free")
     func failureFreesTheKey() async throws {
         let request = try ImageRequest(address)
         var configuration = ImageDownloader.Configuration()
@@ -191,7 +191,7 @@ struct SharedTransferTests {
         #expect(transport.started.count == 1)
     }
 
-    @Test("an abandoned transfer that answers late does not answer for the one that followed it")
+    @Test("an abandoned transfer that answers late does not answer for the next transfer")
     func lateAnswer() async throws {
         let stubborn = StubbornTransport()
         let downloader = ImageDownloader(transport: stubborn)
@@ -208,7 +208,7 @@ struct SharedTransferTests {
     }
 }
 
-/// Ends its transfers when the test says so and not when they are cancelled, as a slow name lookup might.
+/// Ends a transfer when the test says so, not when it is cancelled, as a slow name lookup does.
 private final class StubbornTransport: Transport {
     let started = Tally()
     private let transfers = Shared<

@@ -14,7 +14,7 @@ struct TaskPoolTests {
         pool.join(key, url: url, priority: .normal, since: stamp)
     }
 
-    @Test("the first caller begins the work of a key, and those who follow share it")
+    @Test("the first caller of a key starts its task, and later callers join it")
     func sharing() throws {
         let (first, second, other) = (
             try #require(join("a")), try #require(join("a")), try #require(join("b"))
@@ -25,7 +25,7 @@ struct TaskPoolTests {
         #expect(pool.tasks.count == 2)
     }
 
-    @Test("work that was abandoned is not joined, and its end does not take away what followed it")
+    @Test("an abandoned task is not joined, and its end does not remove its successor")
     func abandoned() throws {
         let first = try #require(join("a"))
         first.work.leave(first.caller)
@@ -36,7 +36,9 @@ struct TaskPoolTests {
         #expect(pool["a"] === second.work)
     }
 
-    @Test("a caller that looked before the work of its key ended is to look again, and no other is")
+    @Test(
+        "a caller that looked in the cache before the task of its key ended must look again, and no other caller must"
+    )
     func stamps() throws {
         let before = pool.stamp
         let first = try #require(join("a", since: before))
@@ -47,7 +49,7 @@ struct TaskPoolTests {
         #expect(join("a")?.isFirst == false)
     }
 
-    @Test("where too many have ended to remember them, a caller looks again")
+    @Test("a caller looks again when too many tasks have ended to remember them")
     func forgotten() throws {
         let before = pool.stamp
         for number in 0..<3_000 {
@@ -59,7 +61,7 @@ struct TaskPoolTests {
         #expect(join("never", since: pool.stamp) != nil)
     }
 
-    @Test("forgotten work goes on for its callers, is not joined, and whoever looked before looks again")
+    @Test("a forgotten task continues for its callers, is not joined, and makes earlier callers look again")
     func forgetting() async throws {
         let before = pool.stamp
         let (first, other) = (try #require(join("a")), try #require(join("b")))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Jobs in the background", .timeLimit(.minutes(10)))
+@Suite("Background jobs", .timeLimit(.minutes(10)))
 struct BackgroundJobsTests {
     private let folder: TemporaryFolder
     private let jobs: BackgroundJobs
@@ -23,7 +23,8 @@ struct BackgroundJobsTests {
         try FileCalls().makeFolders(jobs.folder)
         let job = JobFolder(name, in: jobs.folder)
         let lock = try job.make(order, in: try FileCalls().openFolder(jobs.folder))
-        // Not only closed: a program that another test is just starting has a copy for a moment.
+        // Unlocks before it closes: a starting program of another test may have a duplicate of the descriptor
+        // for a moment.
         FileCalls().unlockWithCopies(lock)
         return job
     }
@@ -34,7 +35,7 @@ struct BackgroundJobsTests {
         try calls.write(Array(text.utf8), to: file)
     }
 
-    @Test("a program that is none, or ends at once, is an error, and no job stays")
+    @Test("a program that does not exist, or ends at once, is an error, and leaves no job")
     func notStarted() throws {
         for program in ["/nowhere/program", "/bin/true"] {
             let error = #expect(throws: BackgroundJobsError.self) {
@@ -46,7 +47,7 @@ struct BackgroundJobsTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: jobs.folder).isEmpty)
     }
 
-    @Test("a job that cannot be resumed is nobody's at once, while the program that was to do it still ends")
+    @Test("a job that could not be resumed can be removed at once, while its program still ends")
     func notResumed() throws {
         _ = try makeJob("a")
         for _ in 0..<20 {
@@ -59,7 +60,7 @@ struct BackgroundJobsTests {
     }
 
     @Test(
-        "names lead to no other folder",
+        "an invalid name reaches no other folder",
         arguments: ["", ".", "..", "a/b", "-a", ".a", "a b", "ä", String(repeating: "a", count: 65)])
     func names(name: String) {
         #expect(throws: BackgroundJobsError.invalidName(name)) {
@@ -68,7 +69,7 @@ struct BackgroundJobsTests {
         #expect(throws: BackgroundJobsError.notFound(name: name)) { try jobs.remove(name) }
     }
 
-    @Test("half a line at the end counts for nothing, and what is written after it counts")
+    @Test("an incomplete last line is ignored, and lines written after it count")
     func halfLine() async throws {
         let job = try makeJob("a")
         try append(
@@ -81,7 +82,7 @@ struct BackgroundJobsTests {
         #expect(try job.events() == [.started(process: 1, time: 5), .ended(status: 0, time: 6)])
     }
 
-    @Test("a job is stopped without an end, and what it ended with says the rest")
+    @Test("a job without an end is stopped; the status of its end makes it done, failed or cancelled")
     func states() throws {
         let job = try makeJob("a")
         #expect(try job.status().state == .stopped)
@@ -101,7 +102,7 @@ struct BackgroundJobsTests {
         #expect(try jobs.list().isEmpty)
     }
 
-    @Test("the bytes that came from a server are counted, and not those that were there")
+    @Test("bytes from servers are counted, bytes from the cache are not")
     func bytes() throws {
         let job = try makeJob("a")
         for (outcome, bytes) in [("network", 5), ("resumed", 6), ("disk", 7)] {
@@ -135,7 +136,7 @@ struct BackgroundJobsTests {
         #expect(try job.events() == [.waiting(.memory)])
     }
 
-    @Test("events come to their end when the process has gone")
+    @Test("the events finish when the process has ended")
     func events() async throws {
         let job = try makeJob("a")
         try append("{\"process\":1,\"started\":5}\n", to: job)
@@ -154,7 +155,7 @@ struct BackgroundJobsTests {
         _ = lock
     }
 
-    @Test("the log is bounded: it is renamed once it has 1 MiB")
+    @Test("the log is bounded: it is renamed at 1 MiB")
     func log() throws {
         let job = try makeJob("a")
         let full = [UInt8](repeating: UInt8(ascii: "x"), count: JobLog.limit - 10)

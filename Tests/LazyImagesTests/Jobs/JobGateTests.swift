@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("What a job waits for", .timeLimit(.minutes(10)))
+@Suite("The conditions of a job", .timeLimit(.minutes(10)))
 struct JobGateTests {
     private func surroundings(
         _ reach: NetworkPath.Reach?, _ link: NetworkPath.Link? = .wired,
@@ -18,7 +18,7 @@ struct JobGateTests {
         return surroundings
     }
 
-    @Test("images of other machines wait for the network, and for one that may be used")
+    @Test("images of other machines wait for a network that the job may use")
     func far() {
         #expect(surroundings(NetworkPath.Reach.none, nil).farWait == .network)
         #expect(surroundings(.local).farWait == nil)
@@ -27,14 +27,14 @@ struct JobGateTests {
         #expect(surroundings(.internet, .cellular, refusesCellular: false).farWait == nil)
     }
 
-    @Test("images of this machine wait for memory alone, and all do")
+    @Test("images of this machine wait only for memory, and all images wait for memory")
     func near() {
         #expect(surroundings(NetworkPath.Reach.none, nil).nearWait == nil)
         #expect(surroundings(NetworkPath.Reach.none, nil, .warning).nearWait == .memory)
         #expect(surroundings(.internet, .wired, .critical).farWait == .memory)
     }
 
-    @Test("a transfer under way is given up when the network goes, and the next run has it")
+    @Test("a running transfer is cancelled when the network goes, and the next run repeats it")
     func givenUp() async throws {
         let transport = HeldTransport()
         let loader = FileLoader.ephemeral(transport: transport)

@@ -4,14 +4,14 @@ import SystemSupport
 
 @testable import LazyImages
 
-/// A loader whose loads wait until the test ends them. An image is known by the last part of its URL. Everything is recorded
-/// before the call that caused it returns, so a test needs to wait for nothing but the model's own answers.
+/// A loader whose loads wait until the test ends them. The last part of an image's URL is its name. Calls are
+/// recorded before they return, so a test waits only for the model's own updates.
 final class HeldLoader: ImageLoading {
     private typealias Load = SharedTask<LoadedImage>
 
     private struct State {
         var memory: Set<String> = []
-        /// By the names of the images.
+        /// The loads, by the images' names.
         var loads: [(name: String, load: Load)] = []
         var record: [String] = []
         var lookups = 0
@@ -21,7 +21,7 @@ final class HeldLoader: ImageLoading {
 
     init(memory: Set<String> = []) { state.withLock { $0.memory = memory } }
 
-    /// What was asked for since this was last read, in its order: `load a`, `cancel a`, `prefetch b`, `raise b`…
+    /// The calls since the last read, in order: `load a`, `cancel a`, `prefetch b`, `raise b`…
     func takeRecord() -> [String] {
         state.withLock { state in
             defer { state.record = [] }
@@ -29,7 +29,7 @@ final class HeldLoader: ImageLoading {
         }
     }
 
-    /// How often memory was asked.
+    /// The number of look-ups in memory.
     var lookups: Int { state.withLock { $0.lookups } }
 
     /// Ends the load of an image.
@@ -45,7 +45,7 @@ final class HeldLoader: ImageLoading {
         for load in loads(name) { load.tell(.preview(preview)) }
     }
 
-    /// Whether the load of an image was asked for previews.
+    /// Whether the load of an image wants previews.
     func wantsPreviews(_ name: String) -> Bool { loads(name).contains { $0.wantsPreviews } }
 
     func cachedImage(for request: ImageRequest) -> LoadedImage? {

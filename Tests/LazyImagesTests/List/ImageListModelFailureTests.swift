@@ -1,9 +1,9 @@
 import LazyImages
 import Testing
 
-@Suite("A list model keeps failures until they may pass", .timeLimit(.minutes(30)))
+@Suite("A list model keeps failures until a retry may help", .timeLimit(.minutes(30)))
 struct ImageListModelFailureTests {
-    @Test("a failure says whether it may pass, and is tried again on demand")
+    @Test("a failure says whether it is retryable, and is retried on demand")
     func failure() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
@@ -22,7 +22,7 @@ struct ImageListModelFailureTests {
         #expect(loader.takeRecord() == ["load b"])
     }
 
-    @Test("a retry while the list moves shows the placeholder until it rests")
+    @Test("a retry while the list moves shows the placeholder until the list rests")
     func deferredRetry() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a"), pressure: nil)
@@ -35,7 +35,7 @@ struct ImageListModelFailureTests {
         #expect(try model.text(of: "a") == "placeholder")
     }
 
-    @Test("a failure shows again when its row comes back too early, and is forgotten after the pause")
+    @Test("a failure shows again when its row comes back early, and is forgotten after the pause")
     func comingBack() async throws {
         let loader = HeldLoader()
         let clock = ManualClock()
@@ -62,7 +62,7 @@ struct ImageListModelFailureTests {
     }
 
     @Test(
-        "a failure in the page ahead is forgotten as its row comes on the screen, also while the list moves")
+        "a failed prefetch is forgotten as its row becomes visible, also while the list moves")
     func failureAhead() async throws {
         let loader = HeldLoader()
         let clock = ManualClock()

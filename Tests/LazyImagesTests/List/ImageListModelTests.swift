@@ -3,9 +3,9 @@ import LazyImages
 import SystemSupport
 import Testing
 
-@Suite("A list model loads what is on the screen", .timeLimit(.minutes(30)))
+@Suite("A list model loads the visible images", .timeLimit(.minutes(30)))
 struct ImageListModelTests {
-    @Test("visible rows are asked for from the middle outwards, then the page ahead")
+    @Test("visible rows load from the middle outwards, then the page ahead is prefetched")
     func order() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b c d e f"), pressure: nil)
@@ -35,7 +35,7 @@ struct ImageListModelTests {
         #expect(model.counters.deferred == 0)
     }
 
-    @Test("a list that is caught while it decelerates still waits")
+    @Test("a list that is caught while it decelerates starts nothing until it rests")
     func caught() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a"), pressure: nil)
@@ -48,7 +48,7 @@ struct ImageListModelTests {
         #expect(loader.takeRecord() == ["load a"])
     }
 
-    @Test("what memory has is shown before the call returns, also while the list is dragged")
+    @Test("images in memory show before the call returns, also while the list is dragged")
     func memoryHit() async throws {
         let loader = HeldLoader(memory: ["b"])
         let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
@@ -59,7 +59,7 @@ struct ImageListModelTests {
         #expect(try model.text(of: "b") == "b")
     }
 
-    @Test("a request that wants the network, or names its bytes, is not answered from memory")
+    @Test("a request with the policy reload or with a checksum is not answered from memory")
     func bypass() async throws {
         var reload = try ImageRequest("https://example.org/a")
         reload.cachePolicy = .reload
@@ -71,7 +71,7 @@ struct ImageListModelTests {
         #expect(loader.lookups == 0)
     }
 
-    @Test("a row that leaves gives up its load, unless a visible row shares it")
+    @Test("the load of a row that leaves is cancelled, unless a visible row shares it")
     func leaving() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b c a"), pressure: nil)
@@ -84,7 +84,7 @@ struct ImageListModelTests {
         #expect(await read(&updates, until: "a: a").contains("a: a"))
     }
 
-    @Test("a cancelled load's late answer is not taken for that of the load begun since")
+    @Test("the late answer of a cancelled load does not count for the load that followed it")
     func late() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
@@ -98,7 +98,7 @@ struct ImageListModelTests {
             try await read(&updates, until: "a: a") == ["a: loading 0", "a: a"] || model.text(of: "a") == "a")
     }
 
-    @Test("a row shows its placeholder, the progress, the image, and the placeholder when it has left")
+    @Test("a row shows its placeholder, the progress, the image, and its placeholder again once it has left")
     func sequence() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
@@ -117,7 +117,7 @@ struct ImageListModelTests {
             ])
     }
 
-    @Test("a row shows previews where they are asked for, and never one in the place of its image")
+    @Test("a row shows previews if the model wants them, and never instead of its image")
     func previews() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(
@@ -135,7 +135,7 @@ struct ImageListModelTests {
         loader.show("a", preview(2))
         loader.finish("a")
         _ = await read(&updates, until: "a: a")
-        // The model takes what is told in turn: the preview has been looked at once this one has.
+        // The model handles events in order: once this preview shows, the one before has been handled.
         loader.show("b", preview(3))
         #expect(
             await read(&updates, until: "b: loading 0, preview 3").allSatisfy { !$0.hasPrefix("a: loading") })
@@ -146,25 +146,7 @@ struct ImageListModelTests {
         #expect(loader.wantsPreviews("b") && !loader.wantsPreviews("c"))
     }
 
-    @Test("rows are made when they are looked at")
-    func madeOnDemand() async throws {
-        let asked = Lock<Set<Int>>([])
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, pressure: nil)
-        let rows = ListRows(count: 100_000) { row in
-            asked.withLock { _ = $0.insert(row) }
-            // Losing the error is right: the address is one.
-            return try? request("\(row)")
-        }
-        await model.setRows(rows, visible: 500..<502)
-        #expect(loader.takeRecord() == ["load 500", "load 501", "prefetch 502", "prefetch 503"])
-        await model.setVisible(99_999..<100_000)
-        #expect(loader.takeRecord().contains("load 99999"))
-        #expect(asked.withLock { $0 } == [500, 501, 502, 503, 99_999])
-        #expect(rows[-1] == nil && rows[100_000] == nil)
-    }
-
-    @Test("an image that was prefetched is told once, and a retry tells only of what failed")
+    @Test("a prefetched image causes one update, and a retry updates only failed rows")
     func onlyNews() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b c d"), pressure: nil)
@@ -181,7 +163,7 @@ struct ImageListModelTests {
         #expect(await read(&updates, until: "d: loading 0") == ["d: loading 0"])
     }
 
-    @Test("a memory warning stops prefetches and lets go of images nobody sees")
+    @Test("a memory warning cancels prefetches and releases invisible images")
     func memoryWarning() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b c d"), pressure: nil)
@@ -198,7 +180,7 @@ struct ImageListModelTests {
         #expect(model.counters.prefetching == 0)
     }
 
-    @Test("images on the screen are pinned, and are not when they leave or the model goes")
+    @Test("visible images are pinned until they leave or the model is released")
     func pinning() async throws {
         let loader = HeldLoader(memory: ["a", "b", "c"])
         var model: ImageListModel? = ImageListModel(
@@ -211,73 +193,7 @@ struct ImageListModelTests {
         #expect(loader.takeRecord() == ["unpin b"])
     }
 
-    @Test("the rows of another list show their own images, and those that left their placeholders")
-    func anotherList() async throws {
-        let loader = HeldLoader(memory: ["a", "x"])
-        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
-        var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<2)
-        #expect(await read(&updates, until: "b: loading 0") == ["a: a", "b: loading 0"])
-        await model.setRows(try requests("x"))
-        #expect(await read(&updates, until: "x: x") == ["a: placeholder", "b: placeholder", "x: x"])
-        #expect(loader.takeRecord() == ["pin a", "load b", "unpin a", "cancel b", "pin x"])
-    }
-
-    @Test("a request that two lists have keeps its image and its load, without an update")
-    func keptRequest() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
-        var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<3)
-        loader.finish("a")
-        loader.report("b", TransferProgress(received: 7, expected: 9))
-        _ = await read(&updates, until: "a: a", "b: loading 7")
-        _ = loader.takeRecord()
-        guard case .loaded(let image) = model.state(of: try request("a")) else {
-            Issue.record("a has no image")
-            return
-        }
-        await model.setRows(try requests("x b a"))
-        #expect(loader.takeRecord() == ["cancel c", "load x"])
-        #expect(await read(&updates, until: "x: loading 0") == ["c: placeholder", "x: loading 0"])
-        #expect(try model.text(of: "b") == "loading 7")
-        guard case .loaded(let kept) = model.state(of: try request("a")) else {
-            Issue.record("a has lost its image")
-            return
-        }
-        #expect(kept === image)
-    }
-
-    @Test("what happens to a request that no row shows any more is no news")
-    func goneRequest() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
-        await model.setVisible(0..<2)
-        var updates = model.updates.makeAsyncIterator()
-        loader.report("a", TransferProgress(received: 7, expected: 9))
-        await model.setRows(try requests("x"))
-        // Its load was cancelled: neither outcome nor progress has an effect.
-        loader.report("a", TransferProgress(received: 8, expected: 9))
-        loader.finish("a")
-        loader.finish("x")
-        #expect(await read(&updates, until: "x: x").allSatisfy { $0.hasPrefix("x:") })
-        #expect(try model.text(of: "a") == "placeholder")
-    }
-
-    @Test("rows whose requests differ only in priority share a load and a state")
-    func priorities() async throws {
-        let loader = HeldLoader()
-        let urgent = try ImageRequest("https://example.org/a", priority: .veryHigh)
-        let model = ImageListModel(loader: loader, rows: [try request("a"), urgent], pressure: nil)
-        var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<2)
-        #expect(loader.takeRecord() == ["load a"])
-        loader.finish("a")
-        #expect(await read(&updates, until: "a: a").filter { $0 == "a: a" }.count == 1)
-        #expect(try model.text(of: "a") == "a" && model.state(of: urgent).text == "a")
-    }
-
-    @Test("letting go of the model cancels its loads and ends its updates")
+    @Test("releasing the model cancels its loads and ends its updates")
     func end() async throws {
         let loader = HeldLoader()
         var model: ImageListModel? = ImageListModel(
@@ -290,7 +206,7 @@ struct ImageListModelTests {
         for await _ in updates {}
     }
 
-    @Test("the real loader's images reach their rows")
+    @Test("images of the real loader reach their rows")
     func realLoader() async throws {
         // A PNG of one pixel.
         let pixel =
@@ -309,21 +225,5 @@ struct ImageListModelTests {
         }
         #expect(model.counters.started == 1)
         #expect(loader.memory.counters.entries == 1)
-    }
-
-    @Test("ten thousand rows cost no more an event than those on the screen")
-    func longList() async throws {
-        let loader = HeldLoader()
-        // A hundred images over and over: further apart than the rows on the screen, and quickly made.
-        let hundred = try (0..<100).map { try request("\($0)") }
-        let model = ImageListModel(
-            loader: loader, rows: (0..<10_000).map { hundred[$0 % 100] }, pressure: nil)
-        await model.willBeginDragging()
-        for top in 0..<1_000 { await model.setVisible(top..<top + 10) }
-        #expect(loader.lookups == 1_009)
-        #expect(loader.takeRecord() == [])
-        await model.didEndDragging(willDecelerate: false)
-        #expect(loader.takeRecord().count == 20)
-        #expect(model.counters.started == 20)
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import LazyImages
 
-/// What stands between a person who asks for another try and the network.
-@Suite("A row that is tried again asks the network at once", .timeLimit(.minutes(30)))
+/// A person's retry goes past the stored failures and the circuit breaker.
+@Suite("A row's retry asks the network at once", .timeLimit(.minutes(30)))
 struct InsistingTests {
     /// Fails the first transfer, and answers the others with a picture.
     private final class FailingOnce: Transport {
@@ -13,7 +13,7 @@ struct InsistingTests {
         let performed = Lock(0)
         private let failure: ImageLoadingError?
 
-        /// - Parameter failure: nil for an answer of 404.
+        /// - Parameter failure: the first transfer's error; nil answers it with 404.
         init(_ failure: ImageLoadingError?) {
             self.failure = failure
             let count = Lock(0)
@@ -40,7 +40,7 @@ struct InsistingTests {
     }
 
     @Test(
-        "whether it is remembered that there is no image, or the host is left alone for a while",
+        "a retry passes a stored 404 and an open circuit",
         arguments: [nil, ImageLoadingError.connectionFailed(url: "u", reason: "refused")])
     func again(failure: ImageLoadingError?) async throws {
         let transport = FailingOnce(failure)
@@ -55,7 +55,7 @@ struct InsistingTests {
             if case .failed = update.state {
                 failures += 1
                 #expect(failures == 1)
-                // Nobody insists: what failed is remembered.
+                // This load is no retry: the stored failure answers it.
                 await #expect(throws: ImageLoadingError.self) { try await loader.image(for: request) }
                 #expect(transport.performed.withLock { $0 } == 1)
                 await model.retryFailed()

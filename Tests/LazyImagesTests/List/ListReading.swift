@@ -1,14 +1,14 @@
 @testable import LazyImages
 
-/// Rows with these names, `-` for a row without an image.
+/// Requests with these names; `-` is a row without an image.
 func requests(_ names: String) throws -> [ImageRequest?] {
     try names.split(separator: " ").map { $0 == "-" ? nil : try request(String($0)) }
 }
 
 func request(_ name: String) throws -> ImageRequest { try ImageRequest("https://example.org/\(name)") }
 
-/// Reads updates until all of `texts` have come, and returns what was read: `a: loading 7`, `b: placeholder`; for a loaded
-/// image its name.
+/// Reads updates until all of `texts` have arrived, and returns them all. Examples: `a: loading 7`, `b:
+/// placeholder`, and `c: c` for a loaded image.
 func read(_ updates: inout RowUpdates.Iterator, until texts: String...) async -> [String] {
     var seen: [String] = []
     while !texts.allSatisfy(seen.contains), let update = await updates.next() {
@@ -39,6 +39,6 @@ extension LoadKey {
 }
 
 extension ImageListModel {
-    /// What the rows of an image show.
+    /// The state of an image, as text.
     nonisolated func text(of name: String) throws -> String { state(of: try request(name)).text }
 }

@@ -1,7 +1,7 @@
 import LazyImages
 import SystemSupport
 
-/// A clock that the test advances. Nothing may sleep by it.
+/// A clock that the test advances. It cannot sleep.
 final class ManualClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Duration.zero
@@ -19,6 +19,6 @@ final class ManualClock: Clock {
     func advance(by duration: Duration) { time.withLock { $0 = $0.advanced(by: duration) } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        preconditionFailure("nothing here sleeps")
+        preconditionFailure("a manual clock cannot sleep")
     }
 }

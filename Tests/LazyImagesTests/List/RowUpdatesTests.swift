@@ -2,11 +2,11 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Readers of a list's rows", .timeLimit(.minutes(30)))
+@Suite("The updates of a list's rows", .timeLimit(.minutes(30)))
 struct RowUpdatesTests {
     private let none = TransferProgress(received: 0, expected: nil)
 
-    @Test("a slow reader gets the newest state of each request, once, the oldest news first")
+    @Test("a slow reader gets the latest state of each request once, in order of the first unread update")
     func newest() throws {
         var notices = RowNotices()
         let reader = notices.addReader()
@@ -21,7 +21,7 @@ struct RowUpdatesTests {
         #expect(read(&notices, reader) == [])
     }
 
-    @Test("what came and went unread is no news, but what was read and went is")
+    @Test("an unread image that is gone again causes no update, and a read one does")
     func gone() throws {
         var notices = RowNotices()
         let reader = notices.addReader()
@@ -33,7 +33,7 @@ struct RowUpdatesTests {
         #expect(read(&notices, reader) == ["0: placeholder"])
     }
 
-    @Test("a request with ever more news does not hold up the others")
+    @Test("a request with many updates does not delay the others")
     func fair() throws {
         var notices = RowNotices()
         let reader = notices.addReader()
@@ -46,7 +46,7 @@ struct RowUpdatesTests {
         #expect(names == ["0", "1", "2"])
     }
 
-    @Test("a reader that never reads costs no more than what is shown now")
+    @Test("the buffer of a reader that never reads is bounded by what is shown")
     func bounded() throws {
         var notices = RowNotices()
         let reader = notices.addReader()
@@ -57,7 +57,7 @@ struct RowUpdatesTests {
         #expect(notices.readers[reader]?.fresh.count == 10)
     }
 
-    @Test("a reader that comes late is told of everything that is shown")
+    @Test("a late reader gets the state of everything that is shown")
     func lateReader() throws {
         var notices = RowNotices()
         _ = notices.post(.loaded(.named("a")), for: try key(5))
@@ -66,7 +66,7 @@ struct RowUpdatesTests {
         #expect(read(&notices, reader) == ["5: a", "2: b"])
     }
 
-    @Test("two readers each get everything")
+    @Test("two readers each get every update")
     func twoReaders() async throws {
         let board = RowBoard()
         var one = RowUpdates(board: board).makeAsyncIterator()
@@ -86,7 +86,7 @@ struct RowUpdatesTests {
         await reader.value
     }
 
-    @Test("a sequence ends with the board, after what was left to read")
+    @Test("a sequence finishes with the board, after its unread updates")
     func finished() async throws {
         let board = RowBoard()
         board.post([(key: try key(0), state: .loaded(.named("a")))], counters: ImageListCounters())

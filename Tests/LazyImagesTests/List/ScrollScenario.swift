@@ -1,23 +1,24 @@
 @testable import LazyImages
 import Testing
 
-/// A story of a list as a table: what happens, and what follows from it. Keys are letters; `-` is a row without an image.
+/// A scenario of a list as a table of inputs and expected actions. Keys are letters; `-` is a row without an
+/// image.
 struct ScrollScenario: Sendable, CustomTestStringConvertible {
     /// One line of the table.
     struct Step: Sendable {
-        enum Happening: Sendable {
+        enum Input: Sendable {
             case event(ScrollWindow<Character>.Event)
-            /// Time passes.
+            /// Advances the clock.
             case wait(Duration)
         }
 
-        let happening: Happening
-        let follows: String
+        let input: Input
+        let expected: String
     }
 
     let testDescription: String
     let rows: [Character?]
-    /// The keys whose images memory has.
+    /// The keys of the images in memory.
     let memory: Set<Character>
     let steps: [Step]
 
@@ -30,7 +31,7 @@ struct ScrollScenario: Sendable, CustomTestStringConvertible {
 
     static func rows(_ text: String) -> [Character?] { text.map { $0 == "-" ? nil : $0 } }
 
-    /// What really follows from each step.
+    /// The actions that each step really causes.
     func play() -> [String] {
         var list = rows
         var now = Duration.zero
@@ -38,7 +39,7 @@ struct ScrollScenario: Sendable, CustomTestStringConvertible {
             pauses: ScrollPauses(afterFailure: .seconds(30), afterWarning: .seconds(60)))
         _ = window.handle(.replacing(rows, visible: 0..<0), at: now) { _ in false }
         return steps.map { step in
-            switch step.happening {
+            switch step.input {
             case .wait(let duration):
                 now += duration
                 return ""
@@ -76,31 +77,31 @@ extension ScrollWindow.Event {
 }
 
 extension ScrollScenario.Step {
-    static func show(_ rows: Range<Int>, focus: Int? = nil, _ follows: String) -> Self {
-        event(.showed(rows, focus: focus), follows)
+    static func show(_ rows: Range<Int>, focus: Int? = nil, _ expected: String) -> Self {
+        event(.showed(rows, focus: focus), expected)
     }
-    static func drag(_ follows: String) -> Self {
-        event(.scrolling(isDragging: true, isDecelerating: false), follows)
+    static func drag(_ expected: String) -> Self {
+        event(.scrolling(isDragging: true, isDecelerating: false), expected)
     }
-    static func glide(_ follows: String) -> Self {
-        event(.scrolling(isDragging: false, isDecelerating: true), follows)
+    static func glide(_ expected: String) -> Self {
+        event(.scrolling(isDragging: false, isDecelerating: true), expected)
     }
-    static func rest(_ follows: String) -> Self {
-        event(.scrolling(isDragging: false, isDecelerating: false), follows)
+    static func rest(_ expected: String) -> Self {
+        event(.scrolling(isDragging: false, isDecelerating: false), expected)
     }
-    static func loaded(_ key: Character, _ follows: String) -> Self { event(.loaded(key), follows) }
-    static func failed(_ key: Character, _ follows: String) -> Self {
-        event(.failed(key, .httpStatus(url: "\(key)", status: 503)), follows)
+    static func loaded(_ key: Character, _ expected: String) -> Self { event(.loaded(key), expected) }
+    static func failed(_ key: Character, _ expected: String) -> Self {
+        event(.failed(key, .httpStatus(url: "\(key)", status: 503)), expected)
     }
-    static func warning(_ follows: String) -> Self { event(.memoryWarning, follows) }
-    static func retry(_ key: Character, _ follows: String) -> Self { event(.retry(key), follows) }
-    static func retryAll(_ follows: String) -> Self { event(.retryAll, follows) }
-    static func replace(_ rows: String, _ visible: Range<Int>, _ follows: String) -> Self {
-        event(.replacing(ScrollScenario.rows(rows), visible: visible), follows)
+    static func warning(_ expected: String) -> Self { event(.memoryWarning, expected) }
+    static func retry(_ key: Character, _ expected: String) -> Self { event(.retry(key), expected) }
+    static func retryAll(_ expected: String) -> Self { event(.retryAll, expected) }
+    static func replace(_ rows: String, _ visible: Range<Int>, _ expected: String) -> Self {
+        event(.replacing(ScrollScenario.rows(rows), visible: visible), expected)
     }
-    static func wait(_ seconds: Int) -> Self { Self(happening: .wait(.seconds(seconds)), follows: "") }
+    static func wait(_ seconds: Int) -> Self { Self(input: .wait(.seconds(seconds)), expected: "") }
 
-    private static func event(_ event: ScrollWindow<Character>.Event, _ follows: String) -> Self {
-        Self(happening: .event(event), follows: follows)
+    private static func event(_ event: ScrollWindow<Character>.Event, _ expected: String) -> Self {
+        Self(input: .event(event), expected: expected)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Files that a request's closure gives", .timeLimit(.minutes(30)))
+@Suite("Files from a request's closure", .timeLimit(.minutes(30)))
 struct FileLoaderDataTests {
     private let folder: TemporaryFolder
     private let calls = Tally()
@@ -26,7 +26,7 @@ struct FileLoaderDataTests {
             disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
     }
 
-    /// A request that counts its calls and gives `bytes`.
+    /// A request that returns `bytes` and counts its calls.
     private func request(
         id: String = "asset-7", _ bytes: [UInt8] = SampleImages.png,
         policy: ImageRequest.CachePolicy = .useProtocol, checksum: String? = nil
@@ -46,7 +46,9 @@ struct FileLoaderDataTests {
         }
     }
 
-    @Test("it is asked once, and then memory and the disk, in another process too; a reload asks it again")
+    @Test(
+        "the closure is called once; memory and disk answer later, in another process too; a reload calls it again"
+    )
     func tiers() async throws {
         let first = loader()
         let file = try await first.file(for: request())
@@ -60,13 +62,15 @@ struct FileLoaderDataTests {
         #expect(calls.count == 2 && transport.started.count == 0)
     }
 
-    @Test("an id that makes no URL is no path either", arguments: ["//[", "//:x", "/etc/passwd", ""])
+    @Test(
+        "an id with the characters of a URL or a path is only an id",
+        arguments: ["//[", "//:x", "/etc/passwd", ""])
     func oddID(id: String) async throws {
         let file = try await loader().file(for: request(id: id))
         #expect(file.source == .local && file.bytes.array == SampleImages.png)
     }
 
-    @Test("what it gave does not grow old")
+    @Test("its bytes stay fresh")
     func age() async throws {
         let now = Shared(1_000_000_000)
         let loader = FileLoader(
@@ -79,7 +83,7 @@ struct FileLoaderDataTests {
         #expect(try await loader.file(for: request()).source == .disk && calls.count == 1)
     }
 
-    @Test("a loader without a disk tier keeps it in memory alone")
+    @Test("a loader without a disk tier keeps its bytes in memory only")
     func ephemeral() async throws {
         let loader = FileLoader.ephemeral(transport: transport)
         for source in [LoadedFile.Source.local, .memory] {
@@ -88,7 +92,7 @@ struct FileLoaderDataTests {
         #expect(calls.count == 1)
     }
 
-    @Test("a decoded image of it is kept in memory as others are, at every size")
+    @Test("decoded images of it are kept in memory, at every size")
     func images() async throws {
         let loader = ImageLoader(files: loader(), pressure: nil)
         let small = ImageRequest(
@@ -107,7 +111,7 @@ struct FileLoaderDataTests {
         #expect(calls.count == 1)
     }
 
-    @Test("callers share one call, and the last to leave cancels it")
+    @Test("callers share one call, and the last cancelled caller cancels it")
     func sharing() async throws {
         let (opened, cancelled) = (Tally(), Tally())
         let request = ImageRequest(id: "asset-7") { [calls] in
@@ -133,7 +137,7 @@ struct FileLoaderDataTests {
         #expect(calls.count == 2)
     }
 
-    @Test("what it throws when it is cancelled is a cancellation")
+    @Test("an error that the closure throws when cancelled is a cancellation")
     func cancelled() async throws {
         let opened = Tally()
         let url = try #require(URL(string: "id:asset-7"))
@@ -150,7 +154,7 @@ struct FileLoaderDataTests {
         await #expect(throws: ImageLoadingError.cancelled(url: "id:asset-7")) { _ = try await load.value }
     }
 
-    @Test("what it throws is an error with its description, and is not kept")
+    @Test("an error that the closure throws keeps its description, and is not stored")
     func failure() async throws {
         let fails = Shared(true)
         let request = ImageRequest(id: "asset 7") {
@@ -167,7 +171,7 @@ struct FileLoaderDataTests {
         #expect(try await loader.file(for: request).source == .local)
     }
 
-    @Test("an error of the library's own stays what it is, unless it says that another load was cancelled")
+    @Test("an error of the library passes unchanged, except the cancellation of another load")
     func ownErrors() async {
         let lost = ImageLoadingError.connectionLost(url: "smb://nas/a", received: 3, reason: "gone")
         #expect(await error(loader(), ImageRequest(id: "a") { () -> [UInt8] in throw lost }) == lost)
@@ -179,7 +183,7 @@ struct FileLoaderDataTests {
         }
     }
 
-    @Test("it is called again after an error that another try may mend, and says nothing of any host")
+    @Test("a transient error is retried, and does not count against any host")
     func retries() async throws {
         let retry = RetryPolicy(attempts: 3, firstPause: .zero, failuresOfHost: 1)
         let loader = loader(retry: retry)
@@ -192,7 +196,7 @@ struct FileLoaderDataTests {
         #expect(try await loader.file(for: request()).source == .local)
     }
 
-    @Test("closures wait for their turns as transfers do")
+    @Test("closures wait for slots as transfers do")
     func turns() async throws {
         var configuration = ImageDownloader.Configuration()
         configuration.transfersPerHost = 1
@@ -213,7 +217,7 @@ struct FileLoaderDataTests {
     }
 
     @Test(
-        "its bytes are limited and checked as those of other images are",
+        "the size limit and the checksum hold for its bytes too",
         arguments: [
             ([], nil, "empty"), (Array("text".utf8), nil, "not-an-image"),
             (Array(SampleImages.png.prefix(60)), nil, "truncated"),
@@ -227,7 +231,7 @@ struct FileLoaderDataTests {
         #expect(try await loader.file(for: request(SampleImages.png(bytes: 200))).source == .local)
     }
 
-    @Test("cacheOnly asks the tiers and not the closure")
+    @Test("cacheOnly asks the tiers and never the closure")
     func cacheOnly() async throws {
         let loader = loader()
         #expect(await error(loader, request(policy: .cacheOnly)) == .notCached(url: "id:asset-7"))

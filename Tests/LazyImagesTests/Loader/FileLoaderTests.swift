@@ -103,7 +103,7 @@ struct FileLoaderTests {
         #expect(loader.disk?.counters.stores == 2)
     }
 
-    @Test("callers that come as a transfer ends get its file: it is not fetched twice")
+    @Test("callers that arrive as a transfer ends get its file without another transfer")
     func lateCallers() async throws {
         let transport = HeldTransport { _ in
             HeldTransport.Answer(SampleImages.png, fields: ["Cache-Control": "max-age=3600"])
@@ -112,7 +112,7 @@ struct FileLoaderTests {
             memory: nil, disk: DiskCache(folder: folder.file("late")), transport: transport)
         for round in 0..<400 {
             let request = try ImageRequest("http://localhost/\(round)")
-            // Each looks on disk while the transfer of another may end.
+            // Each looks on disk while another's transfer may end.
             let callers = Callers(8) { _ throws(ImageLoadingError) in try await loader.file(for: request) }
             for outcome in await callers.outcomes { #expect(outcome.error == nil) }
         }
@@ -120,7 +120,7 @@ struct FileLoaderTests {
     }
 
     @Test(
-        "a caller whose checksum is wrong does not fail the others, and one whose checksum is right has it checked"
+        "a caller with a wrong checksum does not fail the others, and one with the right checksum has it checked"
     )
     func checksumsOfSharers() async throws {
         let held = HeldTransport()
@@ -136,7 +136,7 @@ struct FileLoaderTests {
         async let any = error(loader, requests[2], progress: logs[2].continuation)
         let transfer = try await held.transfer()
         transfer.respond()
-        // Who has been told of the head waits for the transfer.
+        // A caller that has got the head waits for the transfer.
         for log in logs { #expect(await log.first()?.received == 0) }
         transfer.send(SampleImages.png)
         transfer.finish()
@@ -147,7 +147,7 @@ struct FileLoaderTests {
         #expect(held.started.count == 1)
     }
 
-    @Test("what the tiers have is not taken for a request with another checksum")
+    @Test("cached bytes are not used for a request with another checksum")
     func checksumOfTheCached() async throws {
         let loader = loader(answering)
         _ = try await loader.file(for: request)
@@ -196,7 +196,7 @@ struct FileLoaderTests {
         #expect(await error(loader, limited)?.code == "checksum-mismatch")
     }
 
-    @Test("ten thousand requests that are already cached cost ten times a thousand")
+    @Test("the cost of cached requests grows in proportion to their number")
     func tenThousandCached() async throws {
         let loader = loader(answering)
         let requests = try (0..<10_000).map { try ImageRequest("http://localhost/\($0).png") }
@@ -205,7 +205,8 @@ struct FileLoaderTests {
                 bytes: ImageBytes(SampleImages.png), header: nil, url: request.url, source: .memory)
             loader.memory?.store(image, for: request.key, cost: 70)
         }
-        /// Nanoseconds of processor time of this thread, on which all of it runs: what else the machine does is not counted.
+        /// Nanoseconds of processor time of this thread, which does all the work: other load on the machine
+        /// does not count.
         @Sendable func time(_ count: Int) async throws -> Double {
             let start = clock()
             for request in requests[..<count] {
@@ -220,13 +221,14 @@ struct FileLoaderTests {
             return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
         }
         let ratio = try await withTaskExecutorPreference(OneThread()) {
-            // A quadratic cost makes it a hundred times as much every time; shared caches may at some time.
+            // A quadratic cost would make each factor a hundred. Shared caches of the processor may do so
+            // once.
             var best = Double.infinity
             for _ in 0..<5 where best > 30 { best = min(best, try await time(10_000) / time(1_000)) }
             return best
         }
         #expect(ratio > 0 && ratio < 30)
-        // And each asks the memory once, and nobody else.
+        // Each request looks in memory once, and in no other tier.
         let memory = try #require(loader.memory)
         let before = memory.counters
         _ = try await time(10_000)

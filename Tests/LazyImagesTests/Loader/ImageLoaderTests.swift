@@ -32,7 +32,7 @@ struct ImageLoaderTests {
         return request
     }
 
-    @Test("memory gives an image as it was decoded; another loader decodes the file on disk, with no request")
+    @Test("memory returns the decoded image; another loader decodes the file on disk, without a request")
     func tiers() async throws {
         let first = loader(fresh)
         #expect(first.cachedImage(for: request) == nil)
@@ -48,7 +48,7 @@ struct ImageLoaderTests {
         #expect(decoder.count == 2 && fresh.started.count == 1)
     }
 
-    @Test("each size is an image of its own, of one file", arguments: [true, false])
+    @Test("each size is an image of its own, decoded from one file", arguments: [true, false])
     func sizes(hasDisk: Bool) async throws {
         let loader = loader(fresh, disk: hasDisk)
         let small = try await loader.image(for: fitting(2, 3))
@@ -62,7 +62,7 @@ struct ImageLoaderTests {
         #expect(fresh.started.count == 1)
     }
 
-    @Test("an image that fills its size is cropped to it, and kept beside the one that fits")
+    @Test("an image with the content mode fill is cropped, and kept beside the one that fits")
     func filling() async throws {
         let loader = loader(fresh)
         let size = ImageSize(width: 2, height: 2)
@@ -78,7 +78,7 @@ struct ImageLoaderTests {
         #expect(fresh.started.count == 1)
     }
 
-    @Test("callers of one size share a load, and those of several sizes the transfer")
+    @Test("callers of one size share a load, and callers of several sizes share the transfer")
     func sharing() async throws {
         let held = HeldTransport()
         let loader = loader(held)
@@ -92,7 +92,7 @@ struct ImageLoaderTests {
         #expect(decoder.count == 2 && held.started.count == 1)
     }
 
-    @Test("a task keeps the priority that it was given, when its image is there too, and from memory")
+    @Test("a task keeps its given priority, also for a cached image")
     func taskPriority() async throws {
         let loader = loader(fresh)
         let first = loader.task(for: request)
@@ -103,10 +103,10 @@ struct ImageLoaderTests {
         #expect(try await low.value.source == .memory && low.priority == .low)
     }
 
-    @Test("a file that cannot be decoded is an error, and does not stay on disk if it is damaged")
+    @Test("a file that cannot be decoded is an error, and is removed from disk if it is corrupt")
     func damaged() async throws {
         var damaged = SampleImages.png
-        // Within the compressed pixels: the structure stays whole.
+        // Corrupts compressed pixels only: the file's structure stays whole.
         damaged[45] ^= 0xFF
         for (bytes, stays) in [(damaged, false), (Array("GIF89a".utf8) + [4, 0, 5, 0, 0, 0, 0, 0x3B], true)] {
             let transport = HeldTransport { _ in .fresh(bytes) }
@@ -122,7 +122,7 @@ struct ImageLoaderTests {
         }
     }
 
-    @Test("a reload, and a checksum, pass the images in memory by")
+    @Test("a reload, and a request with a checksum, skip the images in memory")
     func passingMemory() async throws {
         let loader = loader(fresh)
         _ = try await loader.image(for: request)
@@ -138,7 +138,7 @@ struct ImageLoaderTests {
     }
 
     @Test(
-        "an image that is no longer fresh is shown at once by who asks memory, and not given without asking")
+        "a stale image is returned by cachedImage, and is revalidated by a load")
     func stale() async throws {
         let transport = HeldTransport { request in
             request.fields["if-none-match"] == nil
@@ -153,7 +153,7 @@ struct ImageLoaderTests {
         #expect(transport.requests.count == 2)
     }
 
-    @Test("an image says where its file came from, after redirects")
+    @Test("an image has the source of its file and the URL after redirects")
     func redirected() async throws {
         let transport = HeldTransport { request in
             request.url.path == "/a.jpg"
@@ -165,7 +165,7 @@ struct ImageLoaderTests {
         #expect(loader.cachedImage(for: request)?.url.path == "/b.jpg")
     }
 
-    @Test("a pinned image stays while others go")
+    @Test("a pinned image stays while others are evicted")
     func pinned() async throws {
         let loader = loader(fresh)
         _ = try await loader.image(for: request)
@@ -178,7 +178,7 @@ struct ImageLoaderTests {
     }
 }
 
-/// JPEG and PNG, counting the files it decodes.
+/// Decodes JPEG and PNG, and counts the files.
 private final class CountingDecoder: ImageDecoding {
     private let decoded = Atomic(0)
     let formats: Set<ImageFormat> = [.jpeg, .png]

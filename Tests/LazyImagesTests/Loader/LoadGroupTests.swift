@@ -7,7 +7,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Loads that call back, and a load that blocks", .ownThread, .timeLimit(.minutes(30)))
+@Suite("Loads with callbacks, and blocking loads", .ownThread, .timeLimit(.minutes(30)))
 struct LoadGroupTests {
     private let queue = DispatchQueue(label: "callbacks")
 
@@ -21,14 +21,14 @@ struct LoadGroupTests {
         return .ephemeral(configuration: configuration, transport: transport, pressure: nil)
     }
 
-    @Test("ten thousand loads call back in their order, one at a time, where there is one at a time")
+    @Test("ten thousand loads call back in order, one at a time, on a serial queue")
     func order() async throws {
         let transport = HeldTransport { _ in .fresh(SampleImages.png) }
         let loader = loader(transport)
         let group = LoadGroup(on: queue, concurrency: 1)
         let seen = Lock<[Int]>([])
         for number in 0..<10_000 {
-            // Every tenth is in memory by then, and ends at once.
+            // Every tenth image is in memory by then, and its load ends at once.
             let request = try request(number % 10 == 0 ? 0 : number)
             loader.enqueue(request, group: group) { result in
                 if case .failure(let error) = result { Issue.record(error) }
@@ -40,7 +40,7 @@ struct LoadGroupTests {
         #expect(transport.mostAtOnce == 1)
     }
 
-    @Test("a group that is cancelled spares what others wait for, and calls back for each of its own")
+    @Test("cancelling a group does not cancel others' loads, and calls back for each load of the group")
     func cancelling() async throws {
         let transport = HeldTransport { $0.url.path == "/9.jpg" ? .fresh(SampleImages.png) : nil }
         let loader = loader(transport)
@@ -57,7 +57,7 @@ struct LoadGroupTests {
         #expect(results.withLock { $0 } == Array(repeating: "cancelled", count: 5))
         try await transport.transfer().answer(SampleImages.png)
         #expect(try await shared.value.source == .network)
-        // A group that was cancelled takes others.
+        // A cancelled group accepts new loads.
         loader.enqueue(try request(9), group: group) { result in
             if case .success = result { results.withLock { $0 = ["image"] } }
         }
@@ -65,7 +65,7 @@ struct LoadGroupTests {
         #expect(results.withLock { $0 } == ["image"])
     }
 
-    @Test("the progress is the sum of the bytes; those of a load that fails are taken back")
+    @Test("the progress is the sum of the bytes, without those of failed loads")
     func progress() async throws {
         let good = try ScriptedOrigin(.answering(SampleImages.png))
         let half = try ScriptedOrigin([
@@ -89,7 +89,7 @@ struct LoadGroupTests {
         #expect(await now.next() == whole)
     }
 
-    @Test("64 threads that block get their images, all of one request where they want the same")
+    @Test("64 blocked threads get their images, and share the loads of equal requests")
     func blocking() async throws {
         let transport = HeldTransport { _ in .fresh(SampleImages.png) }
         let loader = loader(transport)
@@ -109,7 +109,7 @@ struct LoadGroupTests {
         #expect(transport.started.count == 8)
     }
 
-    @Test("a load that fails throws for the thread that waits")
+    @Test("a failed load throws on the waiting thread")
     func failing() async throws {
         let loader = loader(HeldTransport { _ in HeldTransport.Answer([], status: 404) })
         let request = try request(1)
@@ -128,7 +128,7 @@ struct LoadGroupTests {
     }
 
     #if DEBUG
-        @Test("inside a task a debug build traps")
+        @Test("a blocking load inside a task traps in a debug build")
         func trap() async {
             await #expect(processExitsWith: .failure) {
                 _ = try ImageLoader.ephemeral().waitForImage(ImageRequest("http://localhost/a.png"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("How long a load takes", .timeLimit(.minutes(30)))
+@Suite("The timing of a load", .timeLimit(.minutes(30)))
 struct LoadTimingTests {
     private let held = HeldTransport()
     private let loader: FileLoader
@@ -21,7 +21,7 @@ struct LoadTimingTests {
         return (nil, timing)
     }
 
-    @Test("the wait for a place is told apart from the transfer")
+    @Test("the wait for a slot and the transfer are measured separately")
     func queued() async throws {
         async let first = timed("1")
         let transfer = try await held.transfer()
@@ -38,7 +38,7 @@ struct LoadTimingTests {
         #expect(two.timing.own + two.timing.queued == two.timing.total && two.timing.own > .zero)
     }
 
-    @Test("one that is cancelled before it has a place has waited all the time")
+    @Test("a load that is cancelled before it has a slot has only waited")
     func cancelled() async throws {
         async let first = timed("1")
         let transfer = try await held.transfer()
@@ -51,7 +51,7 @@ struct LoadTimingTests {
         #expect(try await first.code == nil)
     }
 
-    @Test("the load of an image tells its file too, and the time until the file was there")
+    @Test("the timing of an image includes its file's, and the time until the file was there")
     func image() async throws {
         let images = ImageLoader(files: loader, pressure: nil)
         let request = try ImageRequest("http://localhost/1", cachePolicy: .returnCacheElseLoad)
@@ -66,7 +66,7 @@ struct LoadTimingTests {
         #expect(again.file == nil && again.timing.queued == .zero)
     }
 
-    @Test("a file that cannot be decoded is told, and one that failed is not")
+    @Test("the timing has a file that cannot be decoded, and no file that failed")
     func undecodable() async throws {
         let images = ImageLoader(files: loader, pressure: nil)
         let gif = Data(Array("GIF89a".utf8) + [16, 0, 16, 0, 0, 0, 0, 0x3b]).base64EncodedString()
@@ -77,7 +77,7 @@ struct LoadTimingTests {
         #expect(failed.image.error?.code == "not-an-image" && failed.file == nil)
     }
 
-    @Test("what a tier has waits for nothing")
+    @Test("a load without a transfer does not wait for a slot")
     func local() async throws {
         let (_, timing) = await loader.timedFile(for: try ImageRequest("data:,x"))
         #expect(timing.queued == .zero && timing.total > .zero)

@@ -5,16 +5,16 @@ import Testing
 
 @testable import LazyImages
 
-/// What every loader can be given, private ones too; decoders stand in `OwnFormatTests`, pressure in
-/// `MemoryPressureTests`.
-@Suite("What loaders are given", .timeLimit(.minutes(30)))
+/// The parameters of every loader, private ones too. `OwnFormatTests` has those for decoders,
+/// `MemoryPressureTests` those for memory pressure.
+@Suite("The parameters of loaders", .timeLimit(.minutes(30)))
 struct LoaderParametersTests {
     private let transport = HeldTransport { _ in .fresh(SampleImages.png) }
     private let request: ImageRequest
 
     init() throws { request = try ImageRequest("http://localhost/a.png") }
 
-    @Test("each goes by its clock")
+    @Test("each uses its clock")
     func clock() async throws {
         let time = Shared(1_767_225_600)
         let clock = WallClock { time.value }
@@ -36,7 +36,7 @@ struct LoaderParametersTests {
         }
     }
 
-    @Test("each goes by its decoding limits")
+    @Test("each uses its decoding limits")
     func limits() async throws {
         let limits = DecodingLimits(pixels: 5)
         for loader in [

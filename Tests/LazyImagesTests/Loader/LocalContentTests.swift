@@ -11,13 +11,15 @@ struct LocalContentTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("a file is read, whatever its name holds", arguments: ["a.png", "El Camión 100%.png", "a?b#c.png"])
+    @Test(
+        "a file is read, whatever characters its name has",
+        arguments: ["a.png", "El Camión 100%.png", "a?b#c.png"])
     func file(name: String) throws {
         try write([1, 2, 3], to: name)
         #expect(try LocalContent.read(URL(filePath: folder.file(name)), limit: 3) == [1, 2, 3])
     }
 
-    @Test("a file on localhost is this machine's, another machine's is refused")
+    @Test("a file URL for localhost is read, one for another machine is refused")
     func host() throws {
         try write([1], to: "a")
         let here = try #require(URL(string: "file://localhost" + folder.file("a")))
@@ -28,7 +30,7 @@ struct LocalContentTests {
         #expect(throws: error) { _ = try LocalContent.read(elsewhere, limit: 9) }
     }
 
-    @Test("a missing file, a folder and a larger file than allowed are refused, with the reason")
+    @Test("a missing file, a folder and a file over the limit are refused with the reason")
     func refused() throws {
         let missing = folder.file("missing")
         expect(
@@ -42,7 +44,7 @@ struct LocalContentTests {
         expect(.empty(url: empty.absoluteString), for: empty)
     }
 
-    @Test("a pipe and a device are refused and do not hang")
+    @Test("a pipe and a device are refused without blocking")
     func pipe() {
         let path = folder.file("pipe")
         #expect(unsafe mkfifo(path, 0o600) == 0)
@@ -60,7 +62,7 @@ struct LocalContentTests {
             ("data:,a,b", "a,b"), ("data:;base64,YQ%3D%3D", "a"),
         ])
     func dataURL(text: String, content: String) throws {
-        // Written with a space or a lone percent sign these are no URLs until they are typed.
+        // With a space or a lone percent sign a text is not a URL; `URL(typed:)` encodes it.
         let url = try URL(typed: text)
         #expect(try LocalContent.read(url, limit: 100) == Array(content.utf8))
     }
@@ -77,13 +79,13 @@ struct LocalContentTests {
         expect(.tooLarge(url: "data:,abcd", limit: 3), for: try #require(URL(string: "data:,abcd")))
     }
 
-    @Test("a limit as large as can be is a limit")
+    @Test("the largest possible limit does not overflow")
     func largestLimit() throws {
         let url = try #require(URL(string: "data:,abcd"))
         #expect(try LocalContent.read(url, limit: .max).count == 4)
     }
 
-    @Test("only file and data URLs are answered here")
+    @Test("URLs that are neither file nor data URLs are not answered")
     func answers() throws {
         for (text, isLocal) in [
             ("file:///a", true), ("DATA:,a", true), ("https://a", false), ("http://a", false),

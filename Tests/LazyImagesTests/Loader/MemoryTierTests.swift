@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("What the loaders say and count of memory", .timeLimit(.minutes(30)))
+@Suite("Memory's hits, misses and sources", .timeLimit(.minutes(30)))
 struct MemoryTierTests {
     private let answering = HeldTransport { request in
         request.url.path.hasPrefix("/moved")
@@ -13,12 +13,12 @@ struct MemoryTierTests {
             : .fresh(SampleImages.jpeg)
     }
 
-    @Test("a cold load is one miss, and one from memory a hit, in both loaders")
+    @Test("a cold load is one miss, and a load from memory one hit, in both loaders")
     func counters() async throws {
         let loader = ImageLoader(disk: nil, transport: answering, pressure: nil)
         let requests = try (0..<20).map { try ImageRequest("http://localhost/\($0).jpg") }
         for request in requests {
-            // As a list does: it looks first.
+            // Looks in memory first, as a list does.
             #expect(loader.cachedImage(for: request) == nil)
             _ = try await loader.image(for: request)
         }
@@ -30,7 +30,7 @@ struct MemoryTierTests {
         #expect(files.counters.misses == 20 && files.counters.hits == 0)
     }
 
-    @Test("a loader of files counts one miss for each cold load, local files included")
+    @Test("a FileLoader counts one miss for each cold load, local files included")
     func fileCounters() async throws {
         let loader = FileLoader(disk: nil, transport: answering)
         for address in [
@@ -43,7 +43,8 @@ struct MemoryTierTests {
         #expect(counters.misses == 2 && counters.hits == 2)
     }
 
-    @Test("what is decoded anew from a file in memory says so: another size, a checksum")
+    @Test(
+        "an image decoded again from a file in memory has that source: for another size, and for a checksum")
     func decodedAnew() async throws {
         let loader = ImageLoader(disk: nil, transport: answering, pressure: nil)
         var request = try ImageRequest("http://localhost/a.jpg")
@@ -58,7 +59,8 @@ struct MemoryTierTests {
     }
 
     @Test(
-        "images are removed by what was asked for and by where a redirect led", arguments: ["moved", "final"])
+        "an image is removed by its requested URL and by the URL after redirects",
+        arguments: ["moved", "final"])
     func removal(name: String) async throws {
         let loader = ImageLoader(disk: nil, transport: answering, pressure: nil)
         let other = try ImageRequest("http://localhost/other.jpg")

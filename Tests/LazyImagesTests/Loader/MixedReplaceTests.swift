@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-/// A camera: pictures of which each takes the place of the one before it.
+/// A camera's stream, in which each picture replaces the one before.
 @Suite("Pictures that replace each other", .timeLimit(.minutes(30)))
 struct MixedReplaceTests {
     private let folder: TemporaryFolder
@@ -27,7 +27,7 @@ struct MixedReplaceTests {
             + Array("\r\n".utf8)
     }
 
-    /// Sends a part whenever the next gate opens.
+    /// Sends each part when its gate opens.
     private func origin(_ parts: [[UInt8]], end: String) throws -> ScriptedOrigin {
         let head =
             "HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=cut\r\n"
@@ -38,7 +38,7 @@ struct MixedReplaceTests {
             ])
     }
 
-    @Test("each part is a preview, the last one the result, and no tier keeps it")
+    @Test("each part is a preview, the last part is the result, and no tier stores it")
     func parts() async throws {
         let origin = try origin(
             [
@@ -65,7 +65,7 @@ struct MixedReplaceTests {
     }
 
     @Test(
-        "without a whole part it is truncated; a part over the limit is too large, however many small ones pass"
+        "a stream without a whole part is truncated; a part over the limit is too large, and many small parts are not"
     )
     func limits() async throws {
         for gate in gates { gate.open() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Nothing wrong is stored, and what is stored wrong is replaced", .timeLimit(.minutes(30)))
+@Suite("Nothing wrong is stored, and wrong entries are replaced", .timeLimit(.minutes(30)))
 struct NothingWrongIsStoredTests {
     private let folder: TemporaryFolder
     private let address = "http://localhost/a.png"
@@ -12,7 +12,7 @@ struct NothingWrongIsStoredTests {
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        "an answer that is no whole image is an error and leaves both tiers empty",
+        "an answer that is not a whole image is an error, and leaves both tiers empty",
         arguments: [
             ("not-an-image", HeldTransport.Answer(Array("<html>login</html>".utf8))),
             ("truncated", HeldTransport.Answer(Array(SampleImages.jpeg.dropLast(20)))),
@@ -38,13 +38,13 @@ struct NothingWrongIsStoredTests {
         #expect(loader.memory?.counters.stores == 0)
         #expect(loader.disk?.counters.stores == 0)
         #expect(await DiskCache(folder: folder.file("cache")).verify().entries == 0)
-        // The next one is asked anew.
+        // The next request asks the network again.
         let started = transport.started.count
         #expect(await error(loader, request)?.code == code)
         #expect(transport.started.count == started * 2)
     }
 
-    @Test("a half-written image is never stored: a connection lost in the body, over real sockets")
+    @Test("a truncated image is never stored: the connection breaks in the body, over real sockets")
     func halfImage() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 159\r\n\r\n"),
@@ -56,7 +56,7 @@ struct NothingWrongIsStoredTests {
     }
 
     @Test(
-        "a stored entry that is no whole image is a miss, and is replaced",
+        "a stored entry that is not a whole image is a miss, and is replaced",
         arguments: [
             Array("no image".utf8), Array(SampleImages.png.prefix(40)), Array(SampleImages.jpeg.dropLast(9)),
             [0],
@@ -83,7 +83,7 @@ struct NothingWrongIsStoredTests {
         #expect(try await loader.file(for: request).source == .network)
     }
 
-    @Test("with the network not to be asked, a stored entry that is no image is not handed out")
+    @Test("offline, a stored entry that is not an image is not returned")
     func undecodableOffline() async throws {
         var request = try ImageRequest(address)
         request.cachePolicy = .cacheOnly
@@ -94,7 +94,9 @@ struct NothingWrongIsStoredTests {
         #expect(await error(loader(HeldTransport()), request) == .notCached(url: address))
     }
 
-    @Test("what is no image is stored where any content is accepted, and no image to a loader that wants one")
+    @Test(
+        "other content is stored where any content is accepted, and is not an image for a loader that wants one"
+    )
     func anyContent() async throws {
         var configuration = ImageDownloader.Configuration()
         configuration.acceptsAnyContent = true
@@ -111,7 +113,7 @@ struct NothingWrongIsStoredTests {
         #expect(await error(self.loader(transport), request)?.code == "not-an-image")
     }
 
-    @Test("the disk folder wiped under a running loader is a miss, and the next image is stored again")
+    @Test("after the disk folder is deleted under a running loader, the image is a miss and is stored again")
     func wipedFolder() async throws {
         let transport = HeldTransport { _ in .fresh(SampleImages.png) }
         let loader = loader(transport)
@@ -127,7 +129,7 @@ struct NothingWrongIsStoredTests {
         #expect(transport.started.count == 2)
     }
 
-    @Test("a disk that cannot be written costs the entry and not the image")
+    @Test("an unwritable disk loses the entry, not the image")
     func unwritableDisk() async throws {
         try Data("a file where the folder should be".utf8).write(to: URL(filePath: folder.file("cache")))
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-/// A format that the library does not know, given to it by a decoder alone.
+/// An image format that only the test's decoder knows.
 @Suite("A program's own format", .timeLimit(.minutes(30)))
 struct OwnFormatTests {
     private let folder: TemporaryFolder
@@ -31,7 +31,7 @@ struct OwnFormatTests {
         return configuration
     }
 
-    @Test("it is asked for, recognised and decoded, and kept in memory and on disk")
+    @Test("it is requested, recognised and decoded, and kept in memory and on disk")
     func everyTier() async throws {
         let first = loader(decoders)
         let image = try await first.image(for: request)
@@ -63,7 +63,7 @@ struct OwnFormatTests {
         #expect(format == .dots)
     }
 
-    @Test("without its decoder it is neither asked for nor an image")
+    @Test("without its decoder it is not requested, and is not an image")
     func unknown() async throws {
         let error = await #expect(throws: ImageLoadingError.self) {
             _ = try await loader(nil).image(for: request)
@@ -74,7 +74,7 @@ struct OwnFormatTests {
                 == ["image/jpeg, image/png, image/*;q=0.5, */*;q=0.1"])
     }
 
-    @Test("a file that its decoder finds cut is truncated, and not kept")
+    @Test("a file that its decoder finds truncated is an error, and is not kept")
     func cut() async throws {
         let transport = HeldTransport { _ in .fresh(DotsDecoder.sample.dropLast()) }
         let disk = DiskCache(folder: folder.file("cache"))
@@ -85,7 +85,7 @@ struct OwnFormatTests {
         #expect(await disk.entry(for: request.storageKey) == nil)
     }
 
-    @Test("a loader of images decodes what its loader of files recognises, unless told")
+    @Test("an ImageLoader decodes the formats that its FileLoader recognises, unless it has its own decoders")
     func sharedFiles() async throws {
         let files = FileLoader(disk: nil, configuration: configuration(decoders), transport: transport)
         #expect(try await files.file(for: request).header?.format == .dots)
@@ -99,7 +99,7 @@ struct OwnFormatTests {
         #expect(try await ephemeral.image(for: request).header.format == .dots)
     }
 
-    @Test("every loader takes the decoder, private ones too")
+    @Test("every loader accepts the decoder, private ones too")
     func everyLoader() async throws {
         for files in [
             FileLoader(disk: nil, decoders: decoders, transport: transport),
@@ -109,7 +109,7 @@ struct OwnFormatTests {
         #expect(try await ephemeral.image(for: request).header.format == .dots)
     }
 
-    @Test("a file on this machine is recognised too")
+    @Test("a local file is recognised too")
     func localFile() async throws {
         let path = folder.file("a.dots")
         try Data(DotsDecoder.sample).write(to: URL(filePath: path))
@@ -122,7 +122,7 @@ extension ImageFormat {
     fileprivate static let dots = ImageFormat("dots", mediaType: "image/x-dots")
 }
 
-/// Reads "dots", a width, a height, and so many grey levels.
+/// Reads the word "dots", a width, a height, and one grey level per pixel.
 private struct DotsDecoder: ImageDecoding {
     static let sample = Array("dots".utf8) + [2, 1, 7, 9]
 

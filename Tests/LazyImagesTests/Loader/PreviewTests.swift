@@ -6,23 +6,23 @@ import Testing
 
 @testable import LazyImages
 
-/// Previews of a progressive poster whose server sends a scan, and the next one when the test says so.
+/// Previews of a progressive poster. The server sends each scan when the test opens its gate.
 @Suite("Previews", .timeLimit(.minutes(30)))
 struct PreviewTests {
     private let jpeg: ProgressiveSample
 
     init() throws { jpeg = try ProgressiveSample() }
 
-    /// A loader that tries nothing twice and has no disk tier.
+    /// A loader without retries and without a disk tier.
     private func loader(_ transport: any Transport = CurlTransport()) -> ImageLoader {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
-        // The server waits for the test, and the test for a machine that may be busy.
+        // The server waits for the test, which may be slow on a busy machine.
         configuration.timeouts = .patient
         return ImageLoader(disk: nil, configuration: configuration, transport: transport, pressure: nil)
     }
 
-    /// At an eighth of its size, which is decoded soon.
+    /// The request at an eighth of the size, which decodes fast.
     private func small(_ request: ImageRequest) -> ImageRequest {
         var request = request
         request.targetSize = ImageSize(width: 62, height: 93)
@@ -30,7 +30,7 @@ struct PreviewTests {
     }
 
     @Test(
-        "a preview comes when a scan is there and the data has doubled, each nearer to the picture, and none is kept"
+        "a preview follows each scan once the data has doubled, each is nearer to the image, and none is kept"
     )
     func scanByScan() async throws {
         let gates = jpeg.pieces.map { _ in Gate() }
@@ -54,7 +54,7 @@ struct PreviewTests {
         gates.last?.open()
         let image = try await load.value
         #expect(shown.count == 3)
-        // The last and longest piece may come in parts.
+        // The last and longest piece may arrive in parts.
         while let preview = await nextPreview.next() { shown.append(preview) }
         #expect(shown.map(\.number) == Array(1...shown.count))
         #expect(shown.count <= 4)
@@ -66,18 +66,18 @@ struct PreviewTests {
             loader.memory.counters.stores == 1 && loader.cachedImage(for: request)?.bitmap.isComplete == true)
     }
 
-    @Test("another one comes when the data has doubled, and not before")
+    @Test("the next preview comes when the data has doubled, not before")
     func doubling() async throws {
         let pieces = jpeg.pieces.dropLast().map { Array(jpeg.bytes[$0]) }
         #expect(try await previewCounts(after: pieces) == [1, 2, 2, 2, 2, 3, 3, 3, 3])
     }
 
-    @Test("there are six at most, however often the data doubles")
+    @Test("there are at most six previews, however often the data doubles")
     func most() async throws {
         var sent = 0
         let pieces = jpeg.pieces.dropLast().map { piece in
             let scan = jpeg.bytes[max(0, piece.lowerBound - 2)..<piece.upperBound - 2]
-            // As much again as there was, in comments, which a decoder passes over.
+            // Doubles the data with comments, which a decoder skips.
             let bytes = scan + ProgressiveSample.comments(max(4, sent - scan.count))
             sent += bytes.count
             return Array(bytes)
@@ -85,7 +85,7 @@ struct PreviewTests {
         #expect(try await previewCounts(after: pieces) == [1, 2, 3, 4, 5, 6, 6, 6, 6])
     }
 
-    /// How many previews there are after each of the pieces, once all that it leads to has been done.
+    /// The number of previews after each piece, once the loader has handled it.
     private func previewCounts(after pieces: [[UInt8]]) async throws -> [Int] {
         let shown = Lock<[Int]>([])
         let url = try ImageRequest("http://localhost/a.jpg").url
@@ -94,7 +94,7 @@ struct PreviewTests {
             if case .preview(let preview) = event { shown.withLock { $0.append(preview.number) } }
         }
         _ = load.join(.normal, listener: listener)
-        // One thread: what is run on it waits for what began before.
+        // One thread: a task that runs on it waits for all that started before.
         let threads = BlockingThreads(count: 1)
         let maker = PreviewMaker(
             sizing: ImageSizing(ImageSize(width: 62, height: 93)), limits: .standard, decoders: .standard,
@@ -118,7 +118,7 @@ struct PreviewTests {
         return counts
     }
 
-    @Test("a cancelled load ends its previews, and so does a connection that is lost")
+    @Test("a cancelled load finishes its previews, and so does a lost connection")
     func ends() async throws {
         let gates = jpeg.pieces.map { _ in Gate() }
         let origin = try ScriptedOrigin(jpeg.script(gates))
@@ -140,7 +140,7 @@ struct PreviewTests {
         #expect(loader.memory.counters.stores == 0)
     }
 
-    @Test("where memory is critically short there are none")
+    @Test("under critical memory pressure there are no previews")
     func pressure() async throws {
         let transport = HeldTransport()
         let pressure = MemoryPressure()
@@ -159,7 +159,7 @@ struct PreviewTests {
     }
 
     @Test(
-        "of those who share a load only the one who asks is shown previews, and what memory has comes without any"
+        "of the callers of one load only those that want previews get them, and an image from memory has none"
     )
     func sharing() async throws {
         let transport = HeldTransport()
@@ -171,7 +171,7 @@ struct PreviewTests {
         transfer.send(Array(jpeg.bytes[jpeg.pieces[0]]))
         let curious = loader.task(for: request)
         var next = curious.previews.makeAsyncIterator()
-        // Who joins is told at once how far things are.
+        // A caller that joins gets the present progress at once.
         _ = await curious.progress.first { _ in true }
         #expect(await next.next()?.number == 1)
         transfer.send(Array(jpeg.bytes[jpeg.pieces[1]]))
@@ -185,7 +185,7 @@ struct PreviewTests {
     }
 
     @Test(
-        "what is no progressive picture has no preview, and comes all the same",
+        "an image that is not progressive loads without previews",
         arguments: [SampleImages.jpeg, SampleImages.png])
     func others(bytes: [UInt8]) async throws {
         let transport = HeldTransport()
@@ -200,19 +200,19 @@ struct PreviewTests {
         #expect(await previews.first { _ in true } == nil)
     }
 
-    /// The mean difference of two pictures' bytes.
+    /// The mean difference of the bytes of two bitmaps.
     private func difference(_ one: Bitmap, _ other: Bitmap) -> Double {
         let sum = zip(one.pixels, other.pixels).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
         return Double(sum) / Double(one.pixels.count)
     }
 }
 
-/// A progressive poster of the sample catalogue, cut behind each of its scans.
+/// A progressive poster of the sample catalogue, split after each scan.
 private struct ProgressiveSample {
     struct NotFound: Error {}
 
     let bytes: [UInt8]
-    /// Up to the two bytes of the marker that shows that the scan has ended; the last one has the rest.
+    /// Each piece ends with the two bytes of the marker that ends its scan; the last piece has the rest.
     let pieces: [Range<Int>]
 
     init() throws {
@@ -236,12 +236,12 @@ private struct ProgressiveSample {
         return zip(cuts, cuts.dropFirst()).map { $0..<$1 }
     }
 
-    /// Comments (T.81 B.2.4.5) of so many bytes together, from 4.
+    /// Comment segments (T.81 B.2.4.5) of `count` bytes in all, at least 4.
     static func comments(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
             let left = count - bytes.count
-            // What is left for the next one must be enough for one.
+            // The rest must be large enough for one more segment.
             let size = left <= 60_000 ? left : 50_000
             bytes += [0xFF, 0xFE, UInt8((size - 2) >> 8), UInt8((size - 2) & 0xFF)]
             bytes += [UInt8](repeating: 0, count: size - 4)
@@ -249,7 +249,7 @@ private struct ProgressiveSample {
         return bytes
     }
 
-    /// Sends each piece when its gate is open.
+    /// Sends each piece when its gate opens.
     func script(_ gates: [Gate]) -> [ScriptedOrigin.Step] {
         [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(bytes.count)\r\n\r\n")]
             + zip(gates, pieces).flatMap { [.wait($0), .sendBytes(Array(bytes[$1]))] }

@@ -25,11 +25,11 @@ struct RemovalTests {
     }
 
     private var parts: [String] {
-        // Losing the error is right: a folder that was not made has no parts.
+        // Losing the error is right: a folder that does not exist has no partial files.
         (try? FileManager.default.contentsOfDirectory(atPath: folder.file("cache/partial"))) ?? []
     }
 
-    @Test("it goes from memory and disk, at every size and content mode; others stay")
+    @Test("an image is removed from memory and disk, at every size and content mode, and others stay")
     func everySize() async throws {
         let answering = HeldTransport { _ in .fresh(SampleImages.jpeg) }
         let loader = ImageLoader(
@@ -46,7 +46,7 @@ struct RemovalTests {
         for request in removed + kept { _ = try await loader.image(for: request) }
         #expect(answering.started.count == 4)
         await loader.flush()
-        // By any of its sizes.
+        // Removes by one of its sizes.
         await loader.remove(removed[1])
         for request in removed { #expect(loader.cachedImage(for: request) == nil) }
         #expect(loader.disk?.contains(request.storageKey) == false)
@@ -58,7 +58,7 @@ struct RemovalTests {
         #expect(answering.started.count == 5)
     }
 
-    @Test("a file takes the place of what has come since once more, in memory and on disk, as old as it was")
+    @Test("a restored file replaces the newer one in memory and on disk, and keeps its age")
     func restored() async throws {
         let answering = HeldTransport { request in
             .fresh(request.fields["x"] == nil ? SampleImages.png : SampleImages.jpeg)
@@ -81,7 +81,7 @@ struct RemovalTests {
         #expect(answering.started.count == 2)
     }
 
-    @Test("a file goes from the memory for files")
+    @Test("a file is removed from the memory for files")
     func file() async throws {
         let loader = files(HeldTransport { _ in .fresh(SampleImages.png) })
         _ = try await loader.file(for: request)
@@ -91,7 +91,7 @@ struct RemovalTests {
         #expect(try await loader.file(for: request).source == .network)
     }
 
-    @Test("a transfer under way reaches its callers, is not kept, and is not joined by later ones")
+    @Test("a running transfer reaches its callers, is not stored, and is not joined by later callers")
     func transfer() async throws {
         let loader = files(transport)
         let before = try await loader.callers(2, of: request)
@@ -109,7 +109,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "a revalidation under way does not take away what was stored meanwhile, whatever it brings",
+        "a running revalidation never replaces or removes a file that was stored meanwhile",
         arguments: [(200, "no-store"), (200, "max-age=60"), (304, "max-age=60")])
     func storedMeanwhile(status: Int, control: String) async throws {
         let loader = try await staleLoader()
@@ -125,7 +125,7 @@ struct RemovalTests {
         #expect(await loader.disk?.entry(for: request.storageKey)?.body.array == SampleImages.jpeg)
     }
 
-    @Test("a revalidation under way does not bring it back", arguments: [200, 304])
+    @Test("a running revalidation does not store a removed file again", arguments: [200, 304])
     func revalidation(status: Int) async throws {
         let loader = try await staleLoader()
         let caller = try await loader.callers(1, of: request)
@@ -156,7 +156,7 @@ struct RemovalTests {
         #expect(try await loader.image(for: request).source == .network)
     }
 
-    @Test("what a request's closure is about to give is not kept")
+    @Test("the bytes of a running closure are not kept")
     func closure() async throws {
         let (called, released) = (Tally(), Tally())
         let request = ImageRequest(id: "asset-7") {
@@ -175,7 +175,7 @@ struct RemovalTests {
         #expect(called.count == 2)
     }
 
-    @Test("what an earlier transfer left of its body goes too")
+    @Test("a partial body is removed too")
     func part() async throws {
         let body = SampleImages.png(bytes: 100_000)
         let caller = try await files(transport).callers(1, of: request)
@@ -195,7 +195,7 @@ struct RemovalTests {
         _ = await next.outcomes
     }
 
-    @Test("a transfer under way with a part leaves none", arguments: [true, false])
+    @Test("a running transfer leaves no partial body", arguments: [true, false])
     func partUnderWay(isCancelled: Bool) async throws {
         let body = SampleImages.png(bytes: 3_000_000)
         let loader = files(transport)
@@ -225,90 +225,7 @@ struct RemovalTests {
     }
 }
 
-@Suite("Storing bytes of the caller's own", .timeLimit(.minutes(30)))
-struct StoringTests {
-    private let folder: TemporaryFolder
-    private let transport = HeldTransport()
-    private let request: ImageRequest
-    private let now = Shared(1_000_000_000)
-
-    init() throws {
-        folder = try TemporaryFolder()
-        request = try ImageRequest("http://localhost/a.png")
-    }
-
-    private func loader() -> ImageLoader {
-        ImageLoader(
-            disk: DiskCache(folder: folder.file("cache")), transport: transport, pressure: nil,
-            clock: WallClock { [now] in now.value })
-    }
-
-    @Test("later loads find them, at every size, in another process too, and they do not grow old")
-    func found() async throws {
-        let first = loader()
-        let file = try await first.store(Data(SampleImages.jpeg), for: request)
-        #expect(file.header?.format == .jpeg && file.source == .local)
-        #expect(try await first.image(for: request).source == .disk)
-        await first.flush()
-        now.change { $0 += 20 * 365 * 86_400 }
-        let small = ImageRequest(url: request.url, targetSize: ImageSize(width: 2, height: 2))
-        let image = try await loader().image(for: small)
-        #expect(image.source == .disk && image.bitmap.size.width <= 2)
-        #expect(transport.started.count == 0)
-    }
-
-    @Test("they take the place of what was there, decoded too")
-    func replaced() async throws {
-        let loader = loader()
-        try await loader.store(SampleImages.png, for: request)
-        #expect(try await loader.image(for: request).header.format == .png)
-        try await loader.store(SampleImages.jpeg, for: request)
-        #expect(try await loader.image(for: request).header.format == .jpeg)
-    }
-
-    @Test("a transfer under way reaches its callers and does not take their place")
-    func transferUnderWay() async throws {
-        let loader = loader()
-        let callers = loader.callers(2, of: request)
-        let transfer = try await transport.transfer(0)
-        try await loader.store(SampleImages.jpeg, for: request)
-        transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
-        for outcome in await callers.outcomes { #expect(try outcome.get().header.format == .png) }
-        #expect(try await loader.image(for: request).header.format == .jpeg)
-    }
-
-    @Test("a loader without a disk tier keeps them in memory")
-    func ephemeral() async throws {
-        let loader = ImageLoader.ephemeral(transport: transport, pressure: nil)
-        try await loader.store(SampleImages.png, for: request)
-        #expect(try await loader.image(for: request).source == .decoded)
-        let files = FileLoader.ephemeral(transport: transport)
-        try await files.store(SampleImages.png, for: request)
-        #expect(try await files.file(for: request).source == .memory)
-    }
-
-    @Test(
-        "what is refused is an error, and what was there stays",
-        arguments: [
-            ([], "empty"), (Array("text".utf8), "not-an-image"),
-            (Array(SampleImages.png.prefix(60)), "truncated"), (SampleImages.png(bytes: 201), "too-large"),
-            (SampleImages.jpeg, "checksum-mismatch"),
-        ] as [([UInt8], String)])
-    func refused(bytes: [UInt8], code: String) async throws {
-        var configuration = ImageDownloader.Configuration()
-        configuration.maximumBytes = 200
-        let loader = FileLoader(
-            disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
-        let checked = ImageRequest(url: request.url, checksum: ImageBytes(SampleImages.png).checksum)
-        try await loader.store(SampleImages.png, for: checked)
-        await #expect {
-            try await loader.store(bytes, for: checked)
-        } throws: { ($0 as? ImageLoadingError)?.code == code }
-        #expect(try await loader.file(for: checked).bytes.array == SampleImages.png)
-    }
-}
-
-/// Decodes once its gate is open.
+/// Waits for its gate, then decodes.
 private final class GatedDecoder: ImageDecoding {
     let formats: Set<ImageFormat> = [.jpeg, .png]
     let gate = Gate()

@@ -14,12 +14,12 @@ struct RequestIdentityTests {
         FileLoader(disk: DiskCache(folder: folder.file("cache")), transport: transport)
     }
 
-    /// The same image at an address that was signed anew.
+    /// The same image at an address with another signature.
     private func poster(signature: Int) throws -> ImageRequest {
         try ImageRequest("https://cdn.example/7.png?signature=\(signature)", id: "poster-7")
     }
 
-    @Test("all tiers know the image by its id, whatever its address is by now")
+    @Test("all tiers find the image by its id, whatever its present address")
     func tiers() async throws {
         let transport = HeldTransport { _ in .fresh(SampleImages.png) }
         let first = loader(transport)
@@ -48,7 +48,7 @@ struct RequestIdentityTests {
         #expect(held.started.count == 1)
     }
 
-    @Test("what is stale is revalidated where the image is now, past where its old address had moved to")
+    @Test("a stale image is revalidated at its present address, not where its old address redirected to")
     func revalidated() async throws {
         let transport = HeldTransport { request in
             switch (request.url.query(), request.fields["if-none-match"]) {
@@ -67,7 +67,7 @@ struct RequestIdentityTests {
         #expect(try await loader.file(for: poster(signature: 2)).source == .revalidated)
     }
 
-    @Test("an id and the other things that keep entries apart make one key; no URL passes for an id")
+    @Test("an id, its variant and its fields make one key, and a URL is not an id")
     func keys() throws {
         let plain = try poster(signature: 1)
         #expect(plain.key.text == "id poster-7" && plain.id == "poster-7")
@@ -93,7 +93,7 @@ struct RequestIdentityTests {
         #expect(ImageRequest(id: id, data: { [UInt8]() }).url.absoluteString == url)
     }
 
-    @Test("no id stops the program")
+    @Test("no id traps")
     func hostileIDs() {
         for id in ["//[", "\u{0}", "#?", "[::1", "//a:b", "%", "é\n", "//"] {
             let request = ImageRequest(id: id, data: { [UInt8]() })

@@ -6,11 +6,11 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Want of threads and descriptors", .timeLimit(.minutes(30)))
+@Suite("Shortage of threads and descriptors", .timeLimit(.minutes(30)))
 struct ResourceShortageTests {
     private let system = FewThreads(0)
 
-    @Test("a transport without a thread gives an error that says so, and works when there is one")
+    @Test("a transport without a thread throws an error, and works once there is one")
     func transport() async throws {
         let origin = try ScriptedOrigin(.answering([1, 2, 3]))
         let transport = CurlTransport(configuration: .init(), startThread: system.start)
@@ -28,7 +28,7 @@ struct ResourceShortageTests {
         #expect(receiver.bytes == [1, 2, 3])
     }
 
-    @Test("orders that an inbox has no thread for are refused, those that come later too")
+    @Test("an inbox without resources refuses its orders, later ones too")
     func refusedInbox() async throws {
         let inbox = try CurlInbox()
         inbox.refuse(ResourceShortage(missing: .memory, code: ENOMEM))
@@ -44,7 +44,7 @@ struct ResourceShortageTests {
                     )))
     }
 
-    @Test("a disk tier without threads misses and loses stores, counts that, and works when there are some")
+    @Test("a disk tier without threads misses, loses and counts stores, and works once there are threads")
     func diskTier() async throws {
         let folder = try TemporaryFolder()
         let stored = DiskCache(folder: folder.file("cache"))
@@ -65,7 +65,7 @@ struct ResourceShortageTests {
         #expect(DiskCache(folder: folder.file("cache")).body(key("b")) == [2])
     }
 
-    @Test("a load that failed for want of resources is tried again, and tells nothing of the host")
+    @Test("a load that failed for lack of resources is retried, and does not count against the host")
     func retried() async throws {
         let transport = HeldTransport()
         var configuration = ImageDownloader.Configuration()

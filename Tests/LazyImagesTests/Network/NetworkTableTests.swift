@@ -5,9 +5,9 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("What rtnetlink says, as a path")
+@Suite("From rtnetlink messages to a network path")
 struct NetworkTableTests {
-    /// What `ip link set up` of a machine with loopback, a cable and wifi makes the kernel say.
+    /// The kernel's message for a link that is up: loopback, cable or wifi.
     private static func link(_ index: UInt32, _ name: String, type: UInt16 = 1, flags: UInt32)
         -> NetlinkMessage
     {
@@ -46,13 +46,14 @@ struct NetworkTableTests {
         return table.path { $0.name.hasPrefix("wlan") ? .wifi : .wired }
     }
 
-    @Test("the path goes over the interface that the route names")
+    @Test("the path uses the interface of the route")
     func internet() {
         #expect(path(Self.whole) == NetworkPath(reach: .internet, link: .wifi, interface: "wlan0"))
         #expect(path(Self.whole).description == "internet over wifi (wlan0)")
     }
 
-    @Test("without a route it is local; without an interface that has an address and a carrier it is none")
+    @Test(
+        "without a route the path is local; without an interface with an address and a carrier there is none")
     func less() {
         #expect(
             path(Self.whole.dropLast()) == NetworkPath(reach: .local, link: .wired, interface: "eth0"))
@@ -65,13 +66,13 @@ struct NetworkTableTests {
         #expect(path([]).description == "none")
     }
 
-    @Test("messages are read from a datagram as they were written")
+    @Test("messages in a datagram are parsed")
     func datagram() {
         let messages = NetlinkMessage.messages(of: Self.whole.flatMap(\.bytes))
         #expect(messages == Self.whole)
     }
 
-    @Test("a datagram that is cut anywhere, or has any bytes changed, does no harm")
+    @Test("a datagram that is cut anywhere, or has changed bytes, does no harm")
     func hostile() {
         let datagram = Self.whole.flatMap(\.bytes)
         for length in 0..<datagram.count { _ = path(NetlinkMessage.messages(of: Array(datagram[..<length]))) }
@@ -84,7 +85,7 @@ struct NetworkTableTests {
             }
             _ = path(NetlinkMessage.messages(of: changed))
         }
-        // Lengths that would lead past the end, or to no end.
+        // Lengths past the end, and a length of 0 that would never end.
         for length in [0, 1, 15, 16, 0x7FFF_FFFF, 0xFFFF_FFFF] as [UInt32] {
             #expect(
                 NetlinkMessage.messages(of: Self.bytes(length) + datagram.dropFirst(4)).count
@@ -92,7 +93,7 @@ struct NetworkTableTests {
         }
     }
 
-    @Test("the kind of an interface is what the system says of it")
+    @Test("the kind of an interface comes from the system's files")
     func kinds() throws {
         let folder = try TemporaryFolder()
         func makeFolder(_ name: String) throws {

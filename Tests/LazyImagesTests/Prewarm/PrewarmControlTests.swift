@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-/// A part of another program that prewarms, as an actor.
+/// An actor of a program that prewarms.
 private actor Library {
     private(set) var outcomes: [String] = []
     private let prewarmer: Prewarmer
@@ -25,7 +25,7 @@ struct PrewarmControlTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("an actor runs it with a trailing closure that changes the actor")
+    @Test("an actor runs a prewarmer with a trailing closure that changes the actor")
     func fromAnActor() async throws {
         let library = Library(
             Prewarmer(FileLoader(disk: disk, transport: HeldTransport { _ in .fresh(SampleImages.png) })))
@@ -41,7 +41,7 @@ struct PrewarmControlTests {
         #expect(summary.fetched == 3 && count == 3)
     }
 
-    @Test("what is loaded to be looked at goes before it")
+    @Test("visible loads go before prewarming")
     func priority() async throws {
         let loader = oneAtATime
         let requests = try requests(3)
@@ -79,7 +79,7 @@ struct PrewarmControlTests {
         #expect(await run.value.fetched == 2)
     }
 
-    @Test("paused, it begins nothing, what runs goes on, and resumed it does the rest")
+    @Test("a paused prewarmer starts nothing and finishes running loads; resumed it does the rest")
     func pause() async throws {
         let loader = FileLoader(disk: disk, transport: held)
         let prewarmer = Prewarmer(loader, concurrency: 1)
@@ -95,7 +95,7 @@ struct PrewarmControlTests {
         #expect(await run.value.fetched == 3)
     }
 
-    @Test("stopped, it ends what runs in order and begins nothing, although it is paused")
+    @Test("a stopped prewarmer ends its loads in order and starts none, even when paused")
     func stop() async throws {
         let prewarmer = Prewarmer(FileLoader(disk: disk, transport: held), concurrency: 2)
         let requests = try requests(10)
@@ -122,7 +122,7 @@ struct PrewarmControlTests {
         #expect(await run.value.cancelled == 50)
     }
 
-    @Test("some are stopped: those that run and those that wait, in this run and in no later one")
+    @Test("stopping some images affects running and waiting ones, in this run only")
     func stopSome() async throws {
         let prewarmer = Prewarmer(FileLoader(disk: disk, transport: held), concurrency: 2)
         let (requests, reported) = (try requests(5), Shared<[Int]>([]))
@@ -131,7 +131,7 @@ struct PrewarmControlTests {
         }
         let started = try await held.transfers(2)
         let first = started[0].request.url.path == "/0" ? 0 : 1
-        // The second runs, the fourth waits; the third follows in the second's place.
+        // The second runs and the fourth waits. The third takes the second's slot.
         prewarmer.stop([requests[1], requests[3]])
         try await started[1 - first].cancellation.reaches(1)
         let fields: HTTPFields = ["Cache-Control": "max-age=3600"]
@@ -146,7 +146,7 @@ struct PrewarmControlTests {
         #expect(await later.value.fetched == 2)
     }
 
-    @Test("one that is stopped while the prewarmer is paused does not begin afterwards")
+    @Test("an image that is stopped during a pause does not start afterwards")
     func stopSomePaused() async throws {
         let prewarmer = Prewarmer(FileLoader(disk: disk, transport: held))
         let requests = try requests(2)
@@ -161,7 +161,7 @@ struct PrewarmControlTests {
         #expect(held.requests.map(\.url.path) == ["/1"])
     }
 
-    @Test("a transfer that others wait for goes on when its image is stopped")
+    @Test("stopping an image does not end a transfer that other callers wait for")
     func stopShared() async throws {
         let loader = FileLoader(disk: disk, transport: held)
         let prewarmer = Prewarmer(loader)
@@ -175,7 +175,7 @@ struct PrewarmControlTests {
         #expect(await seen.outcomes[0].error == nil && transfer.cancellation.count == 0)
     }
 
-    @Test("the memory tier has the images afterwards, at the size wanted, and the disk tier the files")
+    @Test("the memory tier has the images at the requested size, and the disk tier has the files")
     func toMemory() async throws {
         let transport = HeldTransport { _ in .fresh(SampleImages.jpeg) }
         let loader = ImageLoader(disk: disk, transport: transport, pressure: nil)
@@ -193,22 +193,22 @@ struct PrewarmControlTests {
         #expect(loader.disk?.counters.hits == hits, "nothing is read that memory has")
     }
 
-    @Test("to disk an image loader's prewarmer decodes nothing")
+    @Test("with the disk as destination, the prewarmer of an ImageLoader decodes nothing")
     func toDisk() async throws {
         let transport = HeldTransport { _ in .fresh(SampleImages.jpeg) }
         let loader = ImageLoader(disk: disk, transport: transport, pressure: nil)
         let requests = try requests(2)
         #expect(await Prewarmer(loader, destination: .disk).run(requests).fetched == 2)
         #expect(loader.memory.counters.stores == 0)
-        // From there to memory, without the network.
+        // Loads from disk to memory, without the network.
         #expect(await Prewarmer(loader).run(requests).alreadyCached == 2)
         #expect(loader.memory.counters.entries == 2 && transport.started.count == 2)
     }
 
-    @Test("an image that cannot be decoded is a failure where memory is the destination")
+    @Test("with memory as destination, an image that cannot be decoded is a failure")
     func undecodable() async throws {
         var damaged = SampleImages.png
-        // Within the compressed pixels: the structure stays whole.
+        // Corrupts compressed pixels only: the file's structure stays whole.
         damaged[45] ^= 0xFF
         let transport = HeldTransport { [damaged] _ in .fresh(damaged) }
         let loader = ImageLoader(disk: disk, transport: transport, pressure: nil)
@@ -217,7 +217,7 @@ struct PrewarmControlTests {
         #expect(await Prewarmer(loader).run(requests).failed == 1)
     }
 
-    /// Counts the transfers that have lined up for their place.
+    /// Counts the transfers that have entered the queue.
     private func waiting(in loader: FileLoader) -> Tally {
         let (events, count) = (loader.downloader.activity.events, Tally())
         Task { for await event in events { if case .waiting = event.kind { count.add() } } }

@@ -14,7 +14,7 @@ struct PrewarmerTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("everything is fetched, is on disk when it returns, and is reported one by one")
+    @Test("every image is fetched, is on disk when the run returns, and is reported once")
     func fetches() async throws {
         let requests = try requests(20)
         var reported: [Int] = []
@@ -31,14 +31,14 @@ struct PrewarmerTests {
         }
     }
 
-    @Test("no more run at once than its concurrency, and all of it is used", arguments: [1, 5])
+    @Test("loads run up to the concurrency, and never more", arguments: [1, 5])
     func concurrency(limit: Int) async throws {
         let held = HeldTransport()
         let loader = loader(held)
         let requests = try (0..<12).map { try ImageRequest("http://host\($0).localhost/") }
         async let summary = Prewarmer(loader, concurrency: limit).run(requests)
         for index in 0..<12 {
-            // The next one starts only when one has ended, and not before.
+            // The next load starts only when one has ended.
             let started = try await held.transfers(min(index + limit, 12))
             #expect(started.count <= index + limit)
             started[index].answer(SampleImages.png)
@@ -47,7 +47,7 @@ struct PrewarmerTests {
         #expect(held.mostAtOnce == limit)
     }
 
-    @Test("what is there already is skipped, by a new process too")
+    @Test("cached images are skipped, by a new process too")
     func skips() async throws {
         _ = await Prewarmer(loader(answering)).run(try requests(5))
         let silent = HeldTransport()
@@ -56,7 +56,7 @@ struct PrewarmerTests {
         #expect(silent.started.count == 0)
     }
 
-    @Test("what is stale is revalidated, with one conditional request each")
+    @Test("stale images are revalidated, with one conditional request each")
     func revalidates() async throws {
         let transport = HeldTransport { request in
             request.fields["if-none-match"] == "\"1\""
@@ -71,7 +71,7 @@ struct PrewarmerTests {
         #expect(transport.started.count == 40)
     }
 
-    @Test("a run that was stopped goes on where it was")
+    @Test("a stopped run is continued by the next one")
     func resumes() async throws {
         let held = HeldTransport()
         let first = loader(held)
@@ -99,7 +99,7 @@ struct PrewarmerTests {
         #expect(failures == ["/bad": "http-status", "/bad2": "http-status"])
     }
 
-    @Test("cancelled, it stops what runs, begins nothing more, and counts what was not tried")
+    @Test("a cancelled run ends its loads, starts none, and counts the images it did not try")
     func cancellation() async throws {
         let held = HeldTransport()
         let loader = loader(held)
@@ -115,7 +115,7 @@ struct PrewarmerTests {
         #expect(held.started.count == 4)
     }
 
-    @Test("an image that stands in the list more than once is fetched once")
+    @Test("an image that is listed more than once is fetched once")
     func repeated() async throws {
         let request = try ImageRequest("http://localhost/a")
         let summary = await Prewarmer(loader(answering)).run([ImageRequest](repeating: request, count: 10))
@@ -123,7 +123,7 @@ struct PrewarmerTests {
         #expect(summary.fetched + summary.alreadyCached == 10)
     }
 
-    @Test("an empty list is done at once, and a concurrency below one is one")
+    @Test("an empty list ends at once, and a concurrency below one counts as one")
     func edges() async throws {
         #expect(await Prewarmer(loader(answering)).run([]) == Prewarmer.Summary())
         #expect(await Prewarmer(loader(answering), concurrency: 0).run(try requests(2)).fetched == 2)

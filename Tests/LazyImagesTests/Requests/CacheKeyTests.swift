@@ -36,7 +36,7 @@ struct CacheKeyTests {
     }
 
     @Test(
-        "URLs that may answer differently have different keys",
+        "URLs whose answers may differ have different keys",
         arguments: [
             ("http://example.org/a", "https://example.org/a"),
             ("http://example.org/a", "http://example.org/A"),
@@ -52,7 +52,7 @@ struct CacheKeyTests {
             CacheKey(url: try #require(URL(string: one))) != CacheKey(url: try #require(URL(string: other))))
     }
 
-    @Test("no text that passes for a URL stops the program, and its key is printable")
+    @Test("no URL traps, and every key is printable")
     func hostileURLs() {
         let pieces = [
             "http:", "//", "@", ":", "[", "]", "%", "%2", "%zz", "?", "#", "/..", "é", " ", "\u{0}", "\n",
@@ -95,7 +95,7 @@ struct CacheKeyTests {
     }
 
     @Test(
-        "whatever is taken for plain is what Foundation, the canonical spelling and a typed URL leave as it is"
+        "a plain address stays the same in Foundation, in the canonical spelling and as a typed URL"
     )
     func plainStays() throws {
         let pieces = [
@@ -120,14 +120,14 @@ struct CacheKeyTests {
         #expect(count > 1000)
     }
 
-    @Test("a relative URL has the key of the whole one")
+    @Test("a relative URL has the key of its absolute URL")
     func relativeURL() throws {
         let base = try #require(URL(string: "http://example.org/films/list"))
         let url = try #require(URL(string: "../posters/1.jpg", relativeTo: base))
         #expect(CacheKey(url: url).text == "http://example.org/posters/1.jpg")
     }
 
-    @Test("headers take part whatever the case and order of their names; their values never appear")
+    @Test("fields are part of the key, in any case and order; their values never appear")
     func headers() throws {
         let url = try #require(URL(string: "http://example.org/a"))
         let one = CacheKey(url: url, headers: [("Authorization", "Bearer hush"), ("Accept-Language", "de")])
@@ -140,7 +140,7 @@ struct CacheKeyTests {
         #expect(!one.text.contains("hush") && one.text.contains("\nheader authorization sha256:"))
     }
 
-    @Test("header values of one name keep their order")
+    @Test("the values of one field keep their order")
     func repeatedHeaders() throws {
         let url = try #require(URL(string: "http://example.org/a"))
         #expect(
@@ -148,7 +148,7 @@ struct CacheKeyTests {
                 != CacheKey(url: url, headers: [("a", "2"), ("a", "1")]))
     }
 
-    @Test("a variant makes a key of its own, the same by either way, and cannot pass for another line")
+    @Test("a variant makes a key of its own, the same by either initialiser, and cannot imitate another line")
     func variants() throws {
         let url = try #require(URL(string: "http://example.org/a"))
         let key = CacheKey(url: url)
@@ -160,7 +160,7 @@ struct CacheKeyTests {
     }
 
     @Test(
-        "items of the query that a rule names are left out, and no others",
+        "query items that a rule names are left out of the key, and no others",
         arguments: [
             ("?id=1&utm_source=x&utm_medium=y", "?id=1"), ("?utm_source=x", ""), ("?a&utm_&b", "?a&b"),
             ("?xutm_source=1&UTM_source=2", "?xutm_source=1&UTM_source=2"),
@@ -175,7 +175,7 @@ struct CacheKeyTests {
         #expect(CacheKey(url: url).text.utf8.count >= key.text.utf8.count, "and nothing without a rule")
     }
 
-    @Test("signed URLs of one image share a key where the rule for signatures is on, and are sent whole")
+    @Test("signed URLs of one image share a key under the rule for signatures, and are sent whole")
     func signedURLs() throws {
         let urls = [
             "https://b.s3.example/p.jpg?X-Amz-Date=1&X-Amz-Signature=aa&w=300",

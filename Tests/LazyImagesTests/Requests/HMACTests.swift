@@ -41,7 +41,7 @@ struct HMACTests {
             SHA256.authenticate(vector.message.span, with: vector.key.span).hexadecimal == vector.code)
     }
 
-    @Test("section 4.6: the first 128 bits, which is where a truncated code ends")
+    @Test("section 4.6: a truncated code is the first 128 bits")
     func truncated() {
         let key = [UInt8](repeating: 0x0C, count: 20)
         let message = Array("Test With Truncation".utf8)
@@ -49,7 +49,7 @@ struct HMACTests {
         #expect(digest.hexadecimal.hasPrefix("a3b6167473100ee06e0c796c2955552b"))
     }
 
-    @Test("a key of a whole block is taken as it is, one of a byte more is hashed")
+    @Test("a key of one block is used as it is, and a longer one is hashed")
     func blockBoundary() {
         let whole = [UInt8](repeating: 7, count: 64)
         let longer = [UInt8](repeating: 7, count: 65)
@@ -63,7 +63,7 @@ struct HMACTests {
                 != SHA256.authenticate(message.span, with: longer.span))
     }
 
-    @Test("the bytes of a digest are those of its digits")
+    @Test("the bytes of a digest are those of its hexadecimal digits")
     func digestBytes() {
         let digest = SHA256.hash(of: "abc")
         #expect(digest.bytes.count == SHA256.Digest.byteCount)

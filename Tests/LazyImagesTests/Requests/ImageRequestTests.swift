@@ -6,7 +6,7 @@ import Testing
 
 @Suite("ImageRequest", .timeLimit(.minutes(30)))
 struct ImageRequestTests {
-    @Test("a name and a password in the URL become an Authorization, and stand in neither URL nor key")
+    @Test("a user and a password in the URL become an Authorization field, and are in neither URL nor key")
     func credentials() throws {
         let request = try ImageRequest("https://me:se%40cret@example.org/a%2Fb.jpg?c=%20d")
         #expect(request.url.absoluteString == "https://example.org/a%2Fb.jpg?c=%20d")
@@ -15,12 +15,12 @@ struct ImageRequestTests {
         #expect(request.key != (try ImageRequest("https://example.org/a%2Fb.jpg?c=%20d")).key)
     }
 
-    @Test("a name without a password is one with an empty password")
+    @Test("a user without a password has an empty password")
     func nameOnly() throws {
         #expect(try ImageRequest("https://me@example.org/a").fields["authorization"] == "Basic bWU6")
     }
 
-    @Test("an Authorization of the caller's own stands")
+    @Test("the caller's own Authorization field stays")
     func ownAuthorization() throws {
         let request = try ImageRequest(
             "https://me:secret@example.org/a", fields: ["authorization": "Bearer x"])
@@ -40,7 +40,7 @@ struct ImageRequestTests {
         #expect(Set([plain.transferKey, keyed.transferKey, other.transferKey]).count == 3)
     }
 
-    @Test("either initialiser takes every option")
+    @Test("each initialiser takes every option")
     func options() throws {
         let text = "https://example.org/a?id=1&session=2"
         let size = ImageSize(width: 30, height: 40)
@@ -73,7 +73,7 @@ struct ImageRequestTests {
         }
     }
 
-    @Test("a size and how it is filled make an image of their own, of the same file")
+    @Test("a size and a content mode make an image of their own, from the same file")
     func contentMode() throws {
         let size = ImageSize(width: 30, height: 40)
         let modes = [ContentMode.fit] + ContentMode.Anchor.allCases.map { .fill($0) }
@@ -94,7 +94,7 @@ struct ImageRequestTests {
         }
     }
 
-    @Test("a checksum is accepted in either case, and anything where there is none")
+    @Test("a checksum is accepted in either case; without a checksum any bytes are accepted")
     func checksum() throws {
         let bytes = ImageBytes([1, 2, 3])
         let sum = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"

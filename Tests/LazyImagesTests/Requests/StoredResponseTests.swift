@@ -10,7 +10,7 @@ struct StoredResponseTests {
     private let address = "https://example.org/posters/1.jpg"
 
     @Test(
-        "an answer that says how long it is fresh tells the disk tier when it expires, and another does not")
+        "an answer with a freshness lifetime gives the disk tier an expiry, and another does not")
     func expiry() async throws {
         func head(_ control: String) -> ResponseHead {
             ResponseHead(
@@ -26,7 +26,7 @@ struct StoredResponseTests {
         #expect(await disk.entry(for: request.storageKey)?.expiry != nil)
     }
 
-    @Test("what is written is what the format's sample shows")
+    @Test("an encoded response has the bytes of the format's sample")
     func format() throws {
         let head = ResponseHead(
             status: 200,
@@ -57,7 +57,7 @@ struct StoredResponseTests {
     }
 
     @Test(
-        "a value that begins with a combining mark is read again, and one with a line break in it is not kept"
+        "a value that starts with a combining mark is read back, and one with a line break is not stored"
     )
     func oddValues() throws {
         let stored = try response(["X-Mark": "\u{301}a", "X-Break": "a\r\nb", "ETag": "\"1\""])
@@ -68,7 +68,7 @@ struct StoredResponseTests {
                 && read.fields["etag"] == "\"1\"")
     }
 
-    @Test("what is written reads back, odd values too")
+    @Test("an encoded response is read back, with unusual values too")
     func roundTrip() throws {
         let response = try response([
             "Content-Type": "image/jpeg", "Empty": "", "X": "a: b: c", "Latin": "Größe", "X": "again",
@@ -78,7 +78,9 @@ struct StoredResponseTests {
         #expect(response.fields["empty"] == "" && response.fields["latin"] == "Größe")
     }
 
-    @Test("RFC 9111 section 3.1: fields of the connection, those it names, and cookies, are not kept")
+    @Test(
+        "RFC 9111 section 3.1: fields of the connection, fields that Connection names, and cookies are not stored"
+    )
     func unkept() throws {
         let response = try response([
             "Set-Cookie": "secret", "connection": "close, A", "Transfer-Encoding": "chunked",
@@ -88,7 +90,7 @@ struct StoredResponseTests {
         #expect(response.fields.fields.map(\.name) == ["Age", "Date"])
     }
 
-    @Test("RFC 9111 section 5.2.2.4: fields that no-cache names are not kept")
+    @Test("RFC 9111 section 5.2.2.4: fields that no-cache names are not stored")
     func namedByNoCache() throws {
         let response = try response([
             "Cache-Control": "no-cache=\"a, b\", max-age=9", "A": "1", "B": "2", "C": "3",
@@ -97,12 +99,12 @@ struct StoredResponseTests {
         #expect(response.isFresh(at: date))
     }
 
-    @Test("RFC 9110 section 6.6.1: an answer without a date gets that of its arrival")
+    @Test("RFC 9110 section 6.6.1: an answer without a Date gets the time of its arrival")
     func missingDate() throws {
         #expect(try response([:]).fields["date"] == HTTPDate.format(date))
     }
 
-    @Test("a value with a line break writes no second line")
+    @Test("a value with a line break adds no second line")
     func lineBreak() throws {
         let response = try response(["A": "1\nB: 2", "< vary a": "x", "C": "3"])
         let read = StoredResponse(decoding: response.encoded)
@@ -111,7 +113,7 @@ struct StoredResponseTests {
     }
 
     @Test(
-        "anything else is no response",
+        "malformed bytes are not a response",
         arguments: [
             "", "\n", "200", "200 x 0 0 https://a\n", "x 1 0 0 https://a\n", "200 1 https://a\n",
             "200 1 0 0 https://a",
@@ -122,14 +124,14 @@ struct StoredResponseTests {
         #expect(StoredResponse(decoding: Array(text.utf8)) == nil)
     }
 
-    @Test("RFC 9111 section 5.1: it is given out with its age")
+    @Test("RFC 9111 section 5.1: a stored response has its age")
     func age() throws {
         let response = try response(["Age": "30", "Date": HTTPDate.format(date), "A": "1"])
         let head = response.head(at: date + 12)
         #expect(head.fields.values(of: "age") == ["42"] && head.fields["a"] == "1" && head.status == 200)
     }
 
-    @Test("RFC 9111 section 3.2: a 304's fields replace the old ones, and what it does not name stays")
+    @Test("RFC 9111 section 3.2: the fields of a 304 replace the old ones, and other fields stay")
     func update() throws {
         let stored = try response([
             "A": "1", "B": "1", "B": "2", "Content-Length": "5", "Age": "30", "Cache-Control": "max-age=1",
@@ -149,7 +151,7 @@ struct StoredResponseTests {
         #expect(updated.lifetime == 3600 && updated.age(at: date + 50) == 0)
     }
 
-    @Test("RFC 9111 section 4.2: it is fresh no longer than any redirect that led to it")
+    @Test("RFC 9111 section 4.2: a response is fresh no longer than the redirects before it")
     func redirects() throws {
         let head = ResponseHead(status: 200, fields: ["Cache-Control": "max-age=1000"])
         func seconds(_ steps: [RedirectStep]) throws -> Int {
@@ -162,7 +164,7 @@ struct StoredResponseTests {
         #expect(try seconds([step(308, "no-store")]) == 0)
     }
 
-    @Test("permanent redirects at the beginning of the way are remembered while they are fresh")
+    @Test("permanent redirects before the first temporary one are stored while they are fresh")
     func moves() throws {
         func move(_ steps: RedirectStep...) throws -> StoredResponse.PermanentMove? {
             StoredResponse(ResponseHead(status: 200), address: address, received: date, redirects: steps)

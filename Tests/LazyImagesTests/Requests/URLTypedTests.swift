@@ -6,7 +6,7 @@ import Testing
 @Suite("URL(typed:)", .timeLimit(.minutes(30)))
 struct URLTypedTests {
     @Test(
-        "what a person types becomes a URL, and what is encoded already stays",
+        "a typed text becomes a URL, and encoded characters stay encoded",
         arguments: [
             ("https://example.org/El Camión.jpg", "https://example.org/El%20Cami%C3%B3n.jpg"),
             ("https://example.org/El%20Cami%C3%B3n.jpg", "https://example.org/El%20Cami%C3%B3n.jpg"),
@@ -29,7 +29,7 @@ struct URLTypedTests {
     }
 
     @Test(
-        "a relative one is resolved against its base, a title with a colon too",
+        "a relative text is resolved against its base, also a title with a colon",
         arguments: [
             ("posters/a.jpg", "https://example.org/films/posters/a.jpg"),
             ("../Häxan.jpg", "https://example.org/H%C3%A4xan.jpg"),
@@ -47,7 +47,7 @@ struct URLTypedTests {
     }
 
     @Test(
-        "what is no URL, or has no scheme or host, is refused with a reason",
+        "a text that is not a URL, or has no scheme or host, is refused with a reason",
         arguments: [
             ("", "it is empty"), (" \n ", "it is empty"), ("posters/a.jpg", "it has no scheme"),
             ("//example.org/a", "it has no scheme"), ("http:///a.jpg", "it names no host"),
@@ -60,7 +60,7 @@ struct URLTypedTests {
     }
 
     @Test(
-        "a scheme that is not read is named",
+        "the error names an unsupported scheme",
         arguments: [("ftp://example.org/a", "ftp"), ("javascript:alert(1)", "javascript"), ("C:/a.jpg", "c")])
     func schemes(text: String, scheme: String) throws {
         let error = try #require(throws: ImageLoadingError.self) { _ = try URL(typed: text) }
@@ -72,7 +72,7 @@ struct URLTypedTests {
     }
 
     @Test(
-        "a name and a password are never shown, and a data URL only by its beginning",
+        "an error never shows a user or a password, and only the beginning of a data URL",
         arguments: [
             ("https://me:secret@example.org/a?b@c", "https://example.org/a?b@c"),
             ("https://me@example.org/a", "https://example.org/a"),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Vary, RFC 9111 section 4.1", .timeLimit(.minutes(30)))
 struct VarianceTests {
-    @Test("the named fields must be the same, the others need not")
+    @Test("the named fields must be equal, and other fields may differ")
     func matching() {
         #expect(matches("Foo", ["Foo": "1", "Other": "2"], ["Foo": "1", "Other": "3"]))
         #expect(!matches("Foo", ["Foo": "1"], ["Foo": "2"]))
@@ -15,7 +15,7 @@ struct VarianceTests {
         #expect(matches("", ["Foo": "1"], ["Foo": "2"]))
     }
 
-    @Test("of several names each counts, in whatever order and in however many fields")
+    @Test("every listed name counts, in any order and across several fields")
     func several() {
         let request: HTTPFields = ["Foo": "1", "Bar": "abc"]
         #expect(matches("Foo, Bar, Baz", request, ["Bar": "abc", "Foo": "1"]))
@@ -30,7 +30,7 @@ struct VarianceTests {
         #expect(Variance(["Vary": "Foo", "vary": vary], request: [:]) == nil)
     }
 
-    @Test("several fields of a name are one list, and white space around its members does not count")
+    @Test("several fields of one name are one list, and white space around its members is ignored")
     func normalised() {
         #expect(matches("Foo", ["Foo": "1,2"], ["Foo": " 1 ,  2 "]))
         #expect(matches("Foo", ["Foo": "1, 2"], ["Foo": "1", "foo": "2"]))
@@ -39,7 +39,7 @@ struct VarianceTests {
         #expect(!matches("Foo", ["Foo": "\"a,b\""], ["Foo": "\"a, b\""]))
     }
 
-    @Test("the members of the Accept fields come in any order and case")
+    @Test("the members of Accept fields match in any order and case")
     func accept() {
         #expect(
             matches(
@@ -48,7 +48,7 @@ struct VarianceTests {
             !matches("Accept-Language", ["Accept-Language": "en, de;q=0.5"], ["Accept-Language": "de, en"]))
     }
 
-    @Test("a value is kept as a hash, since it may be a secret")
+    @Test("a value is stored as a hash, since it may be a secret")
     func secrets() throws {
         let variance = try #require(Variance(["Vary": "Cookie"], request: ["Cookie": "session=secret"]))
         #expect(variance.members.count == 1 && variance.members[0].hash.utf8.count == 64)

@@ -20,7 +20,7 @@ struct NginxUploadTests {
         uploader = Uploader(loader)
     }
 
-    @Test("a file is put, read, replaced and deleted, and the cache never lies about it")
+    @Test("a file is put, read, replaced and deleted, and the cache never has an outdated file")
     func life() async throws {
         let server = try await NginxDAV()
         let url = server.url("/posters/a.png")
@@ -37,7 +37,7 @@ struct NginxUploadTests {
         }
     }
 
-    @Test("bodies of every awkward length arrive as they are, from memory and from a file")
+    @Test("bodies of unusual lengths arrive unchanged, from memory and from a file")
     func lengths() async throws {
         let server = try await NginxDAV()
         for count in [0, 1, 65_535, 65_536, 65_537, 1 << 20, 1 << 20 + 1, 5_000_000] {
@@ -54,7 +54,7 @@ struct NginxUploadTests {
         }
     }
 
-    @Test("cancelled half-way, an upload leaves nothing at the server")
+    @Test("an upload that is cancelled half-way leaves nothing at the server")
     func cancelled() async throws {
         let server = try await NginxDAV()
         let path = folder.file("sparse")
@@ -69,13 +69,13 @@ struct NginxUploadTests {
         #expect(!FileManager.default.fileExists(atPath: server.file("/half")))
     }
 
-    @Test("a body that is sent on by 307 arrives whole")
+    @Test("a body arrives whole after a 307")
     func sentOn() async throws {
         let server = try await NginxDAV()
         let body = [UInt8](repeating: 9, count: 3 << 20)
         let response = try await uploader.upload(
             UploadRequest(url: server.url("/moved/x"), .put, .bytes(body)))
-        // To a folder nginx puts nothing.
+        // nginx stores nothing under a folder's URL.
         #expect(response.url == server.url("/kept/") && response.status == 409)
     }
 }

@@ -14,7 +14,7 @@ struct SpooledStreamTests {
 
     private struct NoShell: Error {}
 
-    /// What a stream has of these pieces, of which each comes alone.
+    /// A stream that delivers these pieces one by one.
     private func stream(_ pieces: [[UInt8]]) throws -> SpooledStream {
         let script = pieces.indices.map { "cat '\(folder.file("\($0)"))'" }.joined(separator: "; ")
         for (index, piece) in pieces.enumerated() {
@@ -35,7 +35,7 @@ struct SpooledStreamTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["0", "1", "2"])
     }
 
-    @Test("it is sent whole, alone and in a form, and again after a redirect")
+    @Test("a stream is sent whole, alone and in a form, and again after a redirect")
     func sent() async throws {
         let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let stream = try stream([body])
@@ -56,18 +56,18 @@ struct SpooledStreamTests {
         #expect(Data(sent).firstRange(of: Data(body)) != nil && sent.count > body.count)
     }
 
-    @Test("a stream that cannot be read, and a folder that takes no file, are errors")
+    @Test("a stream that cannot be read is an error, and so is a folder that cannot be written")
     func faults() throws {
         #expect(throws: ImageLoadingError.self) { try SpooledStream(-1, folder: folder.path) }
         do throws(ImageLoadingError) {
             _ = try SpooledStream(0, folder: "/nowhere")
-            Issue.record("a file was made nowhere")
+            Issue.record("a file was created in a missing folder")
         } catch {
             #expect(error.code == "storage-failed")
         }
     }
 
-    @Test("fields are url-encoded as forms have them")
+    @Test("fields are url-encoded as in forms")
     func urlEncoded() throws {
         let body = UploadBody.urlEncoded([("a b", "c&d=é"), ("e", ""), ("e", "1+1")])
         #expect(body.mediaType == "application/x-www-form-urlencoded")

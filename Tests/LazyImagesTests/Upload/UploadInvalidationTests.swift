@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-/// What caches have of what was written to (RFC 9111 section 4.4).
+/// A write's effect on the cached files of its URLs (RFC 9111 section 4.4).
 @Suite("Writes and caches", .timeLimit(.minutes(30)))
 struct UploadInvalidationTests {
     private let folder: TemporaryFolder
@@ -36,7 +36,7 @@ struct UploadInvalidationTests {
         try ImageRequest("http://\(host)/\(name)", fields: fields)
     }
 
-    /// Which of the names a tier has.
+    /// The names that a tier has.
     private func cached() throws -> [String] {
         try names.filter {
             let request = try request($0)
@@ -46,7 +46,7 @@ struct UploadInvalidationTests {
         }
     }
 
-    @Test("a write that succeeded takes its URL, Location and Content-Location out of both tiers")
+    @Test("a successful write removes its URL, Location and Content-Location from both tiers")
     func succeeded() async throws {
         for name in names { _ = try await loader.image(for: try request(name)) }
         await loader.flush()
@@ -55,7 +55,7 @@ struct UploadInvalidationTests {
         #expect(try cached() == ["other"])
     }
 
-    @Test("what was loaded with the same credentials goes too")
+    @Test("files that were loaded with the same credentials are removed too")
     func credentials() async throws {
         let fields: HTTPFields = ["Authorization": "Bearer t"]
         let mine = try request("written", fields: fields)
@@ -66,7 +66,7 @@ struct UploadInvalidationTests {
         #expect(loader.cachedImage(for: mine) == nil && loader.disk?.contains(mine.storageKey) == false)
     }
 
-    @Test("a write that failed takes nothing out, nor does one whose Location is elsewhere")
+    @Test("a failed write removes nothing, and a Location of another origin is not removed")
     func kept() async throws {
         let elsewhere = try request("location", host: "other.localhost")
         for name in names { _ = try await loader.image(for: try request(name)) }
@@ -79,7 +79,7 @@ struct UploadInvalidationTests {
         #expect(try cached() == ["location", "content", "other"])
     }
 
-    @Test("a load under way when the write ends reaches its callers and is not kept")
+    @Test("a load that runs when the write ends reaches its callers and is not stored")
     func underWay() async throws {
         let held = HeldTransport { $0.method == .get ? nil : HeldTransport.Answer([], status: 204) }
         let files = FileLoader(disk: DiskCache(folder: folder.file("cache")), transport: held)

@@ -7,7 +7,7 @@ struct UploadRulesTests {
     typealias Redirect = UploadRules.Redirect
 
     @Test(
-        "303 becomes GET, as do 301 and 302 of a POST; the others keep method and body, at their origin",
+        "a 303 becomes GET, as do 301 and 302 after a POST; other redirects keep method and body, within their origin",
         arguments: [
             (303, "POST", Redirect.get, Redirect.get), (303, "PUT", .get, .get), (303, "DELETE", .get, .get),
             (303, "HEAD", .again, .again), (301, "POST", .get, .get), (302, "POST", .get, .get),
@@ -22,7 +22,8 @@ struct UploadRulesTests {
         #expect(UploadRules.redirect(status: status, method: method, staysAtOrigin: false) == elsewhere)
     }
 
-    @Test("what did not reach the server is sent again; what may have, only if twice is as good as once")
+    @Test(
+        "a request that did not reach the server is sent again; one that may have, only if it is idempotent")
     func retries() {
         let lost = ImageLoadingError.connectionLost(url: "", received: 0, reason: "")
         let refused = ImageLoadingError.connectionFailed(url: "", reason: "")
@@ -39,7 +40,7 @@ struct UploadRulesTests {
         #expect(!UploadRules.retries(after: fault, mayBeRepeated: true))
     }
 
-    @Test("what may be repeated is what the method says, unless the caller knows better")
+    @Test("the method decides whether a request is idempotent, unless the caller does")
     func mayBeRepeated() throws {
         for method in ["GET", "HEAD", "PUT", "DELETE"] {
             #expect(try UploadRequest("http://localhost/", HTTPMethod(rawValue: method)).mayBeRepeated)
@@ -49,7 +50,7 @@ struct UploadRulesTests {
         }
     }
 
-    @Test("a write that succeeded invalidates; a failed one does not, nor does what only reads")
+    @Test("a successful write invalidates; a failed write or a safe method does not")
     func invalidation() {
         for status in [200, 201, 204, 303, 399] { #expect(UploadRules.invalidates(.put, status: status)) }
         for status in [199, 400, 412, 500] { #expect(!UploadRules.invalidates(.put, status: status)) }

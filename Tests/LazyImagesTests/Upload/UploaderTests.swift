@@ -28,7 +28,7 @@ struct UploaderTests {
         origin.heads.map { $0.prefix { $0 != "\r\n" } }
     }
 
-    @Test("an upload brings status, header and body, whatever the status")
+    @Test("an upload returns status, header and body, whatever the status")
     func plain() async throws {
         for status in ["201 Created", "422 Unprocessable Content", "500 Internal Server Error"] {
             let origin = try ScriptedOrigin(
@@ -44,7 +44,7 @@ struct UploaderTests {
         }
     }
 
-    @Test("twenty equal uploads are twenty requests, no more of them at once than the limit for a host")
+    @Test("twenty equal uploads are twenty requests, within the limit for a host")
     func neverShared() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin([
@@ -59,7 +59,7 @@ struct UploaderTests {
         #expect(origin.requests.count == 20)
     }
 
-    @Test("an upload tells how much it has sent, and its counts what it sent in all")
+    @Test("an upload reports its sent bytes, and the activity counts them all")
     func progress() async throws {
         let origin = try ScriptedOrigin(.taking())
         let uploader = uploader()
@@ -68,13 +68,13 @@ struct UploaderTests {
         var last: UploadProgress?
         for await progress in task.progress { last = progress }
         #expect(try await task.value.status == 200)
-        // Read behind the end, a sequence is told the last value first.
+        // A sequence that is read after its end gets the last value first.
         let known = await task.progress.reduce(nil) { $1 }
         #expect((last ?? known) == UploadProgress(sent: 700_000, total: 700_000))
         #expect(uploader.activity.hosts.values.map(\.sent) == [700_000])
     }
 
-    @Test("an answer longer than the limit is cut, and says so")
+    @Test("an answer longer than the limit is truncated and marked so")
     func answerLimit() async throws {
         let origin = try ScriptedOrigin(.taking(answer: "0123456789"))
         var request = post(origin)
@@ -85,7 +85,7 @@ struct UploaderTests {
         }
     }
 
-    @Test("an answer that breaks off behind its header is an answer: the server has done it")
+    @Test("an answer that breaks off after its header counts: the server has done its work")
     func brokenAnswer() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .readBody, .send("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{"),
@@ -110,7 +110,7 @@ struct UploaderTests {
         }
     }
 
-    @Test("a POST that may be repeated is sent again when its answer is lost")
+    @Test("a POST that is marked repeatable is sent again when its answer is lost")
     func repeatable() async throws {
         let origin = try ScriptedOrigin { connection in
             connection == 0 ? [.readHead, .readBody, .reset] : .taking(status: "409 Conflict")
@@ -121,7 +121,7 @@ struct UploaderTests {
         #expect(origin.bodies == [Array("{}".utf8), Array("{}".utf8)])
     }
 
-    @Test("where nobody listens a POST is tried three times")
+    @Test("a POST is tried three times when no server listens")
     func refused() async throws {
         let port = try ClosedPort()
         let uploader = uploader()
@@ -137,7 +137,7 @@ struct UploaderTests {
         #expect(retries == 2)
     }
 
-    @Test("a busy server is asked again after the time that it names; what must not happen twice is not")
+    @Test("an upload is retried after the time of Retry-After, if it is idempotent")
     func retryAfter() async throws {
         for (method, requests) in [(HTTPMethod.put, 2), (.post, 1)] {
             let origin = try ScriptedOrigin([
@@ -156,7 +156,7 @@ struct UploaderTests {
         }
     }
 
-    @Test("a server that fails is asked again, unless 500 is how it answers")
+    @Test("an upload is retried after a server error, unless 500 counts as an answer")
     func answeredBy500() async throws {
         for isAnswer in [false, true] {
             let origin = try ScriptedOrigin([
@@ -184,7 +184,7 @@ struct UploaderTests {
         #expect(origin.heads[1].contains("X-Own: 1"))
     }
 
-    @Test("a body goes to no other origin")
+    @Test("the body is never sent to another origin")
     func otherOrigin() async throws {
         let other = try ScriptedOrigin(.taking())
         let origin = try ScriptedOrigin(
@@ -198,7 +198,9 @@ struct UploaderTests {
         #expect(other.requests.count == 0)
     }
 
-    @Test("a 303 is followed by a GET without body, conditions and, elsewhere, the caller's fields")
+    @Test(
+        "a 303 is followed by a GET without body and conditions and, to another origin, without the caller's fields"
+    )
     func seeOther() async throws {
         let other = try ScriptedOrigin(.taking(answer: "there"))
         let origin = try ScriptedOrigin(
@@ -212,20 +214,20 @@ struct UploaderTests {
         for name in ["Content-", "If-Match", "X-Own"] { #expect(!head.contains(name)) }
     }
 
-    @Test("redirects that lead in a circle are named")
+    @Test("a redirect loop is an error")
     func loop() async throws {
         let origin = try ScriptedOrigin(.taking(status: "307 Moved", fields: "Location: /films\r\n"))
         do throws(ImageLoadingError) {
             _ = try await uploader().upload(post(origin))
-            Issue.record("the loop has an end")
+            Issue.record("the loop was followed to an end")
         } catch {
             #expect(error.code == "redirect-loop" && origin.requests.count == 1)
         }
     }
 
-    @Test("a 401 is answered by the authenticator, and the body sent again from its beginning")
+    @Test("a 401 is answered by the authenticator, and the body is sent again from its beginning")
     func challenged() async throws {
-        struct Knowing: Authenticator {
+        struct FixedAuthenticator: Authenticator {
             func credential(for challenge: AuthenticationChallenge) async -> Credential? {
                 challenge.isRepeated ? nil : .token("t0ken")
             }
@@ -236,24 +238,24 @@ struct UploaderTests {
             .readHead, .readBody, .send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"),
             .readHead, .readBody, .send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"),
         ])
-        let uploader = uploader { $0.authenticator = Knowing() }
+        let uploader = uploader { $0.authenticator = FixedAuthenticator() }
         for _ in 0..<2 { #expect(try await uploader.upload(post(origin)).status == 201) }
         #expect(origin.bodies == Array(repeating: Array("{}".utf8), count: 3))
         #expect(origin.heads.map { $0.contains("Authorization: Bearer t0ken") } == [false, true, true])
         #expect(try await self.uploader().upload(post(origin)).status != 201 || origin.heads.count == 4)
     }
 
-    @Test("plain http to another machine is refused, and no request made")
+    @Test("plain http to another machine is refused, and nothing is sent")
     func insecure() async throws {
         do throws(ImageLoadingError) {
             _ = try await uploader().upload(UploadRequest("http://films.example/", .post))
-            Issue.record("sent in the clear")
+            Issue.record("it was sent in the clear")
         } catch {
             #expect(error.code == "insecure-connection")
         }
     }
 
-    @Test("cancelling ends the transfer, and frees its slot")
+    @Test("a cancelled upload ends its transfer and frees its slot")
     func cancelled() async throws {
         let origin = try ScriptedOrigin([.readHead, .awaitClose])
         let uploader = uploader { $0.transfersPerHost = 1 }
@@ -273,7 +275,7 @@ struct UploaderTests {
         third.cancel()
     }
 
-    @Test("a method that is none is an error, and a caller cannot say how long the body is")
+    @Test("an invalid method is an error, and so is a Content-Length from the caller")
     func header() async throws {
         let origin = try ScriptedOrigin(.taking())
         await #expect(throws: ImageLoadingError.self) {

@@ -6,7 +6,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
-/// A folder for one test's cache, and short words for what the tests do to it.
+/// A temporary folder for one test's cache, and helpers to inspect and change it.
 struct DiskFixture {
     let folder: TemporaryFolder
     /// The cache's own folder, which does not exist before the first store.
@@ -23,7 +23,7 @@ struct DiskFixture {
             largeCount: largeCount, calls: calls)
     }
 
-    /// The path of a key's entry, by what the class promises.
+    /// The path of a key's entry, as `DiskCache` documents it.
     func file(_ key: CacheKey) -> String {
         let name = key.digest.hexadecimal
         return "\(path)/\(name.prefix(2))/\(name)"
@@ -34,7 +34,7 @@ struct DiskFixture {
         (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(subfolder)")) ?? []
     }
 
-    /// The bytes of all entries' files, looked up on the disk.
+    /// The sum of the sizes of all entry files, read from the disk.
     func bytesOnDisk() -> Int {
         names(in: "").filter { $0.count == 2 }.flatMap { shard in
             names(in: shard).map { "\(path)/\(shard)/\($0)" }
@@ -51,7 +51,7 @@ struct DiskFixture {
         return unsafe lstat(file, &status) == 0 ? Int(status.st_atim.tv_sec) : 0
     }
 
-    /// Makes a file look as if it was last used so many seconds after 1970.
+    /// Sets the last use of a file, in seconds since 1970.
     func setAccessTime(_ file: String, _ seconds: Int) {
         let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)]
         #expect(unsafe utimensat(AT_FDCWD, file, times, 0) == 0)
@@ -66,17 +66,18 @@ struct DiskFixture {
     func bytes(of path: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(filePath: path))) }
 }
 
-/// The key of a URL on a made-up server; any name makes one.
+/// The key of a URL on an invented server.
 func key(_ name: String) -> CacheKey {
     CacheKey(url: URL(string: "http://example.org/\(name)") ?? URL(filePath: "/\(name)"))
 }
 
-/// Copies of the descriptors of the files whose paths begin so, as a program has them for a moment while it is started.
-/// The caller closes them.
+/// Duplicates the descriptors of all open files whose paths begin with `beginning`, as a fork does for a
+/// moment. The caller closes the duplicates.
 func copiedDescriptors(ofFiles beginning: String) throws -> [Int32] {
-    // Found before the first is copied, which takes the number of the listing's own.
+    // Lists the descriptors before it duplicates one: a duplicate may take the number of the listing's own
+    // descriptor.
     let found = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
-        // Losing the error is right: another test may have closed it since the listing.
+        // Losing the error is right: another test may have closed the descriptor since the listing.
         let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
         return path?.hasPrefix(beginning) == true
     }
@@ -84,14 +85,14 @@ func copiedDescriptors(ofFiles beginning: String) throws -> [Int32] {
 }
 
 extension DiskCache {
-    /// The body for a key, by the synchronous way.
+    /// The body for a key, by the synchronous lookup.
     func body(_ key: CacheKey) -> [UInt8]? {
         let lookUp: (CacheKey) -> Entry? = entry(for:)
         return lookUp(key)?.body.array
     }
 }
 
-/// Makes calls of the system fail as planned, and counts them.
+/// Makes system calls fail as planned, and counts them.
 final class FaultPlan: Sendable {
     private struct State {
         var count = 0
@@ -105,10 +106,11 @@ final class FaultPlan: Sendable {
 
     var calls: FileCalls { FileCalls(interfere: { [self] in judge($0) }) }
 
-    /// Calls since the plan was set.
+    /// System calls since the plan was set.
     var count: Int { state.withLock { $0.count } }
 
-    /// Lets the call of that number, from 0 on, fail, or all from it on; of one kind or of any.
+    /// Makes the call with this number fail, and every later one if `goesOn`. Numbers start at 0 and count
+    /// calls of `kind`, or all calls without one.
     func fail(
         at first: Int, goesOn: Bool = false, of kind: FileCalls.Kind? = nil,
         _ interference: FileCalls.Interference
@@ -118,7 +120,7 @@ final class FaultPlan: Sendable {
         }
     }
 
-    /// Lets every call through.
+    /// Lets every call succeed again.
     func heal() { state.withLock { $0 = State() } }
 
     private func judge(_ kind: FileCalls.Kind) -> FileCalls.Interference? {
@@ -131,12 +133,12 @@ final class FaultPlan: Sendable {
     }
 }
 
-/// Holds up calls of one kind until it is opened.
+/// Blocks calls of one kind until it is opened.
 final class CallGate: Sendable {
     private let turnstile = DispatchSemaphore(value: 0)
     private let arrivals = Tally()
 
-    /// Comes back when a call has come to the gate.
+    /// Waits until a call has arrived at the gate.
     func reached() async throws { try await arrivals.reaches(1) }
 
     func calls(before kind: FileCalls.Kind) -> FileCalls {

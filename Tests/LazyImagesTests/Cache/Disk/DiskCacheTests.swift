@@ -11,7 +11,7 @@ struct DiskCacheTests {
 
     init() throws { fixture = try DiskFixture() }
 
-    @Test("a stored value comes back with its metadata, in this instance and in the next")
+    @Test("a stored value comes back with its metadata, from this cache and from the next one on the folder")
     func roundTrip() async throws {
         let (key, body) = (key("a"), someBytes(count: 60_000))
         let cache = fixture.cache()
@@ -27,7 +27,7 @@ struct DiskCacheTests {
         #expect(counters.entries == 1 && counters.bytes == fixture.bytesOnDisk())
     }
 
-    @Test("an empty body and no metadata are a value like any other")
+    @Test("an empty body without metadata is a value like any other")
     func emptyBody() async throws {
         let cache = fixture.cache()
         await cache.store([], for: key("a"))
@@ -36,7 +36,7 @@ struct DiskCacheTests {
         #expect(cache.contains(key("a")) && cache.bodyLength(for: key("a")) == 0)
     }
 
-    @Test("a value can be read from the moment store returns, while the disk is still waiting")
+    @Test("a value can be read as soon as store returns, before it is on disk")
     func staged() async throws {
         let gate = CallGate()
         let cache = fixture.cache(
@@ -49,7 +49,7 @@ struct DiskCacheTests {
         #expect(fixture.bytesOnDisk() > 0 && fixture.cache().body(key("a")) == [7])
     }
 
-    @Test("of two values for one key the later wins, staged or on disk, with the same body or another")
+    @Test("the later of two values for one key wins, staged or on disk, with the same body or another")
     func replacing() async throws {
         let (cache, key, body) = (fixture.cache(), key("a"), ByteArray([1]))
         for _ in 0..<50 {
@@ -64,7 +64,7 @@ struct DiskCacheTests {
         #expect(cache.counters.entries == 1 && cache.counters.bytes == fixture.bytesOnDisk())
     }
 
-    @Test("a value stored while an older one is being written is neither forgotten nor overtaken by it")
+    @Test("a value stored while an older one is being written is kept, and the older one does not replace it")
     func replacedWhileWritten() async throws {
         let gate = CallGate()
         let (cache, key, body) = (fixture.cache(calls: gate.calls(before: .rename)), key("a"), ByteArray([1]))
@@ -77,7 +77,7 @@ struct DiskCacheTests {
         #expect(await fixture.cache().entry(for: key)?.metadata == [2])
     }
 
-    @Test("staged bytes are bounded: store waits for room, and every value arrives in its order")
+    @Test("staged bytes are bounded: store waits for room, and values arrive in order")
     func stagingBound() async throws {
         let gate = CallGate()
         let cache = fixture.cache(
@@ -91,7 +91,7 @@ struct DiskCacheTests {
                 stored.add()
             }
         }
-        // The first two fit; the third waits until the first is on disk.
+        // The first two fit. The third waits until the first is on disk.
         try await stored.reaches(2)
         try await eventually { cache.hasWaitingStores }
         #expect(cache.contains(keys[1]) && !cache.contains(keys[2]) && stored.count == 2)
@@ -101,12 +101,12 @@ struct DiskCacheTests {
         for key in keys { #expect(cache.body(key) == someBytes(count: 1_000)) }
     }
 
-    @Test("removing values that wait for the disk lets in those that wait for room")
+    @Test("removing staged values frees room for waiting stores")
     func removalMakesRoom() async throws {
         let gate = CallGate()
         let cache = fixture.cache(stagingLimit: 1_000, calls: gate.calls(before: .list))
         await cache.store([1], metadata: [], for: key("on disk"))
-        // The writer is busy with something that is no store and lets nobody in when it ends.
+        // The writer is busy with a task that is no store and that frees no room when it ends.
         async let scan = cache.verify()
         try await gate.reached()
         await cache.store(someBytes(count: 900), metadata: [], for: key("staged"))
@@ -120,7 +120,7 @@ struct DiskCacheTests {
         #expect(cache.body(key("waiting"))?.count == 900 && cache.body(key("staged")) == nil)
     }
 
-    @Test("removing a key removes what waits for room under it too, and whoever stores it comes back")
+    @Test("removing a key also removes a store of it that waits for room, and that store returns")
     func removalOfWaiting() async throws {
         let gate = CallGate()
         let cache = fixture.cache(stagingLimit: 1_000, calls: gate.calls(before: .rename))
@@ -137,7 +137,7 @@ struct DiskCacheTests {
         #expect(cache.body(key("waiting")) == nil && cache.body(key("staged"))?.count == 900)
     }
 
-    @Test("a value that is not wanted any more is not stored, and takes nothing away")
+    @Test("a store that is no longer wanted stores nothing and removes nothing")
     func unwanted() async throws {
         let cache = fixture.cache(limit: 1_000)
         await cache.store([1], for: key("a"))
@@ -149,7 +149,7 @@ struct DiskCacheTests {
         #expect(cache.body(key("a")) == [1])
     }
 
-    @Test("a value larger than the limit is not kept, nor the older one it would have replaced")
+    @Test("a value larger than the limit is not kept, and the older value that it replaces is removed")
     func tooLarge() async throws {
         let cache = fixture.cache(limit: 1_000)
         await cache.store([1], for: key("a"))
@@ -158,7 +158,7 @@ struct DiskCacheTests {
         #expect(cache.body(key("a")) == nil && fixture.bytesOnDisk() == 0 && cache.counters.faults == 0)
     }
 
-    @Test("contains looks at the header and counts nothing")
+    @Test("contains reads the header and changes no counter")
     func contains() async throws {
         let cache = fixture.cache()
         await cache.store([1, 2, 3], for: key("a"))
@@ -169,7 +169,7 @@ struct DiskCacheTests {
         #expect(cache.counters.hits == 0 && cache.counters.misses == 0)
     }
 
-    @Test("what was removed is gone, staged or on disk")
+    @Test("a removed value is gone, staged or on disk")
     func removing() async throws {
         let cache = fixture.cache()
         let (first, second) = (key("a"), key("b"))
@@ -183,7 +183,7 @@ struct DiskCacheTests {
         #expect(cache.counters.bytes == 0 && cache.counters.entries == 0 && cache.counters.faults == 0)
     }
 
-    @Test("no character of a URL or a variant becomes a path: names are digests in folders of two digits")
+    @Test("no character of a URL or a variant reaches a path: names are digests in folders of two digits")
     func names() async throws {
         let cache = fixture.cache()
         let odd = [
@@ -200,7 +200,7 @@ struct DiskCacheTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == ["cache"])
     }
 
-    @Test("the folder is this user's alone and tells backup programs to leave it out")
+    @Test("only this user can read the folder, and backup programs are told to leave it out")
     func folderMode() async throws {
         let cache = fixture.cache()
         #expect(fixture.size(fixture.path) == 0, "opening makes nothing")
@@ -214,7 +214,7 @@ struct DiskCacheTests {
         #expect(fixture.names(in: "tmp").isEmpty)
     }
 
-    @Test("values that nobody flushed reach the disk though the cache was let go")
+    @Test("unflushed values reach the disk although the cache was released")
     func endOfTheCache() async throws {
         weak var cache: DiskCache?
         do {

@@ -12,7 +12,7 @@ struct DiskConcurrencyTests {
     init() throws { fixture = try DiskFixture() }
 
     @Test(
-        "readers of an entry that is overwritten all the time see one whole value or another, never a mixture"
+        "readers of an entry that is overwritten all the time see one whole value, never a mixture"
     )
     func overwriting() async throws {
         let (writer, reader, key) = (fixture.cache(), fixture.cache(), key("a"))
@@ -42,7 +42,7 @@ struct DiskConcurrencyTests {
     }
 
     @Test(
-        "instances that store, read, remove, trim and clear at once never read anything torn",
+        "instances that store, read, remove, trim and clear at once never read a torn value",
         arguments: [20_000, 0])
     func mixedWork(largeCount: Int) async throws {
         let caches = (0..<3).map { _ in fixture.cache(limit: 60_000, largeCount: largeCount) }
@@ -71,7 +71,7 @@ struct DiskConcurrencyTests {
         #expect(fixture.names(in: "tmp").isEmpty)
     }
 
-    @Test("removing a bad entry never removes the good one that has replaced it meanwhile")
+    @Test("removing a corrupt entry never removes the good one that has replaced it")
     func removalRace() async throws {
         let cache = fixture.cache()
         await cache.store([1], for: key("a"))
@@ -88,7 +88,7 @@ struct DiskConcurrencyTests {
         #expect(cache.body(key("a")) == nil)
     }
 
-    @Test("a good entry that was moved aside gives way to one stored in the meantime")
+    @Test("a good entry that was moved aside gives way to one stored meanwhile")
     func removalRaceWithYetAnother() async throws {
         let (cache, path) = (fixture.cache(), fixture.path)
         await cache.store([1], for: key("a"))
@@ -97,7 +97,7 @@ struct DiskConcurrencyTests {
         let file = fixture.file(key("a"))
         let newest = try fixture.bytes(of: file)
         let calls = FileCalls(interfere: { kind in
-            // Just before the entry goes back to its place, somebody else puts a newer one there.
+            // Just before the entry moves back, another writer stores a newer one there.
             if kind == .link { try? Data(newest).write(to: URL(filePath: file)) }
             return nil
         })
@@ -108,7 +108,7 @@ struct DiskConcurrencyTests {
     }
 
     @Test(
-        "a process that holds the counts' lock, and was stopped, holds up nobody; its end brings the counts in order"
+        "a stopped process that holds the lock of the counts blocks nobody, and the counts are right after its end"
     )
     func stoppedWithUsageLock() async throws {
         let cache = fixture.cache()
@@ -120,7 +120,8 @@ struct DiskConcurrencyTests {
         await cache.flush()
         #expect(cache.body(key("b")) == [2] && cache.counters.entries == 2)
         #expect(fixture.cache().counters.entries == 1)
-        // Another test may be starting a program, whose process holds a copy of the descriptor for a moment.
+        // Another test may be starting a program whose process holds a duplicate of the descriptor for a
+        // moment.
         flock(lock, LOCK_UN)
         close(lock)
         await cache.flush()

@@ -8,13 +8,13 @@ import Testing
 @Suite("Disk eviction", .timeLimit(.minutes(30)))
 struct DiskEvictionTests {
     private let fixture: DiskFixture
-    /// With header and key, an entry of about a thousand bytes.
+    /// An entry of about a thousand bytes, with header and key.
     private let bytes = someBytes(count: 930)
 
     init() throws { fixture = try DiskFixture() }
 
     @Test(
-        "the limit holds at every moment of a long run, not only when the cache is opened",
+        "the cache stays within its limit throughout a long run, not only when it is opened",
         arguments: [20_000, 0])
     func longRun(largeCount: Int) async throws {
         let cache = fixture.cache(limit: 50_000, largeCount: largeCount)
@@ -32,13 +32,13 @@ struct DiskEvictionTests {
         #expect(cache.counters.evictions > 150 && cache.counters.faults == 0)
     }
 
-    @Test("the least recently used entries go, down to nine tenths, and no more than that")
+    @Test("eviction removes the least recently used entries, down to nine tenths of the limit, and no more")
     func order() async throws {
         let cache = fixture.cache(limit: 100_000)
         let keys = (0..<99).map { key("\($0)") }
         for key in keys { await cache.store(bytes, for: key) }
         await cache.flush()
-        // Last used in an order that is not that of storing.
+        // The order of use differs from the order of storing.
         for (index, key) in keys.enumerated() {
             fixture.setAccessTime(fixture.file(key), 1_000 + index * 37 % 99)
         }
@@ -53,7 +53,7 @@ struct DiskEvictionTests {
     }
 
     @Test(
-        "what has expired goes first, however recently it was used; what has not, or nobody knows of, in its turn"
+        "expired entries are evicted first, however recently used; the others follow in order of use"
     )
     func expired() async throws {
         let cache = fixture.cache(limit: 100_000)
@@ -72,7 +72,7 @@ struct DiskEvictionTests {
         #expect(gone == Array(stride(from: 2, to: 99, by: 3).prefix(gone.count)) && gone.count > 5)
     }
 
-    @Test("a large cache gives up a folder's least recently used part at a time, never all it has")
+    @Test("a large cache evicts the least recently used part of one folder at a time, never a whole folder")
     func byFolders() async throws {
         let cache = fixture.cache(limit: 400_000, largeCount: 0)
         let keys = (0..<380).map { key("\($0)") }
@@ -83,7 +83,7 @@ struct DiskEvictionTests {
         await cache.flush()
         #expect(cache.contains(key("large")))
         #expect(fixture.bytesOnDisk() <= 400_000 && fixture.bytesOnDisk() > 330_000)
-        // In each folder that lost entries, those that are left are the younger ones.
+        // In each folder that lost entries, the younger ones are left.
         for shard in Dictionary(grouping: keys.indices, by: { keys[$0].digest.first >> 56 }).values {
             let kept = shard.filter { cache.contains(keys[$0]) }
             let lost = shard.filter { !cache.contains(keys[$0]) }
@@ -93,7 +93,7 @@ struct DiskEvictionTests {
         }
     }
 
-    @Test("a hit makes an entry young again, but writes its time at most once in the interval")
+    @Test("a hit renews an entry, but writes its access time at most once per interval")
     func touching() async throws {
         let cache = fixture.cache(touchInterval: 86_400)
         let file = fixture.file(key("a"))
@@ -111,7 +111,7 @@ struct DiskEvictionTests {
         #expect(fixture.accessTime(file) == recent)
     }
 
-    @Test("verify and listing leave the order of use as it is")
+    @Test("verify and listing do not change the order of use")
     func scansDoNotTouch() async throws {
         let cache = fixture.cache()
         await cache.store([1], for: key("a"))
@@ -123,7 +123,7 @@ struct DiskEvictionTests {
         #expect(fixture.accessTime(fixture.file(key("a"))) == 1_000)
     }
 
-    @Test("two instances on one folder share its limit: each sees what the other has stored")
+    @Test("two caches on one folder share its limit, and each sees what the other stored")
     func sharedLimit() async throws {
         let caches = [fixture.cache(limit: 50_000), fixture.cache(limit: 50_000)]
         for number in 0..<120 {
@@ -135,7 +135,7 @@ struct DiskEvictionTests {
     }
 
     @Test(
-        "counts that are lost or wrong are counted anew, so that the limit holds again",
+        "lost or wrong counts are recounted, and the limit holds again",
         arguments: [nil, 0, 13, 4_112] as [Int?])
     func wrongCounts(size: Int?) async throws {
         let first = fixture.cache(limit: 50_000)
@@ -158,7 +158,7 @@ struct DiskEvictionTests {
         for number in 0..<10 { await cache.store(bytes, for: key("\(number)")) }
         await cache.flush()
         var usage = try fixture.bytes(of: fixture.path + "/usage")
-        // As a crash between counting and renaming leaves it, many times over: 1 MiB that is not there.
+        // Simulates many crashes between counting and renaming: the counts have 1 MiB that is not there.
         usage[16 + 2] = 0x10
         try write(usage, to: fixture.path + "/usage")
         let next = fixture.cache(limit: 50_000)
@@ -170,13 +170,13 @@ struct DiskEvictionTests {
     }
 
     @Test(
-        "an instance that finds another making room leaves it to it, unless the cache grows far beyond its limit"
+        "a cache leaves eviction to the instance that is evicting, unless the cache grows far beyond its limit"
     )
     func stoppedEvictor() async throws {
         let cache = fixture.cache(limit: 100_000)
         for number in 0..<100 { await cache.store(bytes, for: key("\(number)")) }
         await cache.flush()
-        // Plays a process that was stopped in the middle of an eviction, and never goes on.
+        // Simulates a process that was stopped in the middle of an eviction and never continues.
         let lock = unsafe open(fixture.path + "/evicting", O_RDWR | O_CREAT, 0o600)
         defer { close(lock) }
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
@@ -188,7 +188,7 @@ struct DiskEvictionTests {
         #expect(cache.counters.evictions > 0 && fixture.bytesOnDisk() <= 102_000)
     }
 
-    @Test("trim goes down to what it is told, the oldest first", arguments: [20_000, 0])
+    @Test("trim evicts the oldest entries down to the given size", arguments: [20_000, 0])
     func trim(largeCount: Int) async throws {
         let cache = fixture.cache(largeCount: largeCount)
         for number in 0..<100 { await cache.store(bytes, for: key("\(number)")) }
@@ -203,7 +203,7 @@ struct DiskEvictionTests {
         #expect(fixture.bytesOnDisk() == 0)
     }
 
-    @Test("verify removes what is wrong, keeps what is good, and says so; counts are right afterwards")
+    @Test("verify removes corrupt entries, keeps good ones, reports both, and leaves correct counts")
     func verify() async throws {
         let cache = fixture.cache()
         for number in 0..<10 { await cache.store(someBytes(count: 100), for: key("\(number)")) }
@@ -218,7 +218,7 @@ struct DiskEvictionTests {
         #expect(cache.body(key("5")) != nil && cache.body(key("4")) == nil)
     }
 
-    @Test("entries can be listed and removed by their URL; what is none of the cache's is left alone")
+    @Test("entries can be listed and removed by their URL, and files that are not the cache's stay")
     func byURL() async throws {
         let cache = fixture.cache()
         for host in ["a.example", "b.example"] {

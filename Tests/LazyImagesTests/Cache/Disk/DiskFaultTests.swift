@@ -10,7 +10,7 @@ struct DiskFaultTests {
     private let plan = FaultPlan()
     private let bytes = someBytes(count: 5_000)
     private let oldBytes = someBytes(count: 3_000, seed: 2)
-    /// Stored before anything fails, and whole ever after.
+    /// Stored before the first fault. It must stay whole.
     private let old = key("old")
 
     init() throws { fixture = try DiskFixture() }
@@ -20,7 +20,7 @@ struct DiskFaultTests {
     ]
 
     @Test(
-        "whichever call of a store fails, once or for ever: the value is whole or missing, nothing else is lost, and all works again after",
+        "whichever call of a store fails, once or always: the value is whole or missing, no other entry is lost, and the cache recovers",
         arguments: interferences, [false, true])
     func everyCallOfAStore(interference: FileCalls.Interference, goesOn: Bool) async throws {
         let cache = try await cacheWithOldEntry()
@@ -36,7 +36,8 @@ struct DiskFaultTests {
             await cache.flush()
             plan.heal()
             let other = fixture.cache()
-            // Its sweep looks into the temporary folder: over before the next store uses that.
+            // The cache's sweep reads the temporary folder. It must end before the next store uses that
+            // folder.
             await other.flush()
             for cache in [cache, other] {
                 let found = cache.body(new)
@@ -53,7 +54,9 @@ struct DiskFaultTests {
         #expect(fixture.names(in: "tmp").isEmpty, "the next opening sweeps what a removal that failed left")
     }
 
-    @Test("whichever call of a lookup fails: it is a miss, and the entry stays", arguments: interferences)
+    @Test(
+        "whichever call of a lookup fails: the lookup is a miss, and the entry stays",
+        arguments: interferences)
     func everyCallOfALookup(interference: FileCalls.Interference) async throws {
         let cache = try await cacheWithOldEntry()
         plan.heal()
@@ -71,7 +74,7 @@ struct DiskFaultTests {
     }
 
     @Test(
-        "whichever call of an eviction fails, once or for ever: no entry is torn, and the next one makes the room",
+        "whichever call of an eviction fails, once or always: no entry is torn, and the next eviction frees the room",
         arguments: [.failure(ENOSPC), .failure(EIO), .failure(EMFILE), .short] as [FileCalls.Interference],
         0..<8)
     func everyCallOfAnEviction(interference: FileCalls.Interference, first: Int) async throws {
@@ -83,8 +86,8 @@ struct DiskFaultTests {
         await probe.flush()
         let calls = plan.count
         #expect(calls > 300 && probe.counters.evictions > 0)
-        // Every second case goes on failing. Most of the calls open, list and close the folders of entries one by one, so
-        // that few of each kind of call do; which ones differs from case to case.
+        // Every second case fails from this call on. Most calls open, list and close the folders of entries,
+        // so each case hits few calls of the other kinds.
         for number in stride(from: first, to: calls, by: 32) {
             plan.fail(at: number, goesOn: !first.isMultiple(of: 2), interference)
             await probe.store(oldBytes, for: key("new \(number)"))
@@ -98,7 +101,7 @@ struct DiskFaultTests {
         #expect(report.removedEntries == 0 && report.entries > 0 && probe.counters.corrupt == 0)
     }
 
-    @Test("a disk that goes on failing is one fault, explained, until it works again")
+    @Test("a disk that keeps failing counts as one fault, with its reason, until it works again")
     func oneFault() async throws {
         let cache = try await cacheWithOldEntry()
         plan.fail(at: 0, goesOn: true, of: .open, .failure(EROFS))
@@ -117,7 +120,7 @@ struct DiskFaultTests {
         #expect(cache.counters.lastFault?.contains("No space left on device") == true)
     }
 
-    @Test("what could not be written does not count as being there")
+    @Test("a value that could not be written is not counted")
     func countsAfterFailure() async throws {
         let cache = try await cacheWithOldEntry()
         let before = cache.counters
@@ -131,7 +134,8 @@ struct DiskFaultTests {
     }
 
     @Test(
-        "a folder that cannot be opened makes every lookup a miss and every store lost, and heals by itself")
+        "a folder that cannot be opened makes every lookup a miss and loses every store, until it can be opened"
+    )
     func unusableFolder() async throws {
         plan.fail(at: 0, goesOn: true, of: .open, .failure(EACCES))
         let cache = fixture.cache(calls: plan.calls)

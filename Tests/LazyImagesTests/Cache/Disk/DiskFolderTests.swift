@@ -12,7 +12,7 @@ struct DiskFolderTests {
 
     init() throws { fixture = try DiskFixture() }
 
-    @Test("a folder deleted from outside is made anew, at once, by the instance that is open")
+    @Test("an open cache creates a deleted folder again at its next store")
     func deleted() async throws {
         let cache = fixture.cache()
         await store(cache, "a")
@@ -23,7 +23,7 @@ struct DiskFolderTests {
         #expect(cache.counters.entries == 1)
     }
 
-    @Test("a reader that stores nothing finds what others put into a folder made anew")
+    @Test("a reader that stores nothing finds what others store in a new folder")
     func deletedUnderAReader() async throws {
         let reader = fixture.cache()
         await store(fixture.cache(), "a")
@@ -34,7 +34,7 @@ struct DiskFolderTests {
     }
 
     @Test(
-        "a folder emptied from outside, in whole or in part, goes on working",
+        "a folder that another program emptied, wholly or in part, keeps working",
         arguments: ["tmp", "usage", "a shard", "all"])
     func emptied(what: String) async throws {
         let cache = fixture.cache()
@@ -48,7 +48,7 @@ struct DiskFolderTests {
         #expect(cache.counters.faults == 0)
     }
 
-    @Test("a folder moved away is left alone: what is stored from then on goes where the path leads")
+    @Test("a folder that was moved away is left alone: later values are stored where the path leads")
     func moved() async throws {
         let cache = fixture.cache()
         await store(cache, "a")
@@ -58,7 +58,7 @@ struct DiskFolderTests {
         #expect(cache.body(key("a")) == nil && cache.body(key("b")) == [1])
     }
 
-    @Test("a folder put in the place of another is noticed by the next store")
+    @Test("the next store notices that another folder has replaced the cache's")
     func replaced() async throws {
         let cache = fixture.cache()
         await store(cache, "a")
@@ -69,7 +69,7 @@ struct DiskFolderTests {
         #expect(cache.body(key("b")) == [1] && other.body(key("c")) == [1] && cache.body(key("a")) == nil)
     }
 
-    @Test("a symbolic link in the folder's place is refused and explained, until it is gone")
+    @Test("a symbolic link in the folder's place is refused with a reason, until it is gone")
     func symbolicLink() async throws {
         let target = fixture.folder.file("target")
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
@@ -94,7 +94,8 @@ struct DiskFolderTests {
     }
 
     @Test(
-        "another user's folder is refused", .enabled(if: geteuid() == 0, "only root can give a folder away"))
+        "only root can give a folder to another user",
+        .enabled(if: geteuid() == 0, "only root can give a folder away"))
     func foreignOwner() async throws {
         let cache = fixture.cache()
         await store(cache, "a")
@@ -106,7 +107,8 @@ struct DiskFolderTests {
     }
 
     @Test(
-        "symbolic links and other things in an entry's place are never followed, and are replaced by a store")
+        "a symbolic link, or any other file type, in an entry's place is never followed, and a store replaces it"
+    )
     func oddEntries() async throws {
         let cache = fixture.cache()
         await store(cache, "a")
@@ -123,7 +125,9 @@ struct DiskFolderTests {
         #expect(cache.counters.corrupt == 1)
     }
 
-    @Test("parents that are missing are made, and a relative path is taken from where the program began")
+    @Test(
+        "missing parent folders are created, and a relative path starts at the working directory of the program's start"
+    )
     func paths() async throws {
         let deep = DiskCache(folder: fixture.folder.file("x/y/z/"))
         await store(deep, "a")
@@ -132,7 +136,7 @@ struct DiskFolderTests {
         #expect(DiskCache.absolutePath("/") == "/")
     }
 
-    @Test("what a crash left in tmp is swept at opening, what a live process writes is not")
+    @Test("opening sweeps the leftovers of a crash from tmp, and leaves the files of live processes")
     func sweep() async throws {
         let cache = fixture.cache()
         await store(cache, "a")
@@ -151,7 +155,7 @@ struct DiskFolderTests {
         #expect(fixture.names(in: "tmp").isEmpty)
     }
 
-    @Test("a file that is being written is left alone by another instance that opens the cache")
+    @Test("a cache that opens leaves alone the file that another instance is writing")
     func sweepWhileWriting() async throws {
         let gate = CallGate()
         let cache = fixture.cache(calls: gate.calls(before: .rename))
@@ -164,12 +168,13 @@ struct DiskFolderTests {
         #expect(fixture.cache().body(key("a")) == [1])
     }
 
-    @Test("a sweep that comes between making a file and locking it costs another try and no value")
+    @Test("a sweep between creating a file and locking it costs a retry and no value")
     func sweepBetween() async throws {
         let path = fixture.path
         let cache = fixture.cache(
             calls: FileCalls(interfere: { kind in
-                // Plays the sweep of another process: whatever is in tmp goes before it is locked, once.
+                // Simulates another process's sweep: removes every file in tmp once, before the file is
+                // locked.
                 guard kind == .lock,
                     let name = try? FileManager.default.contentsOfDirectory(atPath: path + "/tmp").first,
                     name.hasSuffix("-1")
@@ -182,14 +187,14 @@ struct DiskFolderTests {
         #expect(fixture.size(fixture.file(key("a"))) > 0)
     }
 
-    @Test("a leftover is swept, though a program that is being started has a copy of its descriptor")
+    @Test("a leftover is swept although a starting program has a duplicate of its descriptor")
     func copiedDescriptor() async throws {
         let path = fixture.path
         let copies = Shared<[Int32]>([])
         let cache = fixture.cache(
             calls: FileCalls(interfere: { kind in
                 guard kind == .rename || kind == .remove else { return nil }
-                // Losing the error is right: the test finds no copies then, and fails.
+                // Losing the error is right: the test then finds no duplicates, and fails.
                 let made = (try? copiedDescriptors(ofFiles: path + "/tmp/")) ?? []
                 copies.change { $0 += made }
                 return .failure(EIO)

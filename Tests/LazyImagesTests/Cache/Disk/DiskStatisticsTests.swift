@@ -11,7 +11,7 @@ struct DiskStatisticsTests {
 
     init() throws { fixture = try DiskFixture() }
 
-    @Test("hits, misses and stores of all instances are summed up by host and outlive them")
+    @Test("hits, misses and stores of all instances are summed by host and outlive the instances")
     func sums() async throws {
         for _ in 0..<3 {
             let cache = fixture.cache()
@@ -42,7 +42,7 @@ struct DiskStatisticsTests {
         #expect(await cache.statistics()["example.org"]?.corrupt == 1)
     }
 
-    @Test("while another process writes them, or the disk is in the way, news are kept for the next time")
+    @Test("counts are kept for the next time while another process writes the file or the disk fails")
     func busy() async throws {
         let plan = FaultPlan()
         let cache = fixture.cache(calls: plan.calls)
@@ -62,7 +62,7 @@ struct DiskStatisticsTests {
     }
 
     @Test(
-        "a file that is none, or longer than it should be, is started anew; lines that are none are left out")
+        "a file in another format, or longer than the limit, is replaced; malformed lines are skipped")
     func damaged() async throws {
         #expect(StatisticsTable(text: "something else\n1 2 3 4 a\n").isEmpty)
         let table = StatisticsTable(
@@ -75,7 +75,7 @@ struct DiskStatisticsTests {
         #expect(StatisticsTable(text: table.text) == table)
     }
 
-    @Test("of very many hosts the file keeps a thousand and sums up the rest")
+    @Test("the file keeps a thousand hosts and sums the rest")
     func bound() {
         var table = StatisticsTable()
         for number in 0..<5_000 { table.add(HostStatistics(hits: 1), for: "host\(number)") }

@@ -14,7 +14,7 @@ struct EntryFormatTests {
         sampleKey = CacheKey(url: try #require(URL(string: "http://a/b")))
     }
 
-    /// The sample of `EntryHeader`'s comment, byte for byte.
+    /// The sample of `EntryHeader`'s comment, byte by byte.
     private static let sample: [UInt8] =
         [
             0x89, 0x4d, 0x51, 0x45, 0x0d, 0x0a, 0x1a, 0x0a,
@@ -33,7 +33,7 @@ struct EntryFormatTests {
 
     private let sampleKey: CacheKey
 
-    @Test("an entry's file is what the format's sample says")
+    @Test("an entry's file has the bytes of the format's sample")
     func sampleFile() async throws {
         let cache = fixture.cache()
         await cache.store(Array("hello".utf8), metadata: Array("m".utf8), expiry: Self.expiry, for: sampleKey)
@@ -41,7 +41,7 @@ struct EntryFormatTests {
         #expect(try fixture.bytes(of: fixture.file(sampleKey)) == Self.sample)
     }
 
-    @Test("a file cut anywhere is a miss, counted, and removed")
+    @Test("a file cut anywhere is a counted miss, and is removed")
     func truncation() async throws {
         let cache = try await cacheWithSample()
         for length in 0..<Self.sample.count {
@@ -54,7 +54,7 @@ struct EntryFormatTests {
         #expect(cache.body(sampleKey) == Array("hello".utf8))
     }
 
-    @Test("a file with any one bit turned, or a byte more, is a miss")
+    @Test("a file with one flipped bit, or one more byte, is a miss")
     func bitFlips() async throws {
         let cache = try await cacheWithSample()
         for bit in 0..<8 * Self.sample.count {
@@ -67,7 +67,8 @@ struct EntryFormatTests {
         #expect(cache.body(sampleKey) == nil)
     }
 
-    @Test("an entry of the version before is read, one that says it is and has an expiry is a miss")
+    @Test(
+        "an entry of the previous version is read; one that claims that version and has an expiry is a miss")
     func olderVersion() async throws {
         let cache = try await cacheWithSample()
         try write(Self.older, to: fixture.file(sampleKey))
@@ -79,7 +80,7 @@ struct EntryFormatTests {
     }
 
     @Test(
-        "an expiry is given back, and none where there was none; what the field cannot say is cut to what it can"
+        "an expiry, or its absence, is read back as it was stored; a date that the field cannot hold is clamped"
     )
     func expiry() async throws {
         let cache = try await cacheWithSample()
@@ -91,7 +92,7 @@ struct EntryFormatTests {
         }
     }
 
-    @Test("of a poster's entry, a cut at any byte and ten thousand turned bits are a miss each")
+    @Test("a poster's entry is a miss when cut at any byte, and for each of ten thousand flipped bits")
     func damagedPoster() throws {
         let body = someBytes(count: 12_000)
         let (text, metadata): ([UInt8], [UInt8]) = ([UInt8(ascii: "k")], [])
@@ -112,12 +113,12 @@ struct EntryFormatTests {
         for _ in 0..<10_000 {
             let (index, bit) = (random.below(bytes.count), UInt8(1) << UInt8(random.below(8)))
             bytes[index] ^= bit
-            if isGood(bytes.span) { Issue.record("a turned bit \(bit) at \(index) was not noticed") }
+            if isGood(bytes.span) { Issue.record("a flipped bit \(bit) at \(index) was not noticed") }
             bytes[index] ^= bit
         }
     }
 
-    @Test("an entry of a later version is a miss and left alone, by lookups, verify and removal")
+    @Test("an entry of a later version is a miss, and lookups, verify and removal leave it alone")
     func newerVersion() async throws {
         let cache = try await cacheWithSample()
         var newer = Self.sample
@@ -130,7 +131,7 @@ struct EntryFormatTests {
         #expect(cache.counters.corrupt == 0)
     }
 
-    @Test("a good entry under another key's name is a miss: the key is compared")
+    @Test("a good entry under another key's name is a miss, because the key is compared")
     func otherKey() async throws {
         let cache = try await cacheWithSample()
         let other = key("other")
@@ -140,7 +141,7 @@ struct EntryFormatTests {
         #expect(cache.body(other) == nil && cache.counters.corrupt == 1)
     }
 
-    @Test("lengths that add up beyond all integers are refused, not added")
+    @Test("lengths whose sum overflows are refused")
     func hugeLengths() throws {
         for offset in [12, 16, 24] {
             for fill in [UInt8(0x7f), 0xff] {

@@ -18,9 +18,9 @@ struct HashTests {
         for (text, digest) in expected { #expect(SHA256.hash(of: text).hexadecimal == digest) }
     }
 
-    @Test("XXH64 agrees with the values its author publishes for the lengths of every branch")
+    @Test("XXH64 agrees with its author's published values for the lengths of every branch")
     func xxh64Vectors() {
-        // The author's own check: bytes from a generator that squares its state.
+        // The author's test data: bytes from a generator that squares its state.
         var generator: UInt32 = 2_654_435_761
         let bytes = (0..<101).map { _ in
             defer { generator = generator &* generator }
@@ -33,7 +33,7 @@ struct HashTests {
         for (count, hash) in expected { #expect(XXH64.hash(of: bytes.span.extracting(first: count)) == hash) }
     }
 
-    @Test("fed in pieces of any size, both hashes are those of the whole")
+    @Test("both hashes do not depend on how the bytes are split")
     func piecewise() {
         let bytes = someBytes(count: 300)
         let digest = SHA256.hash(of: bytes.span)
@@ -52,7 +52,7 @@ struct HashTests {
     }
 
     @Test(
-        "SHA-256 agrees with sha256sum at every length around a block's end",
+        "SHA-256 agrees with sha256sum at every length around the end of a block",
         .enabled(if: isInstalled("sha256sum"), "sha256sum is not installed"))
     func systemSHA256() async throws {
         let folder = try TemporaryFolder()
@@ -65,7 +65,7 @@ struct HashTests {
     }
 
     @Test(
-        "XXH64 agrees with xxhsum at every length around a stripe's end",
+        "XXH64 agrees with xxhsum at every length around the end of a stripe",
         .enabled(if: isInstalled("xxhsum"), "xxhsum is not installed"))
     func systemXXH64() async throws {
         let folder = try TemporaryFolder()
@@ -77,7 +77,7 @@ struct HashTests {
     }
 }
 
-/// Bytes without a pattern that repeats soon, the same in every run.
+/// Bytes with a long period, the same in every run.
 func someBytes(count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
     return (0..<count).map { _ in
@@ -93,7 +93,7 @@ private func isInstalled(_ program: String) -> Bool {
 }
 
 private func output(of command: String) async throws -> String {
-    // A command is waited for on a thread that nobody else needs.
+    // Waits for the command on a thread of its own, not on the cooperative pool.
     let line = try await BlockingThreads(count: 1).run { () -> [CChar] in
         guard let stream = unsafe popen(command, "r") else { return [] }
         defer { unsafe _ = pclose(stream) }

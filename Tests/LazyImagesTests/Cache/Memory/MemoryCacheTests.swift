@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Memory cache", .timeLimit(.minutes(30)))
 struct MemoryCacheTests {
-    @Test("a hit gives the very object that was stored, not a copy")
+    @Test("a hit returns the stored object, not a copy")
     func sharing() throws {
         let cache = MemoryCache<Picture>(limit: 100)
         let (key, picture) = (try key("a"), Picture())
@@ -16,7 +16,8 @@ struct MemoryCacheTests {
         #expect(cache.counters.hits == 1 && cache.counters.misses == 1 && cache.counters.stores == 1)
     }
 
-    @Test("the least recently used value goes first, a hit is a use, and the bytes stay within the limit")
+    @Test(
+        "the least recently used value is evicted first, a hit is a use, and the bytes stay within the limit")
     func leastRecentlyUsed() throws {
         let cache = MemoryCache<Picture>(limit: 30)
         let keys = try (0..<4).map { try key("\($0)") }
@@ -27,7 +28,8 @@ struct MemoryCacheTests {
         #expect(cache.counters.evictions == 1 && cache.counters.bytes == 30 && cache.counters.entries == 3)
     }
 
-    @Test("a value larger than the limit is not kept, evicts nobody, and does not leave the older one behind")
+    @Test(
+        "a value larger than the limit is not kept, evicts no other, and removes the older value of its key")
     func tooLarge() throws {
         let cache = MemoryCache<Picture>(limit: 30)
         let (small, large) = (try key("small"), try key("large"))
@@ -38,7 +40,7 @@ struct MemoryCacheTests {
         #expect(cache.value(for: small) == nil && cache.counters.bytes == 0)
     }
 
-    @Test("replacing a value counts its cost once and is no eviction")
+    @Test("replacing a value counts its cost once and is not an eviction")
     func replacing() throws {
         let cache = MemoryCache<Picture>(limit: 30)
         let (key, newer) = (try key("a"), Picture())
@@ -48,7 +50,7 @@ struct MemoryCacheTests {
         #expect(cache.counters.bytes == 25 && cache.counters.entries == 1 && cache.counters.evictions == 0)
     }
 
-    @Test("trim, remove and removeAll let go of what they say, and the cache goes on working")
+    @Test("trim, remove and removeAll release what they name, and the cache keeps working")
     func lettingGo() throws {
         let cache = MemoryCache<Picture>(limit: 100)
         let keys = try (0..<10).map { try key("\($0)") }
@@ -63,7 +65,7 @@ struct MemoryCacheTests {
         #expect(cache.value(for: keys[0]) != nil)
     }
 
-    @Test("a value that calls the cache as it ends finds it unlocked, whichever way it was let go")
+    @Test("a value that calls the cache in its deinitializer finds it unlocked, however it was released")
     func deinitOutsideTheLock() throws {
         let cache = MemoryCache<Picture>(limit: 20)
         let ended = Atomic(0)

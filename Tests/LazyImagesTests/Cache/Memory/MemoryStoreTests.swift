@@ -5,14 +5,14 @@ import Testing
 @Suite("Memory store", .timeLimit(.minutes(30)))
 struct MemoryStoreTests {
     @Test(
-        "begins as a plain list in the order of use, whatever the keys' hashes",
+        "a new store is a list in order of use, whatever the keys' hashes",
         arguments: [1, 7, 1_000_000])
     func model(hashes: UInt64) {
         var store = MemoryStore(limit: 120)
         var model = Model(limit: 120)
         var random = Generator(state: hashes)
         for _ in 0..<3_000 {
-            // Few different hashes: most keys meet others in the table, and deletions leave gaps in their chains.
+            // Few hashes differ: most keys collide, and removals leave gaps in the chains.
             let number = random.next() % 60
             let digest = SHA256.Digest(first: number % hashes, second: number, third: 0, fourth: 0)
             switch random.next() % 16 {
@@ -31,7 +31,7 @@ struct MemoryStoreTests {
     }
 
     @Test(
-        "every use since the last store counts, in its order, however many there were",
+        "every use since the last store counts, in order, however many there were",
         arguments: [3, 64, 65, 500])
     func manyUses(uses: Int) {
         var store = MemoryStore(limit: 100)
@@ -48,7 +48,9 @@ struct MemoryStoreTests {
 
     private func number(_ removed: MemoryStore.Removed) -> UInt64? { (removed.first as? Value)?.number }
 
-    @Test("a pinned value stays however much is stored, and goes in its turn once it is unpinned as often")
+    @Test(
+        "a pinned value stays however much is stored, and is evicted in its turn once all its pins are released"
+    )
     func pinning() {
         var store = MemoryStore(limit: 4)
         for number in 0..<4 { _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1) }
@@ -72,7 +74,7 @@ struct MemoryStoreTests {
         #expect(store.cost == 4)
     }
 
-    @Test("what is pinned leaves no room for more than the limit, and trimming spares it")
+    @Test("pinned values count against the limit, and trimming spares them")
     func pinnedRoom() {
         var store = MemoryStore(limit: 3)
         for number in 0..<3 {
@@ -83,7 +85,7 @@ struct MemoryStoreTests {
         #expect(store.insert(refused, for: digest(9), cost: 1).first === refused)
         _ = store.trim(to: 0)
         #expect(store.count == 3)
-        // A value that takes a pinned one's place is pinned as that was.
+        // A value that replaces a pinned one is pinned too.
         _ = store.insert(Value(100), for: digest(1), cost: 1)
         _ = store.trim(to: 0)
         #expect((store.value(digest(1)) as? Value)?.number == 100)
@@ -95,7 +97,7 @@ struct MemoryStoreTests {
         #expect(store.count == 0)
     }
 
-    @Test("what leaves the store is handed out, every value once")
+    @Test("every value that leaves the store is returned once")
     func removedValues() {
         var store = MemoryStore(limit: 3)
         let values = (0..<3).map { Value(UInt64($0)) }
@@ -108,7 +110,7 @@ struct MemoryStoreTests {
         #expect(store.count == 0 && store.cost == 0)
     }
 
-    @Test("places of removed values are used again, so that the arrays stop growing")
+    @Test("the slots of removed values are reused, so that the arrays stop growing")
     func reuse() {
         var store = MemoryStore(limit: 10)
         for number in 0..<10_000 {
@@ -117,7 +119,7 @@ struct MemoryStoreTests {
         #expect(store.capacity <= 14)
     }
 
-    @Test("a value that has expired is none, is handed out, and makes room")
+    @Test("an expired value is a miss, is returned as removed, and frees its room")
     func expiry() {
         var store = MemoryStore(limit: 4)
         let (short, long) = (Value(1), Value(2))
@@ -131,7 +133,7 @@ struct MemoryStoreTests {
         #expect(store.value(for: digest(2), now: 100) === long)
     }
 
-    @Test("a value above the bound for one is not kept, though there is room for it")
+    @Test("a value above the limit for one value is not kept, although there is room")
     func entryLimit() {
         var store = MemoryStore(limit: 100, entryLimit: 10)
         let large = Value(1)
@@ -140,7 +142,7 @@ struct MemoryStoreTests {
     }
 
     @Test(
-        "a pinned value that grows beyond what the others can give goes itself, and nothing is over the limit"
+        "a pinned value that grows beyond what eviction can free is removed itself, and the limit holds"
     )
     func pinnedGrowth() {
         var store = MemoryStore(limit: 4)
@@ -167,7 +169,7 @@ private final class Value: Sendable {
     init(_ number: UInt64) { self.number = number }
 }
 
-/// The same policy, slow and plain: the newest last.
+/// The same policy, slow and simple, with the newest entry last.
 private struct Model {
     let limit: Int
     var entries: [(number: UInt64, cost: Int, value: Value)] = []

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("W-TinyLFU", .timeLimit(.minutes(30)))
 struct WTinyLFUTests {
-    @Test("a window of the whole size is LRU: the same keys are there after every use of a random trace")
+    @Test("a window of the whole size is LRU: it holds the same keys after every use of a random trace")
     func plainLRU() {
         var cache = Cache(limit: 40, windowShare: 1)
         var order: [Int] = []
@@ -22,7 +22,7 @@ struct WTinyLFUTests {
         #expect(cache.policy.count == 40)
     }
 
-    @Test("a scan, however long, does not drive out what was used more than once")
+    @Test("a scan of any length does not evict keys that were used more than once")
     func scanResistance() {
         var cache = Cache(limit: 100, windowShare: 0.01)
         for _ in 0..<3 { for key in 0..<80 { _ = cache.use(key) } }
@@ -31,7 +31,7 @@ struct WTinyLFUTests {
         #expect(kept >= 75)
     }
 
-    @Test("what was wanted once gives way to what is wanted now: counts age")
+    @Test("keys that were popular once give way to those that are popular now: counts age")
     func ageing() {
         var cache = Cache(limit: 100, windowShare: 0.01)
         for _ in 0..<10 { for key in 0..<100 { _ = cache.use(key) } }
@@ -39,7 +39,7 @@ struct WTinyLFUTests {
         #expect((200..<300).count { cache.holds($0) } > 80)
     }
 
-    @Test("costs are what is bounded: the sum stays within the limit and a large entry needs as much room")
+    @Test("the limit bounds the sum of the costs, and a large entry needs its cost in room")
     func costs() {
         var cache = Cache(limit: 1_000, windowShare: 0.2)
         var random = SeededNumbers(seed: 2)
@@ -51,19 +51,19 @@ struct WTinyLFUTests {
     }
 
     @Test(
-        "a window that is made smaller empties into the main space, one made larger fills by use",
+        "a window that shrinks moves its entries to the main space; one that grows fills by use",
         arguments: [0.01, 1])
     func resizing(share: Double) {
         var cache = Cache(limit: 100, windowShare: share == 1 ? 0.01 : 1)
         for _ in 0..<3 { for key in 0..<100 { _ = cache.use(key) } }
         cache.policy.setWindow(share: share)
-        // A loop over more than fits: nothing of it stays under LRU, most of it otherwise.
+        // The loop does not fit. LRU holds nothing of it, W-TinyLFU most of it.
         var hits = 0
         for round in 0..<20 { for key in 200..<320 where cache.use(key) { if round > 9 { hits += 1 } } }
         #expect(share == 1 ? hits == 0 : hits > 800)
     }
 
-    @Test("a window that is made smaller keeps what it held: new keys do not drive it out")
+    @Test("a window that shrinks keeps its entries: new keys do not evict them")
     func shrinking() {
         var cache = Cache(limit: 400, windowShare: 1)
         for key in 0..<400 { _ = cache.use(key) }
@@ -72,7 +72,7 @@ struct WTinyLFUTests {
         #expect((0..<400).count { cache.holds($0) } > 380)
     }
 
-    @Test("a key that comes back does not drive out one that was used as often before and is due next")
+    @Test("a key that comes back does not evict one that was used as often and is due next")
     func useThatIsDue() {
         // LRU holds the second half of a loop after its first round.
         var cache = Cache(limit: 100, windowShare: 1)
@@ -82,7 +82,7 @@ struct WTinyLFUTests {
         #expect((100..<200).count { cache.use($0) } > 75)
     }
 
-    @Test("pinned entries are in nobody's way and go in their turn when they are unpinned")
+    @Test("pinned entries block no eviction, and are evicted in their turn once unpinned")
     func pinning() {
         var cache = Cache(limit: 10, windowShare: 0.2)
         for key in 0..<10 { _ = cache.use(key) }
@@ -94,7 +94,7 @@ struct WTinyLFUTests {
         #expect(cache.policy.count == 0 && cache.policy.cost == 0)
     }
 
-    @Test("a sketch counts up to 15, halves what it has counted, and keeps it when it grows")
+    @Test("a sketch counts up to 15, halves its counts, and keeps them when it grows")
     func sketch() {
         var sketch = FrequencySketch()
         let (often, once, never) = (Cache.digest(1), Cache.digest(2), Cache.digest(3))
@@ -109,7 +109,7 @@ struct WTinyLFUTests {
     }
 
     @Test(
-        "the trials choose a small window for a loop that does not fit, and plain LRU again for one that does"
+        "the trials choose a small window for a loop that does not fit, and LRU for one that does"
     )
     func trials() {
         var (trials, sketch) = (WindowTrials(limit: 100), FrequencySketch())
@@ -124,12 +124,12 @@ struct WTinyLFUTests {
         #expect(trials.share == 1)
         use(0..<130, rounds: 20)
         #expect(trials.share < 0.1)
-        // A short loop that moves on and on: only what was used last is used again.
+        // A short loop that keeps moving: only the latest keys are used again.
         for start in 0..<400 { use(1_000 + 20 * start..<1_000 + 20 * start + 90, rounds: 1) }
         #expect(trials.share >= 0.8)
     }
 
-    @Test("a large cache guesses a small window when full, unless nothing or nearly everything came back")
+    @Test("a large cache starts with a small window once full, unless no key or nearly every key came back")
     func guess() {
         func share(entries: Int, hits: Int, uses: Int) -> Double {
             var trials = WindowTrials(limit: 100_000)
@@ -142,7 +142,7 @@ struct WTinyLFUTests {
         #expect(share(entries: 100, hits: 50, uses: 150) == 1)
     }
 
-    @Test("a guess that is wrong is given up sooner than a window that the trials have found")
+    @Test("a wrong guess is given up sooner than a window that the trials found")
     func wrongGuess() {
         func usesUntilLRU(isGuessed: Bool) -> Int {
             var (trials, sketch) = (WindowTrials(limit: 300), FrequencySketch())
@@ -156,7 +156,7 @@ struct WTinyLFUTests {
                 for _ in 0..<3 { for key in 0..<400 { use(key) } }
             }
             #expect(trials.share < 1)
-            // Only what was used last is used again.
+            // Only the latest keys are used again.
             for number in 0..<20_000 {
                 use(10_000 + number / 3 - (number % 3) * 40)
                 if trials.isPlainLRU { return number }
@@ -166,7 +166,7 @@ struct WTinyLFUTests {
         #expect(usesUntilLRU(isGuessed: true) * 2 < usesUntilLRU(isGuessed: false))
     }
 
-    @Test("where every trial has all that is used they rest, until something new is stored")
+    @Test("the trials pause while every trial holds all used keys, until a new key is stored")
     func restingTrials() {
         var (trials, sketch) = (WindowTrials(limit: 300), FrequencySketch())
         func isSeen(_ key: Int) -> Bool {
@@ -180,12 +180,12 @@ struct WTinyLFUTests {
         trials.wake()
         #expect(isSeen(200), "the new one")
         #expect((0..<200).allSatisfy(isSeen))
-        // A loop that the smallest window alone holds nothing of: some trial always misses.
+        // The smallest window holds nothing of this loop, so one trial always misses.
         for _ in 0..<10 { for key in 0..<1_000 { _ = isSeen(key) } }
         #expect((0..<1_000).allSatisfy(isSeen))
     }
 
-    @Test("of a large cache the trials see a sample, and still find the window that a loop needs")
+    @Test("in a large cache the trials see a sample, and still find the window that a loop needs")
     func sampledTrials() {
         var (trials, sketch) = (WindowTrials(limit: 4_000), FrequencySketch())
         for _ in 0..<7 { sketch.grow() }
@@ -203,7 +203,7 @@ struct WTinyLFUTests {
     }
 }
 
-/// The policy as a cache of nothing but keys.
+/// The policy over keys without values.
 private struct Cache {
     var policy: WTinyLFU
     var sketch = FrequencySketch()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Memory pressure", .timeLimit(.minutes(30)))
 struct MemoryPressureTests {
-    @Test("every reader gets the level of now if it is not normal, and each change once")
+    @Test("every reader gets the present level unless it is normal, and each change once")
     func readers() async throws {
         let pressure = MemoryPressure()
         var first = pressure.makeAsyncIterator()
@@ -26,7 +26,7 @@ struct MemoryPressureTests {
     }
 
     @Test(
-        "a sign is a warning, critical if little is left or if signs go on for a window, and normal after a calm"
+        "a signal is a warning; critical if little memory is left or signals last a whole window; normal after a pause"
     )
     func judge() {
         let second: Int64 = 1_000_000_000
@@ -48,7 +48,7 @@ struct MemoryPressureTests {
     }
 
     @Test(
-        "without signs what is left tells: little is a warning, next to nothing critical, and it stays so long as it is"
+        "without signals the free memory decides: little is a warning, almost none is critical, as long as it lasts"
     )
     func sampling() {
         let second: Int64 = 1_000_000_000
@@ -66,7 +66,7 @@ struct MemoryPressureTests {
     }
 
     @Test(
-        "systemd's protocol over a FIFO and over a socket: the text is written there, and what comes back is a warning",
+        "systemd's protocol over a FIFO and over a socket: the text is written, and each signal back is a warning",
         arguments: [false, true])
     func systemd(overSocket: Bool) async throws {
         let folder = try TemporaryFolder()
@@ -89,7 +89,7 @@ struct MemoryPressureTests {
     }
 
     @Test(
-        "a service manager that names /dev/null wants no watch, and a path that leads nowhere leaves only what is left"
+        "a service manager that names /dev/null wants no watch; a path that leads nowhere leaves the free memory to decide"
     )
     func noWatch() async throws {
         let folder = try TemporaryFolder()
@@ -98,7 +98,7 @@ struct MemoryPressureTests {
         try write(Array("MemTotal: 100 kB\nMemAvailable: 5 kB\n".utf8), to: folder.file("proc/meminfo"))
         let memory = SystemMemory(root: folder.path)
         try MemoryWatch.start(environment: ["MEMORY_PRESSURE_WATCH": "/dev/null"], memory: memory) { _ in
-            Issue.record("there was to be no watch")
+            Issue.record("/dev/null must not be watched")
             return false
         }
         let warned = Tally()
@@ -111,7 +111,7 @@ struct MemoryPressureTests {
         try await warned.reaches(1)
     }
 
-    @Test("a warning halves the memory tier; when it is critical only what is pinned stays")
+    @Test("a warning halves the memory tier; at critical only pinned values stay")
     func loaderGivesBack() async throws {
         let pressure = MemoryPressure()
         let memory = MemoryCache<LoadedImage>(limit: 1_000)
@@ -134,7 +134,7 @@ struct MemoryPressureTests {
         #expect(loader.cachedImage(for: requests[0]) != nil)
     }
 
-    @Test("a loader of files gives back too, if it is told of pressure", arguments: [false, true])
+    @Test("a FileLoader releases memory too, if it is told of pressure", arguments: [false, true])
     func fileLoader(isEphemeral: Bool) async throws {
         let (pressure, transport) = (MemoryPressure(), HeldTransport())
         let memory = MemoryCache<LoadedFile>(limit: 200)
@@ -157,7 +157,8 @@ struct MemoryPressureTests {
     }
 
     @Test(
-        "when it is critical, downloads that nobody looks at end, and nothing is decoded until it has passed")
+        "at critical, downloads without a visible row are cancelled, and decoding waits until the pressure has passed"
+    )
     func loaderStops() async throws {
         let pressure = MemoryPressure()
         let transport = HeldTransport()
@@ -181,7 +182,7 @@ struct MemoryPressureTests {
         #expect(transport.requests.count == 2)
     }
 
-    @Test("a rise is a memory warning to the list: the page ahead is stopped")
+    @Test("rising pressure is a memory warning to the list: its prefetches are cancelled")
     func list() async throws {
         let pressure = MemoryPressure()
         let transport = HeldTransport()
@@ -189,7 +190,7 @@ struct MemoryPressureTests {
         let rows = try (0..<6).map { try ImageRequest("https://example.org/\($0)") }
         let model = ImageListModel(loader: loader, rows: rows, pressure: pressure)
         await model.setVisible(0..<3)
-        // They start in any order.
+        // The order of their start is not fixed.
         for transfer in try await transport.transfers(6)
         where ["/0", "/1", "/2"].contains(transfer.request.url.path) { transfer.answer(SampleImages.png) }
         pressure.report(.warning)
@@ -214,7 +215,7 @@ extension RowState {
     }
 }
 
-/// The other side of systemd's protocol: a FIFO, or a socket that takes one connection.
+/// The service manager's side of systemd's protocol: a FIFO, or a socket that takes one connection.
 private final class PressureManager: Sendable {
     private let descriptor: Int32
     private let isSocket: Bool
@@ -242,7 +243,7 @@ private final class PressureManager: Sendable {
 
     deinit { close(descriptor) }
 
-    /// What the program wrote; of a FIFO only that it did, since it would read it away itself.
+    /// The bytes that the program wrote. For a FIFO, the expected text: the program reads its own bytes back.
     func receive() -> [UInt8] {
         guard isSocket else { return Array("hello".utf8) }
         peer.withLock { $0 = accept(descriptor, nil, nil) }

@@ -26,7 +26,7 @@ struct NetworkActivityTests {
         #expect(activity.hosts == ["a": a, "b": b])
     }
 
-    @Test("traffic counts the bytes of transfers under way, and none that an earlier transfer brought")
+    @Test("traffic counts the bytes of running transfers, without those of earlier attempts")
     func traffic() {
         let activity = NetworkActivity()
         func expect(_ received: Int, _ remaining: Int, _ underWay: Double) {
@@ -44,7 +44,7 @@ struct NetworkActivityTests {
         }
         begin(one)
         begin(other)
-        // A resumed one begins with what was there.
+        // A resumed transfer starts with the bytes of its partial body.
         report(one, 25, of: 100)
         expect(0, 75, 0.25)
         report(one, 50, of: 100)
@@ -54,7 +54,7 @@ struct NetworkActivityTests {
         activity.end(one, host: "a", didSucceed: false, nil)
         activity.end(other, host: "a", didSucceed: true, nil)
         expect(32, 0, 0)
-        // The same transfer once more, after a failure.
+        // The same transfer again, after a failure.
         begin(one)
         report(one, 0, of: 10)
         report(one, 10, of: 10)

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("AuthenticationBroker", .timeLimit(.minutes(30)))
 struct AuthenticationBrokerTests {
-    /// Gives what it is told to, once its gate is open, and notes what it was asked.
-    private final class Person: Authenticator {
+    /// Returns its credentials in order, and records the challenges.
+    private final class RecordingAuthenticator: Authenticator {
         let answers: [AuthenticationChallenge.Scheme: [Credential]]
         let asked = Shared<[AuthenticationChallenge]>([])
 
@@ -23,10 +23,12 @@ struct AuthenticationBrokerTests {
 
     private let password = Credential.password(user: "u", password: "p")
 
-    @Test("it is asked once per origin, however many requests wait, and its answer serves those that follow")
+    @Test(
+        "the authenticator is asked once per origin, however many requests wait, and later requests use its answer"
+    )
     func once() async throws {
-        let person = Person([.basic: [password]])
-        let broker = AuthenticationBroker(person)
+        let authenticator = RecordingAuthenticator([.basic: [password]])
+        let broker = AuthenticationBroker(authenticator)
         let url = try URL(typed: "https://example.org/a.png")
         #expect(await broker.authorization(for: url) == nil)
         await withTaskGroup { group in
@@ -39,8 +41,8 @@ struct AuthenticationBrokerTests {
             }
             for await field in group { #expect(field == "Basic dTpw") }
         }
-        #expect(person.asked.value.count == 1)
-        #expect(person.asked.value[0].origin.absoluteString == "https://example.org:443/")
+        #expect(authenticator.asked.value.count == 1)
+        #expect(authenticator.asked.value[0].origin.absoluteString == "https://example.org:443/")
         #expect(
             await broker.authorization(for: try URL(typed: "https://example.org/b.png"))?.field
                 == "Basic dTpw")
@@ -49,47 +51,47 @@ struct AuthenticationBrokerTests {
         }
     }
 
-    @Test("of what is offered the safest that is known is taken")
+    @Test("the safest supported scheme of several is chosen")
     func schemes() async throws {
         let fields: HTTPFields = [
             "WWW-Authenticate": "Basic realm=x, Digest realm=x, nonce=n, algorithm=MD5, Negotiate",
             "www-authenticate": "Digest realm=x, nonce=m, algorithm=SHA-256, Bearer",
         ]
         let url = try URL(typed: "https://example.org/a.png")
-        let all = Person([.basic: [password], .digest: [password], .bearer: [.token("t")]])
+        let all = RecordingAuthenticator([.basic: [password], .digest: [password], .bearer: [.token("t")]])
         #expect(
             await AuthenticationBroker(all).authorization(for: url, asked: fields, refused: nil)?.field
                 == "Bearer t")
-        let digest = Person([.basic: [password], .digest: [password]])
+        let digest = RecordingAuthenticator([.basic: [password], .digest: [password]])
         let field = await AuthenticationBroker(digest).authorization(for: url, asked: fields, refused: nil)?
             .field
         #expect(field?.contains("nonce=\"m\"") == true && field?.contains("algorithm=SHA-256") == true)
-        let basic = Person([.basic: [password]])
+        let basic = RecordingAuthenticator([.basic: [password]])
         #expect(
             await AuthenticationBroker(basic).authorization(for: url, asked: fields, refused: nil)?.field
                 == "Basic dTpw")
     }
 
-    @Test("a credential that was not taken is asked for again, and one that came meanwhile is used instead")
+    @Test("a rejected credential is asked for again, unless another request has brought a new one")
     func refused() async throws {
         let better = Credential.password(user: "u", password: "q")
-        let person = Person([.basic: [password, better]])
-        let broker = AuthenticationBroker(person)
+        let authenticator = RecordingAuthenticator([.basic: [password, better]])
+        let broker = AuthenticationBroker(authenticator)
         let url = try URL(typed: "https://example.org/a.png")
         let fields: HTTPFields = ["WWW-Authenticate": "Basic realm=x"]
         let first = await broker.authorization(for: url, asked: fields, refused: nil)
         let second = await broker.authorization(for: url, asked: fields, refused: first)
         #expect(second?.credential == better)
         #expect(await broker.authorization(for: url, asked: fields, refused: first)?.credential == better)
-        #expect(person.asked.value.map(\.isRepeated) == [false, true])
+        #expect(authenticator.asked.value.map(\.isRepeated) == [false, true])
         #expect(await broker.authorization(for: url, asked: fields, refused: second) == nil)
         #expect(await broker.authorization(for: url) == nil)
     }
 
-    @Test("a nonce that is stale is answered again without asking anybody, and uses of a nonce are counted")
+    @Test("a stale nonce is answered again without the authenticator, and the uses of a nonce are counted")
     func stale() async throws {
-        let person = Person([.digest: [password]])
-        let broker = AuthenticationBroker(person, clientNonce: { "c" })
+        let authenticator = RecordingAuthenticator([.digest: [password]])
+        let broker = AuthenticationBroker(authenticator, clientNonce: { "c" })
         let url = try URL(typed: "https://example.org/a.png?b=c")
         let first = await broker.authorization(
             for: url, asked: ["WWW-Authenticate": "Digest realm=x, nonce=one, qop=auth"], refused: nil)
@@ -101,6 +103,6 @@ struct AuthenticationBrokerTests {
             for: url, asked: ["WWW-Authenticate": "Digest realm=x, nonce=two, qop=auth, stale=TRUE"],
             refused: first)
         #expect(again?.field.contains("nonce=\"two\"") == true)
-        #expect(person.asked.value.count == 1)
+        #expect(authenticator.asked.value.count == 1)
     }
 }

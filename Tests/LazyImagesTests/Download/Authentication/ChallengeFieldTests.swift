@@ -5,7 +5,7 @@ import Testing
 @Suite("ChallengeField", .timeLimit(.minutes(30)))
 struct ChallengeFieldTests {
     @Test(
-        "a challenge is a scheme and its parameters, names without case, quoted or not (RFC 9110 section 11.6.1)"
+        "a challenge is a scheme and its parameters; names ignore case; values may be quoted (RFC 9110 section 11.6.1)"
     )
     func one() {
         let read = ChallengeField.parse(#"DIGEST Realm = "a \"film\", b" , nonce=abc,qop="auth, auth-int""#)
@@ -14,7 +14,7 @@ struct ChallengeFieldTests {
         #expect(read[0].parameters == ["realm": "a \"film\", b", "nonce": "abc", "qop": "auth, auth-int"])
     }
 
-    @Test("several challenges share a field, and several fields a header")
+    @Test("a field may hold several challenges, and a header several fields")
     func several() {
         let fields: HTTPFields = [
             "WWW-Authenticate":
@@ -27,7 +27,7 @@ struct ChallengeFieldTests {
     }
 
     @Test(
-        "what is malformed ends the reading, and what was read before it counts",
+        "a malformed challenge ends the parsing, and the challenges before it count",
         arguments: [
             ("", []), (",,, ,", []), ("= x", []), ("\"Basic\"", []), ("Basic realm=\"open", ["basic"]),
             ("Basic realm=", ["basic"]), ("Basic, ,Digest \u{1B}[2J", ["basic", "digest"]),
@@ -36,7 +36,7 @@ struct ChallengeFieldTests {
         #expect(ChallengeField.parse(text).map(\.scheme) == schemes)
     }
 
-    @Test("of two parameters of one name the first counts")
+    @Test("the first of two parameters with one name counts")
     func duplicates() {
         #expect(ChallengeField.parse("Basic realm=a, realm=b")[0].realm == "a")
     }

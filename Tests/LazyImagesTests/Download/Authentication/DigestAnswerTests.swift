@@ -5,7 +5,7 @@ import Testing
 @Suite("DigestAnswer", .timeLimit(.minutes(30)))
 struct DigestAnswerTests {
     @Test(
-        "MD5 is that of RFC 1321, appendix A.5",
+        "MD5 agrees with RFC 1321, appendix A.5",
         arguments: [
             ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
             ("abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"),
@@ -19,7 +19,7 @@ struct DigestAnswerTests {
     }
 
     @Test(
-        "the answer is that of RFC 7616, section 3.9.1",
+        "the answer agrees with the examples of RFC 7616, section 3.9.1",
         arguments: [
             ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
             ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
@@ -43,7 +43,7 @@ struct DigestAnswerTests {
     }
 
     @Test(
-        "what cannot be answered is no challenge for it",
+        "a challenge that Digest cannot answer is ignored",
         arguments: [
             "Digest realm=a", "Digest nonce=a, algorithm=SHA-512-256", "Digest nonce=a, qop=auth-int",
         ])
@@ -51,7 +51,7 @@ struct DigestAnswerTests {
         #expect(DigestAnswer(ChallengeField.parse(text)[0]) == nil)
     }
 
-    @Test("no text of a server's or a user's breaks out of its quotes")
+    @Test("no text of a server or a user can end its quotes")
     func quotes() throws {
         let challenge = ChallengeField(
             scheme: "digest", parameters: ["nonce": "a\"b\\c", "realm": "x\r\nY: z"])

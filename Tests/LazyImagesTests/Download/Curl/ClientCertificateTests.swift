@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-/// Certificates of the client's, against OpenSSL's own server, which asks for one.
+/// Client certificates, against OpenSSL's server, which demands one.
 @Suite(
     "CurlTransport: the client's certificate", .timeLimit(.minutes(30)),
     .enabled(if: TLSServer.isInstalled, "openssl is not installed"))
@@ -31,7 +31,7 @@ struct ClientCertificateTests {
     }
 
     @Test(
-        "a server that demands a certificate is shown that of its host, and no other host's",
+        "a server that demands a certificate gets the one for its host, and no other host gets it",
         arguments: ["tls1_2", "tls1_3"])
     func demanded(version: String) async throws {
         let server = try await server(version)
@@ -40,7 +40,7 @@ struct ClientCertificateTests {
             certificateFile: client.certificateFile, keyFile: client.keyFile)
         #expect(await error(server.url(), policy(server, nil), transport) != nil)
         #expect(await error(server.url(), policy(server, certificate), transport) == nil)
-        // Neither the connection nor the handle of the transfer that showed it serves one that does not.
+        // A request without the certificate uses neither the connection nor the handle of one with it.
         #expect(await error(server.url(), policy(server, nil), transport) != nil)
         #expect(
             await error(server.url(host: "127.0.0.1"), policy(server, certificate), transport) != nil)
@@ -53,7 +53,7 @@ struct ClientCertificateTests {
         #expect(await error(server.url(), policy(server, certificate)) == nil)
     }
 
-    @Test("a key that has a password, is another's or is not there is an error, and nobody is asked")
+    @Test("a key that has a password, does not match or does not exist is an error, and nothing is sent")
     func unusable() async throws {
         let server = try await server("tls1_2")
         let other = try ClientKey()

@@ -4,14 +4,14 @@ import Testing
 
 @testable import LazyImages
 
-/// Answers as servers really give them, good and bad, over real sockets.
+/// Good and bad answers of real servers, over real sockets.
 @Suite("CurlTransport: answers", .timeLimit(.minutes(30)))
 struct CurlAnswerTests {
     private let transport = CurlTransport()
     private let receiver = RecordingReceiver()
 
     @Test(
-        "what servers in the wild write is understood",
+        "unusual but valid answers are understood",
         arguments: [
             (
                 "a header without a space after the colon",
@@ -44,7 +44,7 @@ struct CurlAnswerTests {
         #expect(receiver.heads.count == 1, "\(what)")
     }
 
-    @Test("a Latin-1 value is read as such, and UTF-8 as UTF-8")
+    @Test("a value in Latin-1 is read as Latin-1, and one in UTF-8 as UTF-8")
     func latin1() async throws {
         let head =
             Array("HTTP/1.1 200 OK\r\nA: Gr".utf8) + [0xF6, 0xDF]
@@ -56,7 +56,7 @@ struct CurlAnswerTests {
     }
 
     @Test(
-        "a connection that closes inside the header is an error and no empty answer",
+        "a connection that closes inside the header is an error, not an empty answer",
         arguments: [
             "", "HTTP/1.1", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n",
             "HTTP/1.1 200 OK\r\nContent-Le",
@@ -72,7 +72,7 @@ struct CurlAnswerTests {
         #expect(receiver.heads.isEmpty)
     }
 
-    @Test("a body cut short is an error that says how much came")
+    @Test("a truncated body is an error with the number of bytes received")
     func cutBody() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"),
@@ -81,7 +81,7 @@ struct CurlAnswerTests {
             await failure(origin) == .truncated(url: origin.url().absoluteString, received: 3, expected: 10))
     }
 
-    @Test("a chunked body cut short is an error")
+    @Test("a truncated chunked body is an error")
     func cutChunks() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n5\r\nde"),
@@ -90,7 +90,7 @@ struct CurlAnswerTests {
         #expect(code == "truncated" || code == "connection-lost")
     }
 
-    @Test("a reset is an error that says so")
+    @Test("a reset connection is an error with that reason")
     func reset() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin([
@@ -107,14 +107,14 @@ struct CurlAnswerTests {
     }
 
     @Test(
-        "what is no HTTP is an error",
+        "an answer that is not HTTP is an error",
         arguments: ["SSH-2.0-OpenSSH_9.2\r\n", "HTTP/9.9 200 OK\r\n\r\n"])
     func noHTTP(answer: String) async throws {
         let origin = try ScriptedOrigin([.readHead, .send(answer)])
         #expect(await failure(origin)?.code == "malformed-response")
     }
 
-    @Test("a length that is no number promises nothing: the body ends with the connection")
+    @Test("a malformed Content-Length is ignored: the body ends with the connection")
     func absurdLength() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nabc"),
@@ -123,7 +123,7 @@ struct CurlAnswerTests {
         #expect(receiver.bytes == Array("abc".utf8))
     }
 
-    @Test("the largest length there is stops nothing")
+    @Test("the largest possible Content-Length is accepted")
     func largestLength() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nabc"),

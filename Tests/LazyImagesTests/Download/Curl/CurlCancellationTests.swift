@@ -11,7 +11,7 @@ import Testing
 struct CurlCancellationTests {
     private let transport = CurlTransport()
 
-    @Test("cancelled while it waits for an answer, the connection is free at once")
+    @Test("cancelling a transfer that waits for an answer frees the connection at once")
     func whileWaiting() async throws {
         let origin = try ScriptedOrigin([.readHead, .awaitClose])
         let task = start(origin.url())
@@ -21,7 +21,7 @@ struct CurlCancellationTests {
         try await origin.closed.reaches(1)
     }
 
-    @Test("cancelled while the body comes, the connection is free at once")
+    @Test("cancelling a transfer during its body frees the connection at once")
     func inTheBody() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .awaitClose,
@@ -34,7 +34,7 @@ struct CurlCancellationTests {
         try await origin.closed.reaches(1)
     }
 
-    @Test("cancelled while it connects, it ends at once")
+    @Test("cancelling a transfer that connects ends it at once")
     func whileConnecting() async throws {
         let deaf = try DeafOrigin()
         let task = start(try URL(typed: "http://127.0.0.1:\(deaf.port)/"))
@@ -43,11 +43,11 @@ struct CurlCancellationTests {
         #expect(await task.value?.code == "cancelled")
     }
 
-    @Test("cancelled before it starts, nothing reaches the origin")
+    @Test("a transfer that is cancelled before it starts sends nothing")
     func before() async throws {
         let origin = try ScriptedOrigin(.answering([1]))
         let task = Task { [transport] () async -> ImageLoadingError? in
-            // The wait ends with the cancellation, which is all it is for.
+            // Waits for the cancellation.
             try? await Tally().reaches(1)
             return await Self.failure(of: transport, origin.url(), RecordingReceiver())
         }
@@ -56,7 +56,9 @@ struct CurlCancellationTests {
         #expect(origin.connections.count == 0)
     }
 
-    @Test("ten thousand transfers, each cancelled at some moment, end once each, and the transport goes on")
+    @Test(
+        "ten thousand transfers, each cancelled at some moment, each finish once, and the transport keeps working"
+    )
     func anyMoment() async throws {
         let origin = try ScriptedOrigin(.answering(SampleImages.png))
         #if THREAD_SANITIZER
@@ -81,7 +83,7 @@ struct CurlCancellationTests {
         #expect(await Self.failure(of: transport, origin.url(), RecordingReceiver()) == nil)
     }
 
-    @Test("the end of a transport ends its thread and closes all it had open")
+    @Test("a released transport ends its thread and closes its connections")
     func end() async throws {
         let origin = try ScriptedOrigin(.answering([1]))
         let before = Self.pollerCount()
@@ -89,16 +91,17 @@ struct CurlCancellationTests {
             let transport = CurlTransport()
             #expect(await Self.failure(of: transport, origin.url(), RecordingReceiver()) == nil)
         }
-        // Each kept its connection until it went.
+        // Each transport kept its connection open until its release.
         try await origin.closed.reaches(100)
-        // Other tests' transports come and go meanwhile; a hundred of these would show.
+        // Other tests create and release transports meanwhile. A hundred leaked ones would show.
         try await eventually { Self.pollerCount() <= before + 50 }
     }
 
-    @Test("once the process ends, its thread is out of libcurl, whose TLS library is freed then")
+    @Test(
+        "when the process exits, the transport's thread is outside libcurl, whose TLS library is freed then")
     func endOfTheProcess() async {
         await #expect(processExitsWith: .exitCode(7)) {
-            // Before libcurl is opened: exit handlers run in the opposite order.
+            // Registered before libcurl is opened: exit handlers run in reverse order.
             atexit {
                 let before = CountingReceiver.count.load(ordering: .relaxed)
                 for _ in 0..<10_000 { sched_yield() }
@@ -120,10 +123,10 @@ struct CurlCancellationTests {
     /// How many epoll descriptors this process has.
     private static func pollerCount() -> Int {
         let folder = "/proc/self/fd"
-        // A descriptor may be closed between the listing and the look at it.
+        // Losing the error is right: a descriptor may be closed after the listing.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.count { name in
-            // As above.
+            // Losing the error is right, as above.
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
             return target?.contains("eventpoll") == true
         }
@@ -139,7 +142,7 @@ struct CurlCancellationTests {
         of transport: CurlTransport, _ url: URL, _ receiver: RecordingReceiver
     ) async -> ImageLoadingError? {
         do throws(ImageLoadingError) {
-            // However late the cancellation comes, no timeout comes before it.
+            // No timeout ends the transfer before the cancellation, however late that is.
             let request = TransportRequest(url: url, timeouts: .patient)
             _ = try await transport.perform(request, into: receiver)
             return nil
@@ -149,7 +152,7 @@ struct CurlCancellationTests {
     }
 }
 
-/// Takes whatever comes, and counts how often.
+/// Accepts all bytes, and counts the calls.
 private final class CountingReceiver: BodyReceiver {
     static let count = Atomic(0)
 

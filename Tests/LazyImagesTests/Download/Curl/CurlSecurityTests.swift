@@ -4,25 +4,25 @@ import Testing
 
 @testable import LazyImages
 
-/// What the policy demands of a connection, against OpenSSL's own server.
+/// The policy's demands on a connection, against OpenSSL's server.
 @Suite(
     "CurlTransport: security", .timeLimit(.minutes(30)),
     .enabled(if: TLSServer.isInstalled, "openssl is not installed"))
 struct CurlSecurityTests {
     private let transport = CurlTransport()
 
-    @Test("a server whose certificate nobody vouches for is refused, and one with a named authority is not")
+    @Test("a server with an untrusted certificate is refused, unless the policy names its authority")
     func authority() async throws {
         let server = try await TLSServer.start(serving: SampleImages.png)
         var policy = SecurityPolicy()
         #expect(await error(server.url(), policy)?.code == "secure-connection-failed")
         policy.certificateAuthorityFile = server.certificateFile
         #expect(await error(server.url(), policy) == nil)
-        // The next one is judged by the system's authorities again.
+        // The system's authorities judge the next connection again.
         #expect(await error(server.url(), SecurityPolicy())?.code == "secure-connection-failed")
     }
 
-    @Test("a certificate that names another host is refused, whoever vouches for it")
+    @Test("a certificate for another host is refused, whichever authority signed it")
     func otherName() async throws {
         let server = try await TLSServer.start(serving: SampleImages.png, host: "other.example")
         var policy = SecurityPolicy()
@@ -30,7 +30,7 @@ struct CurlSecurityTests {
         #expect(await error(server.url(), policy)?.code == "secure-connection-failed")
     }
 
-    @Test("an authority file that is not there is an error and not the system's authorities")
+    @Test("a missing authority file is an error, and the system's authorities do not replace it")
     func missingFile() async throws {
         let server = try await TLSServer.start(serving: SampleImages.png)
         var policy = SecurityPolicy()
@@ -38,7 +38,7 @@ struct CurlSecurityTests {
         #expect(await error(server.url(), policy)?.code == "secure-connection-failed")
     }
 
-    @Test("a key exchange without forward secrecy is refused, unless the host is excepted")
+    @Test("a key exchange without forward secrecy is refused, except for a host with an exception")
     func forwardSecrecy() async throws {
         let server = try await TLSServer.start(
             serving: SampleImages.png, options: "-tls1_2 -cipher AES128-GCM-SHA256")
@@ -50,7 +50,7 @@ struct CurlSecurityTests {
         #expect(await error(server.url(), policy) == nil)
     }
 
-    @Test("TLS 1.1 is refused, and TLS 1.2 where 1.3 is the oldest that will do")
+    @Test("TLS 1.1 is refused, and so is TLS 1.2 where the policy demands 1.3")
     func versions() async throws {
         let old = try await TLSServer.start(
             serving: SampleImages.png, options: "-tls1_1 -cipher DEFAULT@SECLEVEL=0")
@@ -68,7 +68,7 @@ struct CurlSecurityTests {
     }
 
     @Test(
-        "a host that is trusted by its certificate or by its key needs no authority; another key is refused")
+        "a host with a pinned certificate or key needs no authority, and another key is refused")
     func trusted() async throws {
         let server = try await TLSServer.start(serving: SampleImages.png, host: "nobody.example")
         var policy = SecurityPolicy()

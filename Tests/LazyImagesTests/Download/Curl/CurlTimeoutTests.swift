@@ -8,7 +8,7 @@ import Testing
 struct CurlTimeoutTests {
     private let transport = CurlTransport()
 
-    @Test("a server that accepts and does not answer runs out of the time to the first byte")
+    @Test("a server that accepts and does not answer exceeds the time to the first byte")
     func firstByte() async throws {
         let origin = try ScriptedOrigin([.readHead, .awaitClose])
         #expect(await failure(origin, Timeouts(firstByte: .milliseconds(80))) == .firstByte)
@@ -16,19 +16,19 @@ struct CurlTimeoutTests {
     }
 
     @Test(
-        "one that stops in the header, or in the body, has stalled",
+        "a server that stops in the header or in the body has stalled",
         arguments: ["HTTP/1.1 200 OK\r\nX", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"])
     func stall(answer: String) async throws {
-        // The end of a header line is what counts as an arrival.
+        // Only the end of a header line counts as progress.
         let origin = try ScriptedOrigin([.readHead, .send(answer), .awaitClose])
-        // Were it looked for only when another timeout runs out, this test would take too long.
+        // This test would take too long if the stall were checked only when another timeout expires.
         let timeouts = Timeouts(
             connect: .seconds(600), firstByte: .seconds(600), stall: .milliseconds(80), total: .seconds(600))
         #expect(await failure(origin, timeouts) == .stall)
         try await origin.closed.reaches(1)
     }
 
-    @Test("one that never ends runs out of the time for all of it")
+    @Test("a server whose answer never ends exceeds the total time")
     func total() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\n\r\n"),
@@ -38,14 +38,14 @@ struct CurlTimeoutTests {
         try await origin.closed.reaches(1)
     }
 
-    @Test("one that does not take the connection runs out of the time to connect")
+    @Test("a server that does not accept the connection exceeds the time to connect")
     func connect() async throws {
         let origin = try DeafOrigin()
         let url = try URL(typed: "http://127.0.0.1:\(origin.port)/a")
         #expect(await failure(url, Timeouts(connect: .milliseconds(80))) == .connect)
     }
 
-    @Test("the time to the first byte does not run while there is no connection")
+    @Test("the time to the first byte starts only once there is a connection")
     func firstByteWithoutConnection() async throws {
         let origin = try DeafOrigin()
         let url = try URL(typed: "http://127.0.0.1:\(origin.port)/a")
@@ -53,7 +53,7 @@ struct CurlTimeoutTests {
         #expect(await failure(url, timeouts) == .connect)
     }
 
-    @Test("a timeout says how long it was, and its transfer does not hold up the next")
+    @Test("the error of a timeout has its length, and the next transfer is not delayed")
     func afterwards() async throws {
         let origin = try ScriptedOrigin { number in
             number == 0 ? [.readHead, .awaitClose] : .answering([1])
@@ -66,7 +66,7 @@ struct CurlTimeoutTests {
         #expect(try await transport.perform(next, into: RecordingReceiver()).status == 200)
     }
 
-    @Test("timeouts without end do not overflow")
+    @Test("infinite timeouts do not overflow")
     func forever() async throws {
         let origin = try ScriptedOrigin(.answering([1]))
         let timeouts = Timeouts(each: Duration(secondsComponent: .max, attosecondsComponent: 0))

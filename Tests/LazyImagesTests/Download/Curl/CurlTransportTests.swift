@@ -5,13 +5,13 @@ import Testing
 
 @testable import LazyImages
 
-/// Transfers over real sockets: their connections, and how they end well.
+/// Successful transfers and their connections, over real sockets.
 @Suite("CurlTransport", .ownThread, .timeLimit(.minutes(30)))
 struct CurlTransportTests {
     private let transport = CurlTransport()
     private let receiver = RecordingReceiver()
 
-    @Test("a plain GET brings head and body, and sends what it was given")
+    @Test("a plain GET sends its fields and receives head and body")
     func plain() async throws {
         let origin = try ScriptedOrigin(.answering([1, 2, 3]))
         let request = TransportRequest(
@@ -29,7 +29,7 @@ struct CurlTransportTests {
         #expect(lines.contains("Empty:"))
     }
 
-    @Test("a transfer says where its time went, what it carried, and whether its connection was open already")
+    @Test("a transfer reports its phases, its bytes, and whether it reused a connection")
     func metrics() async throws {
         let origin = try ScriptedOrigin(.answering([1, 2, 3]))
         for _ in 0..<2 {
@@ -43,7 +43,7 @@ struct CurlTransportTests {
         #expect(first.connect <= first.firstByte && first.firstByte <= first.total)
     }
 
-    @Test("a transfer that fails is measured too")
+    @Test("a failed transfer is measured too")
     func metricsOfFailure() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"),
@@ -54,7 +54,7 @@ struct CurlTransportTests {
         #expect(receiver.metrics.map(\.bytes) == [3])
     }
 
-    @Test("through a proxy a request names its whole address; hosts of our own are reached without it")
+    @Test("a request through a proxy names its whole URL, and this machine is reached without the proxy")
     func proxy() async throws {
         let proxy = try ScriptedOrigin(.answering([1]))
         let own = try ScriptedOrigin(.answering([2]))
@@ -71,7 +71,7 @@ struct CurlTransportTests {
         #expect(receiver.bytes == [1, 2])
     }
 
-    @Test("a proxy that does not let a secure connection through is an error, and its answer no image")
+    @Test("a proxy that refuses a secure connection is an error, and its answer is not an image")
     func refusingProxy() async throws {
         let proxy = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"),
@@ -80,7 +80,7 @@ struct CurlTransportTests {
         let request = TransportRequest(url: try URL(typed: "https://away.example/a.png"))
         do throws(ImageLoadingError) {
             _ = try await transport.perform(request, into: receiver)
-            Issue.record("the proxy's answer was taken")
+            Issue.record("the proxy's answer was accepted")
         } catch {
             #expect(error.code == "connection-lost" || error.code == "connection-failed")
         }
@@ -88,7 +88,7 @@ struct CurlTransportTests {
         #expect(receiver.heads.isEmpty)
     }
 
-    @Test("one connection serves many requests, one after the other")
+    @Test("one connection serves many requests in turn")
     func keepAlive() async throws {
         let origin = try ScriptedOrigin(.answering([1, 2, 3]))
         for _ in 0..<50 { _ = try await get(origin) }
@@ -96,7 +96,7 @@ struct CurlTransportTests {
         #expect(origin.heads.count == 50)
     }
 
-    @Test("an error's body and an empty one leave their connection to the next request")
+    @Test("an error's body and an empty body leave their connection to the next request")
     func keepAliveAfterOthers() async throws {
         let answers = [
             "404 Not Found\r\nContent-Length: 2\r\n\r\nno", "204 No Content\r\n\r\n",
@@ -109,7 +109,7 @@ struct CurlTransportTests {
         #expect(origin.connections.count == 1)
     }
 
-    @Test("a receiver that wants no body frees the connection and has its head")
+    @Test("a receiver that wants no body gets the head and frees the connection")
     func noBodyWanted() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"), .awaitClose,
@@ -121,7 +121,7 @@ struct CurlTransportTests {
         #expect(receiver.bytes.isEmpty)
     }
 
-    @Test("a receiver that has enough stops the transfer")
+    @Test("a receiver that has enough ends the transfer")
     func enough() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\n\r\n"),
@@ -134,7 +134,7 @@ struct CurlTransportTests {
         #expect(receiver.bytes.count >= 5000)
     }
 
-    @Test("a host of another name is reached where the configuration says, under its own name")
+    @Test("a host with a configured address is reached there, under its own name")
     func connectTo() async throws {
         let origin = try ScriptedOrigin(.answering([1]))
         let mapped = CurlTransport(
@@ -146,7 +146,7 @@ struct CurlTransportTests {
         #expect(origin.heads[0].contains("\r\nHost: sample.localhost\r\n"))
     }
 
-    @Test("nobody listens: the error says so")
+    @Test("the error says when no server listens")
     func refusedConnection() async throws {
         let closed = try ClosedPort()
         let url = try URL(typed: "http://127.0.0.1:\(closed.port)/a.png")
@@ -154,13 +154,13 @@ struct CurlTransportTests {
         #expect(error == .connectionFailed(url: url.absoluteString, reason: "Connection refused"))
     }
 
-    @Test("a host that no name service knows is named")
+    @Test("the error names a host that has no address")
     func unknownHost() async throws {
         let url = try URL(typed: "http://nothing.invalid/a.png")
         #expect(await failure(url) == .hostNotFound(url: url.absoluteString, host: "nothing.invalid"))
     }
 
-    @Test("200 transfers at once bring each its own bytes")
+    @Test("each of 200 concurrent transfers gets its own bytes")
     func manyAtOnce() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { number in
@@ -186,7 +186,7 @@ struct CurlTransportTests {
         #expect(origin.connections.count == 200)
     }
 
-    @Test("a server that is slow with one answer holds up no other")
+    @Test("a slow answer delays no other transfer")
     func slowAnswer() async throws {
         let origin = try ScriptedOrigin { number in number == 0 ? [.readHead, .awaitClose] : .answering([1]) }
         let slow = Task {
@@ -198,7 +198,7 @@ struct CurlTransportTests {
         _ = await slow.result
     }
 
-    @Test("two transports at once know nothing of each other")
+    @Test("two transports do not affect each other")
     func twoTransports() async throws {
         let origin = try ScriptedOrigin(.answering([1, 2, 3]))
         let other = CurlTransport()
@@ -217,7 +217,7 @@ struct CurlTransportTests {
 
     private func failure(_ url: URL) async -> ImageLoadingError? {
         do throws(ImageLoadingError) {
-            // A name service that does not answer is not ours to time.
+            // The test does not measure the time of the name service.
             let request = TransportRequest(url: url, timeouts: .patient)
             _ = try await transport.perform(request, into: receiver)
             return nil

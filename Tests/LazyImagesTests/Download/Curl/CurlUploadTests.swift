@@ -29,7 +29,7 @@ struct CurlUploadTests {
     }
 
     @Test(
-        "every method goes out with its body and that body's length",
+        "every method sends its body and the body's length",
         arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func methods(name: String) async throws {
         let origin = try ScriptedOrigin(.taking(status: "201 Created", answer: "yes"))
@@ -43,7 +43,9 @@ struct CurlUploadTests {
         #expect(receiver.sent.last == 4 && receiver.metrics.map(\.sent) == [4])
     }
 
-    @Test("a POST without a body says so, a DELETE and a GET have none, and a HEAD waits for none")
+    @Test(
+        "a POST without a body sends a length of 0, a DELETE and a GET send none, and a HEAD waits for no body"
+    )
     func withoutBody() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 204 No Content\r\n\r\n"),
@@ -60,7 +62,7 @@ struct CurlUploadTests {
         #expect(origin.connections.count == 1)
     }
 
-    @Test("a body above one MiB is sent when the server says so, a smaller one at once", arguments: [0, 1])
+    @Test("a body above one MiB waits for 100 Continue, a smaller one is sent at once", arguments: [0, 1])
     func expectation(more: Int) async throws {
         let count = 1024 * 1024 + more
         let answer = ScriptedOrigin.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
@@ -73,11 +75,11 @@ struct CurlUploadTests {
         _ = try await transport.perform(request(origin, .put, .file(path)), into: receiver)
         #expect(origin.heads[0].contains("Expect: 100-continue") == (more > 0))
         #expect(origin.bodies == [body])
-        // Never more of it at once.
+        // The body is read in pieces of at most 64 KiB.
         #expect(zip([0] + receiver.sent, receiver.sent).allSatisfy { $1 - $0 <= 64 * 1024 })
     }
 
-    @Test("a server that refuses a large body before it is sent gets none of it")
+    @Test("a server that refuses a large body early gets none of it")
     func refusedBeforehand() async throws {
         let origin = try ScriptedOrigin([
             .readHead,
@@ -112,7 +114,7 @@ struct CurlUploadTests {
         #expect(origin.bodies == [Array(beginning.utf8) + [1, 2, 3] + Array("\r\n--b--\r\n".utf8)])
     }
 
-    @Test("a file that grows, shrinks or is written to while it is sent is an error", arguments: [0, 1, 2])
+    @Test("a file that grows, shrinks or changes while it is sent is an error", arguments: [0, 1, 2])
     func changed(how: Int) async throws {
         let path = folder.file("body")
         try Data([UInt8](repeating: 1, count: 300_000)).write(to: URL(filePath: path))
@@ -120,7 +122,7 @@ struct CurlUploadTests {
         let request = try request(origin, .put, .file(path))
         let file = unsafe open(path, O_WRONLY | (how == 0 ? O_APPEND : 0))
         if how == 1 { ftruncate(file, 100_000) } else { unsafe _ = write(file, "x", 1) }
-        // As a write within one tick of the system's clock would not be.
+        // A write within one tick of the system's clock would not show.
         unsafe futimens(file, [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)])
         close(file)
         await #expect(throws: ImageLoadingError.fileChanged(path: path)) {
@@ -129,7 +131,7 @@ struct CurlUploadTests {
         #expect(origin.bodies.isEmpty)
     }
 
-    @Test("what is no file that can be read is an error before anything is sent")
+    @Test("a path that is not a readable file is an error before anything is sent")
     func unreadable() throws {
         for (path, reason) in [
             (folder.file("none"), "No such file or directory"), (folder.path, "it is a folder"),
@@ -142,7 +144,7 @@ struct CurlUploadTests {
     }
 
     @Test(
-        "where the server closes an open connection under a request, a PUT is sent again and a POST is not",
+        "when the server closes a reused connection under a request, a PUT is sent again and a POST is not",
         arguments: [
             (HTTPMethod.put, [1, 2, 3], 3, true), (.post, [1, 2, 3], 2, false), (.post, [], 2, true),
         ])
@@ -157,7 +159,7 @@ struct CurlUploadTests {
         } catch {
             #expect(error.code == "connection-lost" && !isAnswered)
         }
-        // An empty POST goes over a connection of its own, where the server answers.
+        // An empty POST uses a new connection, where the server answers.
         #expect(origin.requests.count == requests)
     }
 
@@ -170,7 +172,9 @@ struct CurlUploadTests {
         return request
     }
 
-    @Test("a server that takes nothing more is a stall, one that has all and does not answer is late")
+    @Test(
+        "a server that stops reading is a stall; one that has the body and does not answer exceeds the time to the first byte"
+    )
     func timeouts() async throws {
         let origin = try ScriptedOrigin([.readHead, .readSome(1), .awaitClose])
         let deaf = try ScriptedOrigin([.readHead, .wait(Gate())])
@@ -194,7 +198,7 @@ struct CurlUploadTests {
         }
     }
 
-    @Test("a GET after a POST is a plain GET again")
+    @Test("a GET after a POST has no body and no length")
     func handlesAreClean() async throws {
         let origin = try ScriptedOrigin(.taking())
         for method in [HTTPMethod.get, .post, .get, .head, .get] {

@@ -5,7 +5,7 @@ import Testing
 @Suite("AddressRules", .timeLimit(.minutes(30)))
 struct AddressRulesTests {
     @Test(
-        "what is not public is refused, from its first address to its last",
+        "ranges that are not public are refused, from the first address to the last",
         arguments: [
             ("0.0.0.0", "0.255.255.255"), ("10.0.0.0", "10.255.255.255"), ("100.64.0.0", "100.127.255.255"),
             ("127.0.0.0", "127.255.255.255"), ("169.254.0.0", "169.254.255.255"),
@@ -33,7 +33,7 @@ struct AddressRulesTests {
     }
 
     @Test(
-        "public addresses are allowed, beside every range",
+        "public addresses beside every range are allowed",
         arguments: [
             "1.0.0.0", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0",
             "126.255.255.255",
@@ -48,7 +48,7 @@ struct AddressRulesTests {
         #expect(try refusal(of: text, by: AddressRules()) == nil)
     }
 
-    @Test("an allowed network is allowed, and nothing beside it")
+    @Test("an allowed network is allowed, and its neighbours are not")
     func allowedNetwork() throws {
         let rules = AddressRules(allowedNetworks: try networks("10.1.0.0/16", "fd00:1::/32", "::1"))
         for text in ["10.1.0.0", "10.1.255.255", "fd00:1::7", "::1", "8.8.8.8"] {
@@ -59,7 +59,7 @@ struct AddressRulesTests {
         }
     }
 
-    @Test("an IPv4 address inside IPv6 needs that the network and the address inside are allowed")
+    @Test("an IPv4 address inside IPv6 is allowed only if the network and the inner address are")
     func embedded() throws {
         let translated = AddressRules(allowedNetworks: try networks("64:ff9b::/96", "10.0.0.0/8"))
         for text in ["64:ff9b::8.8.8.8", "64:ff9b::10.0.0.1"] {
@@ -69,14 +69,14 @@ struct AddressRulesTests {
             #expect(try refusal(of: text, by: translated) != nil, "\(text)")
         }
         let everything = AddressRules(allowedNetworks: try networks("::/0"))
-        // The address of the server is public, that of the client is not.
+        // The server's address is public, the client's is not.
         for text in ["2001:0:808:808::80ff:fffe", "::ffff:127.0.0.1", "2600::5efe:127.0.0.1", "::2"] {
             #expect(try refusal(of: text, by: everything) != nil, "\(text)")
         }
     }
 
     @Test(
-        "the reason names the address and what it is",
+        "the reason names the address and its kind",
         arguments: [
             ("127.0.0.1", "127.0.0.1 is loopback"), ("255.255.255.255", "255.255.255.255 is broadcast"),
             ("0.0.0.0", "0.0.0.0 is unspecified"), ("::1", "::1 is loopback"),

@@ -19,7 +19,7 @@ struct FetchGuardTests {
     }
 
     @Test(
-        "listed hosts are allowed, at their port or the usual ones, over plain http where it is said",
+        "listed hosts are allowed at their port or the default ones, and over plain http only where the entry says so",
         arguments: [
             "https://images.example/a", "https://IMAGES.example:443/a", "https://images.example./a",
             "https://images.example:80", "https://images.example?a", "https://port.example:8443/a",
@@ -31,7 +31,7 @@ struct FetchGuardTests {
     func allowed(text: String) throws { try policy.check(try #require(URL(string: text))) }
 
     @Test(
-        "everything else is refused, and the error names the rule",
+        "every other URL is refused, and the error names the rule",
         arguments: [
             ("ftp://images.example/a", FetchRule.scheme), ("file:///etc/passwd", .scheme),
             ("data:,a", .scheme), ("gopher://images.example:443/a", .scheme),
@@ -54,7 +54,7 @@ struct FetchGuardTests {
             ("http://localhost/", .port),
         ])
     func refused(text: String, rule: FetchRule) throws {
-        // What Foundation takes for no URL never gets so far.
+        // Foundation rejects some of these before the guard sees them.
         guard let url = URL(string: text) else { return }
         do throws(ImageLoadingError) {
             try policy.check(url)
@@ -76,7 +76,7 @@ struct FetchGuardTests {
         ])
     func malformedSource(text: String) { #expect(FetchSource(text) == nil) }
 
-    @Test("a redirect to what is not listed is refused by the rule, and nothing is asked there")
+    @Test("a redirect to an unlisted host is refused by the rule, and no request is sent there")
     func redirect() async throws {
         for (location, rule) in [
             ("https://other.example/b", FetchRule.host), ("https://images.example:22/", .port),
@@ -96,7 +96,7 @@ struct FetchGuardTests {
         }
     }
 
-    @Test("with a guard no file and no data URL is read, though bytes of the caller's own are taken")
+    @Test("with a guard no file and no data URL is read, but the caller's own bytes are accepted")
     func local() async throws {
         var configuration = ImageDownloader.Configuration()
         configuration.security = policy

@@ -5,10 +5,11 @@ import Testing
 
 @testable import LazyImages
 
-/// What a guard does at real connections. The origin listens on every address of this machine and counts connections.
+/// A guard's effect on real connections. The origin listens on every address of this machine and counts
+/// connections.
 @Suite("FetchGuard: connections", .timeLimit(.minutes(30)))
 struct GuardedConnectionTests {
-    /// Spellings of addresses at which this machine answers, or of addresses that are not public.
+    /// Spellings of addresses of this machine, and of other addresses that are not public.
     private static let spellings = [
         "127.0.0.1", "127.0.0.2", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "0X7F.0.0.1", "2130706433",
         "017700000001", "0177.0.0.1", "127.0.0.1.", "0", "0.0.0.0", "localhost", "LOCALHOST", "localhost.",
@@ -20,7 +21,7 @@ struct GuardedConnectionTests {
         "10.0.0.1", "192.168.0.1", "172.16.0.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
         "255.255.255.255", "[fd00::1]", "[ff02::1]", "[fec0::1]", "[2001:db8::1]",
     ]
-    /// Those of them at which this machine answers, so that the origin would see who got through.
+    /// The spellings that reach this machine, so that the origin would count a connection.
     private static let reachable = [
         "127.0.0.1", "127.0.0.2", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "0X7F.0.0.1", "2130706433",
         "017700000001", "0177.0.0.1", "localhost", "LOCALHOST", "[::1]", "[0:0:0:0:0:0:0:1]",
@@ -33,10 +34,10 @@ struct GuardedConnectionTests {
         origin = try ScriptedOrigin(isEverywhere: true) { _ in .answering(SampleImages.png) }
     }
 
-    @Test("no spelling of an address that is not public brings a connection")
+    @Test("no spelling of a non-public address opens a connection")
     func spellings() async throws {
         for host in Self.spellings {
-            // As a listed source, so that only the address can be refused.
+            // Each host is a listed source, so that only its address can be refused.
             let source = "http://\(host):\(origin.port)"
             let error = await (try downloader([source])).calls(of: try ImageRequest(source + "/a.png"))
                 .outcomes[0]
@@ -46,7 +47,7 @@ struct GuardedConnectionTests {
         try await expectConnections(0)
     }
 
-    @Test("no such spelling does on the transport alone, and neither do zones and names in URLs that mislead")
+    @Test("the transport alone opens none either, nor for zones and misleading names in URLs")
     func transportAlone() async throws {
         let urls =
             Self.spellings.map { "http://\($0):\(origin.port)/a.png" } + [
@@ -65,11 +66,11 @@ struct GuardedConnectionTests {
         try await expectConnections(0)
     }
 
-    @Test("without a guard the same spellings do bring connections")
+    @Test("without a guard the same spellings open connections")
     func withoutGuard() async throws {
         for host in Self.reachable {
             guard let url = URL(string: "http://\(host):\(origin.port)/a.png") else {
-                Issue.record("\(host) is no host")
+                Issue.record("\(host) is not a host")
                 continue
             }
             let transport = CurlTransport()
@@ -80,7 +81,7 @@ struct GuardedConnectionTests {
         #expect(origin.connections.count == Self.reachable.count)
     }
 
-    @Test("a redirect to this machine brings no connection, by whatever spelling")
+    @Test("a redirect to any spelling of this machine opens no connection")
     func redirects() async throws {
         for host in Self.reachable {
             let target = "http://\(host):\(origin.port)/b.png"
@@ -99,7 +100,9 @@ struct GuardedConnectionTests {
         try await expectConnections(0)
     }
 
-    @Test("an allowed network is reached; what is beside it is not, though the connection of others is open")
+    @Test(
+        "an allowed network is reached; its neighbours are not, although another request's connection is open"
+    )
     func allowedNetwork() async throws {
         var request = TransportRequest(url: origin.url(), timeouts: .patient)
         request.addresses = AddressRules(allowedNetworks: [try #require(AddressRange("127.0.0.0/8"))])
@@ -112,13 +115,13 @@ struct GuardedConnectionTests {
             #expect(await error(of: request)?.refusedRule == .address)
         }
         #expect(origin.requests.count == 3)
-        // Nor do transfers without rules and with rules share connections.
+        // Transfers with and without rules share no connections.
         request.addresses = nil
         #expect(await error(of: request) == nil)
         #expect(origin.connections.count == 2)
     }
 
-    @Test("a request on a connection that is open already is judged by the address of its other end")
+    @Test("a request on an open connection is judged by its peer address")
     func usedAgain() throws {
         let judge = CurlAddressJudge(AddressRules())
         #expect(judge.allowsRequest(to: "8.8.8.8") && judge.refusal == nil)
@@ -129,7 +132,7 @@ struct GuardedConnectionTests {
 
     @Test("a name whose address changes is judged by the address that is connected to")
     func changingName() async throws {
-        // The control: libcurl does look these names up here, and the second address counts.
+        // The control case: libcurl looks these names up here, and uses the second address.
         let good = ChangingName(["127.0.0.1", "127.0.0.2"])
         #expect(good.lookUp())
         #expect(await outcome(of: good) == nil && good.left.isEmpty)
@@ -153,7 +156,7 @@ struct GuardedConnectionTests {
         }.error
     }
 
-    @Test("where a host is connected to elsewhere, the address there is judged")
+    @Test("where the configuration sets a host's address, that address is judged")
     func connectedElsewhere() async throws {
         for target in ["127.0.0.1", "localhost", "[::1]"] {
             let transport = CurlTransport(
@@ -166,7 +169,7 @@ struct GuardedConnectionTests {
         try await expectConnections(0)
     }
 
-    @Test("with a proxy nothing is fetched at all")
+    @Test("with a proxy no request is sent at all")
     func proxy() async throws {
         for proxy in [CurlTransport.Proxy.environment, .url("http://127.0.0.1:\(origin.port)")] {
             var request = TransportRequest(url: origin.url(), timeouts: .patient)
@@ -192,7 +195,7 @@ struct GuardedConnectionTests {
         try await expectConnections(0)
     }
 
-    @Test("a refusal is not tried again, and counts no failure of the host")
+    @Test("a refusal is not retried, and is no failure of the host")
     func noRetry() async throws {
         let refusal = ImageLoadingError.addressRefused(url: "", rule: .address, reason: "")
         let transport = HeldTransport()
@@ -209,7 +212,7 @@ struct GuardedConnectionTests {
 
     // MARK: Parts
 
-    /// Whether the address was refused. Not every system's name service knows a host with a dot at its end.
+    /// Whether the address was refused. Some systems' name services do not know a host that ends with a dot.
     private func isRefused(_ error: ImageLoadingError?, _ host: String?) -> Bool {
         error?.refusedRule == .address || host?.hasSuffix(".") == true && error?.code == "host-not-found"
     }
@@ -240,7 +243,7 @@ struct GuardedConnectionTests {
         }
     }
 
-    /// Whether so many connections have come until now. One more comes last: the origin counts them in their order.
+    /// Checks that `count` connections have arrived. It opens one more, which the origin counts last.
     private func expectConnections(_ count: Int) async throws {
         let request = TransportRequest(url: origin.url(), timeouts: .patient)
         #expect(await error(of: request, by: CurlTransport()) == nil)
@@ -249,7 +252,7 @@ struct GuardedConnectionTests {
 }
 
 extension ImageLoadingError {
-    /// The rule of a guard that refused; nil for another error.
+    /// The guard's rule that refused; nil for another error.
     fileprivate var refusedRule: FetchRule? {
         if case .addressRefused(_, let rule, _) = self { return rule }
         return nil

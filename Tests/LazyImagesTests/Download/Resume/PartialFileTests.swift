@@ -15,7 +15,7 @@ struct PartialFileTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("what was written is there for the next one, with its answer and its length")
+    @Test("a partial body is there for the next attempt, with its head and its length")
     func roundTrip() throws {
         try write([1, 2, 3], total: 10)
         let file = try #require(PartialFile.opening(name: name, in: partials()))
@@ -26,20 +26,20 @@ struct PartialFileTests {
         #expect(try partials().calls.names(in: partials().descriptor).isEmpty)
     }
 
-    @Test("a length that is not known stays so")
+    @Test("an unknown length stays unknown")
     func unknownLength() throws {
         try write([1], total: nil)
         let file = try #require(PartialFile.opening(name: name, in: partials()))
         #expect(file.total == nil && file.count == 1)
     }
 
-    @Test("of a body that is all there the last byte is asked for again, so that it is confirmed")
+    @Test("the last byte of a complete body is requested again, to confirm it")
     func complete() throws {
         try write([1, 2, 3], total: 3)
         #expect(PartialFile.opening(name: name, in: try partials())?.count == 2)
     }
 
-    @Test("two do not write one file")
+    @Test("two writers cannot open one file")
     func locked() throws {
         let first = try #require(
             PartialFile.beginning(response, total: 3, name: name, in: partials()))
@@ -48,7 +48,9 @@ struct PartialFileTests {
         #expect(append([1], to: first))
     }
 
-    @Test("a part is free once its writer ends, though a program being started has its descriptor")
+    @Test(
+        "a partial file is free once its writer ends, although a starting program has a duplicate of the descriptor"
+    )
     func copiedDescriptor() throws {
         var file = PartialFile.beginning(response, total: 10, name: name, in: try partials())
         #expect(append([1, 2, 3], to: try #require(file)))
@@ -59,7 +61,7 @@ struct PartialFileTests {
         #expect(PartialFile.opening(name: name, in: try partials())?.count == 3)
     }
 
-    @Test("a part from before another start of the system is not gone on with")
+    @Test("a partial body from before the last boot is not resumed")
     func otherBoot() throws {
         #expect(PartialFolder.bootIdentifier.utf8.count == 36)
         try write([1, 2, 3], total: 10)
@@ -69,7 +71,7 @@ struct PartialFileTests {
         #expect(PartialFile.opening(name: name, in: try partials()) == nil)
     }
 
-    @Test("a file cut anywhere in its header, or of another kind, is none")
+    @Test("a file cut anywhere in its header, or in another format, is not a partial file")
     func cutHeader() throws {
         try write([], total: 10)
         let whole = try Data(contentsOf: file)
@@ -85,14 +87,14 @@ struct PartialFileTests {
         }
     }
 
-    @Test("a new body replaces the old one's part")
+    @Test("a new body replaces the old partial body")
     func replaced() throws {
         try write([UInt8](repeating: 1, count: 5000), total: 9000)
         try write([2, 2], total: 9000)
         #expect(PartialFile.opening(name: name, in: try partials())?.count == 2)
     }
 
-    @Test("the oldest parts make room, but not one that is being written")
+    @Test("the oldest partial files are evicted, but not one that is being written")
     func bounded() throws {
         let partials = try #require(PartialFolder(path: folder.path, limit: 3000, isForWriting: true))
         for (index, name) in ["a", "b", "c"].enumerated() {
@@ -112,7 +114,7 @@ struct PartialFileTests {
     }
 
     @Test(
-        "a file whose name cannot be taken away is copied and not mapped: nobody else can shorten what is read"
+        "a file that cannot be unlinked is copied, not mapped, so that no other process can shorten it"
     )
     func failedRemoval() throws {
         try write([1, 2, 3], total: 10)
@@ -129,7 +131,7 @@ struct PartialFileTests {
         #expect(faults.counters.lastFault?.contains("cannot remove part") == true)
     }
 
-    @Test("a file with a second name is copied and not mapped")
+    @Test("a file with a second hard link is copied, not mapped")
     func secondName() throws {
         try write([1, 2, 3], total: 10)
         let file = try #require(PartialFile.opening(name: name, in: partials()))
@@ -137,7 +139,7 @@ struct PartialFileTests {
         #expect(try #require(file.body()) is ByteArray)
     }
 
-    @Test("what fails in the folder is counted, once for one reason; what is absent or busy is no failure")
+    @Test("each failure in the folder is counted once per reason; a missing or locked file is no failure")
     func counted() throws {
         let isBroken = Shared(true)
         let store = PartialStore(
@@ -157,7 +159,7 @@ struct PartialFileTests {
         begun.remove()
     }
 
-    @Test("the folder is made with those above it, of which a new user has none")
+    @Test("missing parent folders are created, as for a new user")
     func parents() throws {
         let store = PartialStore(path: folder.file(".cache/marquee/partial"), limit: 1 << 20)
         let url = try #require(URL(string: "https://example.org/a"))
@@ -172,7 +174,7 @@ struct PartialFileTests {
     }
 
     private func append(_ bytes: [UInt8], to file: PartialFile) -> Bool {
-        // Losing the error is right: the tests only ask whether it went well.
+        // Losing the error is right: the tests only need to know whether it succeeded.
         (try? file.append(bytes.span)) != nil
     }
 

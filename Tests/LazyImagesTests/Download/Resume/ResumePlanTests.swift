@@ -2,14 +2,14 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Going on with a part", .timeLimit(.minutes(30)))
+@Suite("Resuming a partial body", .timeLimit(.minutes(30)))
 struct ResumePlanTests {
     private let plan = ResumePlan(offset: 500, total: 1234, validator: "\"a\"")
 
-    @Test("the rest is asked for on condition that it is the same")
+    @Test("the rest is requested on the condition that the file has not changed")
     func fields() { #expect(plan.fields == ["Range": "bytes=500-", "If-Range": "\"a\""]) }
 
-    @Test("a 206 that begins where we are and goes to the end is the rest")
+    @Test("a 206 from the partial body's end to the file's end is the rest")
     func goesOn() {
         #expect(verdict(206, "bytes 500-1233/1234") == .goesOn)
         #expect(verdict(206, "bytes 500-1233/*") == .goesOn)
@@ -22,20 +22,20 @@ struct ResumePlanTests {
     }
 
     @Test(
-        "a 206 of another part, another length or another state is not taken",
+        "a 206 of another range, another length or another file is not used",
         arguments: [
             "bytes 0-1233/1234", "bytes 501-1233/1234", "bytes 499-1233/1234", "bytes 500-1234/1235",
             "bytes 500-999/1234", "bytes */1234", "", "nonsense",
         ])
     func otherPart(range: String) { #expect(verdict(206, range) == .asksAnew) }
 
-    @Test("a 206 of another entity tag, or without a range, is not taken")
+    @Test("a 206 with another entity tag, or without a range, is not used")
     func otherState() {
         #expect(verdict(206, "bytes 500-1233/1234", etag: "\"b\"") == .asksAnew)
         #expect(plan.verdict(on: ResponseHead(status: 206)) == .asksAnew)
     }
 
-    @Test("a 200 begins anew, a 416 has us ask anew, and anything else is about something else")
+    @Test("a 200 starts over, a 416 asks for a new request, and another status says nothing about the body")
     func others() {
         #expect(verdict(200, nil) == .beginsAnew && verdict(416, "bytes */10") == .asksAnew)
         for status in [301, 304, 404, 500, 503] { #expect(verdict(status, nil) == .isUnrelated) }

@@ -19,7 +19,7 @@ struct ResumeTests {
         request = try ImageRequest("http://localhost/a.png")
     }
 
-    @Test("a transfer that broke goes on where it was, in another process too")
+    @Test("a broken transfer is resumed, also by another process")
     func resumed() async throws {
         try await breakOff(after: 60_000)
         let loader = loader()
@@ -41,7 +41,7 @@ struct ResumeTests {
             await DiskCache(folder: folder.file("cache")).entry(for: request.storageKey)?.body.array == body)
     }
 
-    @Test("a 200 begins anew with what it brings")
+    @Test("a 200 replaces the partial body")
     func changed() async throws {
         try await breakOff(after: 60_000)
         let caller = try await loader().callers(1, of: request)
@@ -51,7 +51,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "an answer that is not the rest has all asked for, once",
+        "an answer that is not the rest causes one request for the whole file",
         arguments: [
             (416, "bytes */100000"), (206, "bytes 0-99999/100000"), (206, "bytes 60001-99999/100000"),
             (206, "bytes 60000-99999/100001"), (206, ""),
@@ -69,7 +69,7 @@ struct ResumeTests {
         #expect(transport.started.count == 3)
     }
 
-    @Test("a server that fails leaves the part for a later try")
+    @Test("a failing server leaves the partial body for a later attempt")
     func serverFails() async throws {
         try await breakOff(after: 60_000)
         let caller = try await loader().callers(1, of: request)
@@ -82,7 +82,7 @@ struct ResumeTests {
         _ = await again.outcomes
     }
 
-    @Test("a transfer that breaks again keeps what both have brought")
+    @Test("a second broken transfer keeps the bytes of both")
     func twice() async throws {
         try await breakOff(after: 60_000)
         let caller = try await loader().callers(1, of: request)
@@ -100,7 +100,7 @@ struct ResumeTests {
         #expect(try await last.outcomes[0].get().bytes.array == body)
     }
 
-    @Test("a 206 that ends early is no whole body")
+    @Test("a 206 that ends early is not a whole body")
     func shortRest() async throws {
         try await breakOff(after: 60_000)
         let caller = try await loader().callers(1, of: request)
@@ -111,7 +111,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "what cannot be joined safely is not kept",
+        "a partial body that cannot be resumed safely is not kept",
         arguments: [
             [:], ["ETag": "W/\"1\""], ["ETag": "\"1\"", "Accept-Ranges": "none"],
             ["ETag": "\"1\"", "Cache-Control": "no-store"],
@@ -125,7 +125,7 @@ struct ResumeTests {
         #expect(try await caller.outcomes[0].get().source == .network)
     }
 
-    @Test("a part of another URL, to which a redirect leads now, is not gone on with")
+    @Test("a partial body is not resumed when the URL now redirects elsewhere")
     func redirected() async throws {
         try await breakOff(after: 60_000)
         let caller = try await loader().callers(1, of: request)
@@ -136,7 +136,7 @@ struct ResumeTests {
         #expect(try await caller.outcomes[0].get().bytes.array == body)
     }
 
-    @Test("a large body is in its file while it comes, so that a killed process leaves it")
+    @Test("a large body is written to its file as it arrives, so that a killed process leaves it")
     func large() async throws {
         let large = SampleImages.png(bytes: 3_000_000)
         let caller = try await loader().callers(1, of: request)
@@ -148,7 +148,7 @@ struct ResumeTests {
         let name = request.transferKey.digest.hexadecimal
         let part = try Data(contentsOf: URL(filePath: folder.file("cache/partial/" + name)))
         #expect(part.suffix(2_000_000) == Data(large.prefix(2_000_000)))
-        // Another process does not touch it while it is written.
+        // Another process does not open it while it is being written.
         let other = try await loader().callers(1, of: request)
         let second = try await transport.transfer(1)
         #expect(second.request.fields["range"] == nil)
@@ -161,7 +161,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "no call for a part is made on the cooperative pool: not to read one, to leave one or to end with one"
+        "partial files are never read, kept or finished on the cooperative pool"
     )
     func awayFromThePool() async throws {
         let names = Lock<Set<String>>([])
@@ -179,7 +179,7 @@ struct ResumeTests {
         rest.respond(
             206,
             ["Content-Range": "bytes 60000-99999/100000", "Content-Length": "40000", "ETag": "\"1\""])
-        // What arrives is written by the transport's own thread, which is this test's here.
+        // The transport's thread writes the arriving bytes. Here it is the test's own thread.
         rest.send(Array(body[60_000...]))
         _ = taken()
         rest.finish()
@@ -192,12 +192,12 @@ struct ResumeTests {
         defer { close(file) }
         var name = [UInt8](repeating: 0, count: 16)
         let count = unsafe read(file, &name, name.count)
-        // Without the line feed at its end.
+        // Without the final line feed.
         return String(decoding: name.prefix(max(0, count - 1)), as: UTF8.self)
     }
 
     @Test(
-        "of a cancelled transfer partialMinimum bytes or more are kept, 1 MiB unless it is set",
+        "a cancelled transfer keeps its partial body from partialMinimum bytes on, 1 MiB by default",
         arguments: [
             (nil, 1 << 20, true), (nil, 1 << 20 - 1, false), (50_000, 50_000, true), (50_000, 49_999, false),
         ] as [(Int?, Int, Bool)])
@@ -210,7 +210,7 @@ struct ResumeTests {
         first.send(Array(body.prefix(received)))
         caller.tasks[0].cancel()
         #expect(await caller.outcomes[0].error?.code == "cancelled")
-        // Its slot is free when what is kept is kept.
+        // The slot is free once the partial body is kept.
         try await eventually { loader.downloader.activity.hosts["localhost:80"]?.running == 0 }
         let again = try await loader.callers(1, of: request)
         let second = try await transport.transfer(1)
@@ -219,7 +219,7 @@ struct ResumeTests {
         _ = await again.outcomes
     }
 
-    @Test("a body that was there when the last caller left is stored, although its end was not seen")
+    @Test("a body that was complete when the last caller left is stored, although its end was not seen")
     func wholeWhenLeft() async throws {
         let loader = loader()
         let caller = try await loader.callers(1, of: request)
@@ -249,7 +249,7 @@ struct ResumeTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    /// Has a transfer break after so many bytes.
+    /// Breaks a transfer after this many bytes.
     private func breakOff(
         after count: Int, _ other: HTTPFields? = nil, calls: FileCalls = FileCalls()
     ) async throws {
@@ -261,7 +261,7 @@ struct ResumeTests {
         #expect(await caller.outcomes[0].error?.code == "connection-lost")
     }
 
-    /// A loader as another process would have it.
+    /// A new loader over the same folder, as another process has.
     private func loader(calls: FileCalls = FileCalls(), partialMinimum: Int? = nil) -> FileLoader {
         var configuration = ImageDownloader.Configuration()
         if let partialMinimum { configuration.partialMinimum = partialMinimum }
@@ -274,7 +274,7 @@ struct ResumeTests {
 }
 
 extension Set {
-    /// Puts another set in the place of this one, which is returned.
+    /// Replaces this set and returns the old one.
     fileprivate mutating func exchange(_ other: Set) -> Set {
         defer { self = other }
         return self

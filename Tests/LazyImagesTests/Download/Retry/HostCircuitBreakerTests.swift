@@ -6,7 +6,7 @@ import Testing
 struct HostCircuitBreakerTests {
     private var budget = HostCircuitBreaker(RetryPolicy(failuresOfHost: 3, pauseOfHost: .seconds(2)))
 
-    @Test("a host that fails again and again is left alone, and only that host")
+    @Test("repeated failures open the circuit for that host alone")
     mutating func rests() {
         for second in 0..<3 {
             #expect(budget.admit("a", now: .seconds(second)) == .allowed)
@@ -16,7 +16,7 @@ struct HostCircuitBreakerTests {
         #expect(budget.admit("b", now: .seconds(2)) == .allowed)
     }
 
-    @Test("a success in between begins the count anew")
+    @Test("a success resets the count of failures")
     mutating func success() {
         for _ in 0..<10 {
             budget.failed("a", now: .zero)
@@ -27,7 +27,7 @@ struct HostCircuitBreakerTests {
     }
 
     @Test(
-        "after the pause one transfer tries; if it fails, the next pause is twice as long, a minute at most")
+        "after the pause one probe runs; each failed probe doubles the pause, up to a minute")
     mutating func probe() {
         for _ in 0..<3 { budget.failed("a", now: .zero) }
         #expect(budget.admit("a", now: .seconds(1)) == .refused(until: .seconds(2)))
@@ -44,7 +44,7 @@ struct HostCircuitBreakerTests {
         #expect(budget.admit("a", now: now - .milliseconds(1)) != .allowed)
     }
 
-    @Test("a probe that succeeds opens the host for all")
+    @Test("a successful probe closes the circuit")
     mutating func recovery() {
         for _ in 0..<3 { budget.failed("a", now: .zero) }
         #expect(budget.admit("a", now: .seconds(2)) == .allowed)
@@ -52,7 +52,7 @@ struct HostCircuitBreakerTests {
         for _ in 0..<3 { #expect(budget.admit("a", now: .seconds(2)) == .allowed) }
     }
 
-    @Test("a probe that was given up lets another try")
+    @Test("a cancelled probe lets another one run")
     mutating func abandoned() {
         for _ in 0..<3 { budget.failed("a", now: .zero) }
         #expect(budget.admit("a", now: .seconds(2)) == .allowed)
@@ -60,13 +60,13 @@ struct HostCircuitBreakerTests {
         #expect(budget.admit("a", now: .seconds(2)) == .allowed)
     }
 
-    @Test("transfers that were under way when the host began to rest do not make the rest longer")
+    @Test("failures of transfers that were running when the circuit opened do not lengthen the pause")
     mutating func stragglers() {
         for _ in 0..<30 { budget.failed("a", now: .seconds(1)) }
         #expect(budget.admit("a", now: .seconds(3)) == .allowed)
     }
 
-    @Test("hosts that failed now and then are forgotten in time")
+    @Test("hosts that fail rarely are forgotten in time")
     mutating func bounded() {
         for _ in 0..<3 { budget.failed("dead", now: .zero) }
         for number in 0..<5000 { budget.failed("host\(number)", now: .zero) }
@@ -74,7 +74,7 @@ struct HostCircuitBreakerTests {
         #expect(budget.hostCount <= 1001)
     }
 
-    @Test("who insists is let through while the host rests, and the outcome counts as a probe's")
+    @Test("an insisting request passes an open circuit, and its outcome counts as a probe's")
     mutating func insisting() {
         for _ in 0..<3 { budget.failed("a", now: .zero) }
         #expect(budget.admit("a", now: .seconds(1), insists: true) == .allowed)

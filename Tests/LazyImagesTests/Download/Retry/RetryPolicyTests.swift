@@ -6,7 +6,7 @@ import Testing
 struct RetryPolicyTests {
     private let policy = RetryPolicy(attempts: 10, firstPause: .milliseconds(200), longestPause: .seconds(10))
 
-    @Test("the bound of the pause doubles up to the longest, and the pause is anything below it")
+    @Test("the upper bound of the pause doubles up to the maximum, and the pause is random below it")
     func fullJitter() {
         let bounds = (1...9).map { policy.pause(afterTries: $0, random: 0.5) }
         let expected = [100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000].map { Duration.milliseconds($0) }
@@ -14,21 +14,21 @@ struct RetryPolicyTests {
         #expect(policy.pause(afterTries: 5, random: 0) == .zero)
     }
 
-    @Test("after the last attempt there is none")
+    @Test("there is no retry after the last attempt")
     func attempts() {
         #expect(RetryPolicy().pause(afterTries: 2, random: 0) != nil)
         #expect(RetryPolicy().pause(afterTries: 3, random: 0) == nil)
         #expect(RetryPolicy.never.pause(afterTries: 1, random: 0) == nil)
     }
 
-    @Test("Retry-After is obeyed up to the limit, beyond which there is no other try")
+    @Test("Retry-After is obeyed up to the limit; a longer one ends the attempts")
     func retryAfter() {
         #expect(policy.pause(afterTries: 1, retryAfter: 30, random: 0.5) == .seconds(30))
         #expect(policy.pause(afterTries: 1, retryAfter: 31, random: 0.5) == nil)
         #expect(policy.pause(afterTries: 1, retryAfter: 0, random: 0.5) == .milliseconds(100))
     }
 
-    @Test("no number of tries makes the pause overflow")
+    @Test("the pause does not overflow for any number of attempts")
     func overflow() {
         let patient = RetryPolicy(attempts: .max, longestPause: .seconds(10))
         #expect(patient.pause(afterTries: 100_000, random: 0.999) != nil)
@@ -46,7 +46,7 @@ struct RetryPolicyTests {
         #expect(RetryAfter.seconds([:], now: now) == nil)
     }
 
-    @Test("only what may succeed the next time is tried again")
+    @Test("only transient failures are retried")
     func retryable() {
         let statuses = [408, 425, 429, 500, 502, 503, 504]
         for status in 200...599 {

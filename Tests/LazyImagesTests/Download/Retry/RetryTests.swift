@@ -5,15 +5,15 @@ import Testing
 
 @testable import LazyImages
 
-/// A downloader's pauses, none of which is waited for: they are noted, and the clock moves on by them.
+/// A manual clock for a downloader's pauses: it records each pause and advances by it, without waiting.
 private final class Pauses: Sendable {
     private let state = Lock((now: Duration.zero, all: [Duration]()))
 
     var all: [Duration] { state.withLock { $0.all } }
 
-    func pass(_ duration: Duration) { state.withLock { $0.now += duration } }
+    func advance(by duration: Duration) { state.withLock { $0.now += duration } }
 
-    /// - Parameter random: what chance says every time.
+    /// - Parameter random: the value that the random source returns every time.
     func timing(random: Double = 0.5) -> RetryTiming {
         RetryTiming(
             now: { self.state.withLock { $0.now } },
@@ -35,7 +35,7 @@ struct RetryTests {
     init() throws { request = try ImageRequest("http://localhost/a.png") }
 
     @Test(
-        "a server that is busy is asked again after pauses that grow",
+        "a busy server is retried after growing pauses",
         arguments: [408, 425, 429, 500, 502, 503, 504])
     func busy(status: Int) async throws {
         let caller = try await downloader().callers(1, of: request)
@@ -46,7 +46,7 @@ struct RetryTests {
         #expect(pauses.all == [.milliseconds(100), .milliseconds(200)])
     }
 
-    @Test("after the last try the failure is told")
+    @Test("the error of the last attempt is thrown")
     func lastTry() async throws {
         let caller = try await downloader().callers(1, of: request)
         for index in 0..<3 { try await transport.transfer(index).answer([], status: 503) }
@@ -54,7 +54,7 @@ struct RetryTests {
         #expect(transport.started.count == 3)
     }
 
-    @Test("a lost connection is tried again, and its bytes are not joined to the new ones")
+    @Test("a lost connection is retried, and its bytes are not joined to the new ones")
     func connectionLost() async throws {
         let caller = try await downloader().callers(1, of: request)
         let first = try await transport.transfer(0)
@@ -66,7 +66,7 @@ struct RetryTests {
     }
 
     @Test(
-        "what will not be otherwise the next time is not tried again",
+        "permanent failures are not retried",
         arguments: [400, 401, 403, 404, 410, 501])
     func hopeless(status: Int) async throws {
         let caller = try await downloader().callers(1, of: request)
@@ -75,7 +75,7 @@ struct RetryTests {
         #expect(transport.started.count == 1 && pauses.all.isEmpty)
     }
 
-    @Test("RFC 9110 section 10.2.3: Retry-After is waited for, and one that is too long ends it")
+    @Test("RFC 9110 section 10.2.3: a Retry-After is obeyed, and one above the limit ends the attempts")
     func retryAfter() async throws {
         let caller = try await downloader().callers(1, of: request)
         try await transport.transfer(0).answer([], status: 429, fields: ["Retry-After": "7"])
@@ -84,27 +84,27 @@ struct RetryTests {
         #expect(pauses.all == [.seconds(7)] && transport.started.count == 2)
     }
 
-    @Test("all tries together have the total time, and when it has run out there is no other")
+    @Test("all attempts share the total time, and there is no attempt after it")
     func totalTime() async throws {
         let caller = try await downloader().callers(1, of: request)
         let lost = ImageLoadingError.connectionLost(url: "", received: 1, reason: "")
         let first = try await transport.transfer(0)
         #expect(first.request.timeouts.total == .seconds(300))
-        pauses.pass(.seconds(299))
+        pauses.advance(by: .seconds(299))
         first.fail(lost)
         let second = try await transport.transfer(1)
         #expect(second.request.timeouts.total == .seconds(1))
-        pauses.pass(.seconds(2))
+        pauses.advance(by: .seconds(2))
         second.fail(lost)
         #expect(await caller.outcomes[0].error?.code == "connection-lost")
         #expect(transport.started.count == 2)
     }
 
-    @Test("a total time that ran out is told as it was set, and is not tried again")
+    @Test("the error of an exceeded total time has the configured time, and is not retried")
     func totalTimeRanOut() async throws {
         let caller = try await downloader().callers(1, of: request)
         let first = try await transport.transfer(0)
-        pauses.pass(.seconds(100))
+        pauses.advance(by: .seconds(100))
         first.fail(.connectionLost(url: "", received: 1, reason: ""))
         try await transport.transfer(1).fail(.timedOut(url: "", phase: .total, seconds: 200))
         #expect(
@@ -113,11 +113,11 @@ struct RetryTests {
         #expect(transport.started.count == 2)
     }
 
-    @Test("redirects have no total time of their own")
+    @Test("redirects share the total time")
     func totalTimeOfRedirects() async throws {
         let caller = try await downloader().callers(1, of: request)
         let first = try await transport.transfer(0)
-        pauses.pass(.seconds(200))
+        pauses.advance(by: .seconds(200))
         first.answer([], status: 302, fields: ["Location": "/b.png"])
         let second = try await transport.transfer(1)
         #expect(second.request.timeouts.total == .seconds(100))
@@ -125,7 +125,7 @@ struct RetryTests {
         #expect(await caller.outcomes[0].error == nil)
     }
 
-    @Test("who leaves during a pause ends it at once")
+    @Test("cancelling during a pause ends the transfer at once")
     func cancellation() async throws {
         var configuration = ImageDownloader.Configuration()
         let (sleeping, woken) = (Tally(), Tally())
@@ -145,7 +145,7 @@ struct RetryTests {
         #expect(downloader.transferCount == 0)
     }
 
-    @Test("during a pause its place is another's")
+    @Test("a transfer frees its slot during a pause")
     func place() async throws {
         var configuration = ImageDownloader.Configuration()
         configuration.transfers = 1
@@ -162,7 +162,9 @@ struct RetryTests {
         #expect(await first.outcomes[0].error == nil)
     }
 
-    @Test("a dead host is left alone, probed by one after a pause, and open again when it answers")
+    @Test(
+        "a dead host's circuit opens, one probe runs after the pause, and the circuit closes when the host answers"
+    )
     func deadHost() async throws {
         let isDead = Shared(true)
         let transport = SwitchedTransport(isDead: isDead)
@@ -180,13 +182,13 @@ struct RetryTests {
         }
         #expect(try await load(100) == [String?](repeating: "connection-failed", count: 100))
         #expect(transport.started.count == 3)
-        pauses.pass(.seconds(2))
+        pauses.advance(by: .seconds(2))
         _ = try await load(100)
         #expect(transport.started.count == 4)
         isDead.change { $0 = false }
         _ = try await load(1)
         #expect(transport.started.count == 4)
-        pauses.pass(.seconds(4))
+        pauses.advance(by: .seconds(4))
         #expect(try await load(10) == [String?](repeating: nil, count: 10))
         #expect(transport.started.count == 14)
     }
@@ -198,7 +200,7 @@ struct RetryTests {
     }
 }
 
-/// A transport whose hosts are all dead, until they are not.
+/// A transport whose hosts are all dead until they are switched on.
 private final class SwitchedTransport: Transport {
     let started = Tally()
     private let isDead: Shared<Bool>
