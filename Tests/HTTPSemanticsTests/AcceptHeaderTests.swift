@@ -11,7 +11,7 @@ struct AcceptHeaderTests {
     }
 
     @Test(
-        "the offer that is liked best is chosen, and the first of equals",
+        "the most preferred offer is chosen, and the first of equals",
         arguments: [
             (nil, "application/json"), ("", "application/json"), ("*/*", "application/json"),
             ("application/xml", "application/xml"), ("text/xml", "application/xml"),
@@ -27,14 +27,14 @@ struct AcceptHeaderTests {
     func chosen(accept: String?, type: String) { #expect(preferred(accept) == type) }
 
     @Test(
-        "what is not named, or named with no liking at all, is not accepted",
+        "an offer that is not listed, or has the weight 0, is not accepted",
         arguments: [
             "text/html", "image/*", "application/json;q=0, application/xml;q=0.000", "*/*;q=0", "*/json",
             "application/json;q=2", "application/json;q=0.1234", "application/json;q=a", "/", "application",
         ])
     func refused(accept: String) { #expect(preferred(accept) == nil) }
 
-    @Test("fields that stand there twice are one list")
+    @Test("repeated fields are one list")
     func severalFields() {
         var fields: HTTPFields = ["Accept": "text/html"]
         fields.append(.init(name: "accept", value: "application/xml"))

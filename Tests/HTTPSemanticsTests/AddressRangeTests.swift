@@ -5,7 +5,7 @@ import Testing
 @Suite("AddressRange", .timeLimit(.minutes(30)))
 struct AddressRangeTests {
     @Test(
-        "a network has all addresses that begin with its bits, and no others",
+        "a network contains exactly the addresses that start with its bits",
         arguments: [
             ("10.0.0.0/8", ["10.0.0.0", "10.255.255.255"], ["9.255.255.255", "11.0.0.0", "::a00:0"]),
             ("172.16.0.0/12", ["172.16.0.0", "172.31.255.255"], ["172.15.255.255", "172.32.0.0"]),
@@ -30,7 +30,7 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "what is malformed, or has bits behind the prefix, is no network",
+        "a malformed network, or one with bits after its prefix, is refused",
         arguments: [
             "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/08",
             "10.0.0.0/8/8",

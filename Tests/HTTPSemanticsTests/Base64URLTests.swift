@@ -1,7 +1,7 @@
 import HTTPSemantics
 import Testing
 
-@Suite("Base64 for addresses, RFC 4648 section 5", .timeLimit(.minutes(5)))
+@Suite("Base64url, RFC 4648 section 5", .timeLimit(.minutes(5)))
 struct Base64URLTests {
     @Test(
         "section 10's vectors, without padding",
@@ -14,7 +14,7 @@ struct Base64URLTests {
         #expect(Base64URL.decode(encoded) == Array(text.utf8))
     }
 
-    @Test("all bytes come back, and + and / are - and _")
+    @Test("all bytes are read back, with - and _ instead of + and /")
     func bytes() {
         for length in 0..<70 {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ length) }
@@ -25,7 +25,7 @@ struct Base64URLTests {
     }
 
     @Test(
-        "what is padded, has bits left over or other characters, or is one character too long is refused",
+        "padding, leftover bits, other characters and an impossible length are refused",
         arguments: ["Zg==", "Zg=", "Zh", "Zm9", "Z", "Zm9vY", "+/+/", "Zg ", " Zg", "Zg\n", "Zé", "%5Ag"])
     func refused(text: String) { #expect(Base64URL.decode(text) == nil) }
 }

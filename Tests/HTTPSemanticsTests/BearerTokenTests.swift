@@ -3,7 +3,7 @@ import Testing
 
 @Suite("BearerToken, RFC 6750", .timeLimit(.minutes(30)))
 struct BearerTokenTests {
-    @Test("a token is read from one Authorization field of that scheme")
+    @Test("a token is read from a single Authorization field with the scheme Bearer")
     func read() {
         #expect(BearerToken.token(in: ["Authorization": "Bearer mF_9.B5f-4.1JqM/+="]) == "mF_9.B5f-4.1JqM/+=")
         #expect(BearerToken.token(in: ["authorization": "bearer  abc"]) == "abc")
@@ -15,7 +15,7 @@ struct BearerTokenTests {
         #expect(BearerToken.token(in: twice) == nil)
     }
 
-    @Test("only a token that is the same in every byte is accepted")
+    @Test("a token is accepted only if every byte is equal")
     func accepted() {
         let tokens = ["first-token-0123456789", "second-token-0123456789"]
         for token in tokens { #expect(BearerToken.isAccepted(token, among: tokens)) }

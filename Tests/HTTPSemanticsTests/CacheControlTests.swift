@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Cache-Control, RFC 9111 section 5.2", .timeLimit(.minutes(30)))
 struct CacheControlTests {
-    @Test("every directive is read, whatever its case")
+    @Test("every directive is read, in any case")
     func directives() {
         let control = read(
             "No-Store, PUBLIC, mUst-Revalidate, immutable, must-understand, private, only-if-cached")
@@ -17,7 +17,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "section 1.2.2: a number of seconds, in quotes too, and never more than 31 bits",
+        "section 1.2.2: a number of seconds may be quoted, and is at most 31 bits",
         arguments: [
             ("3600", 3600), ("\"3600\"", 3600), ("003600", 3600), ("0", 0), ("2147483648", 1 << 31),
             ("99999999999", 1 << 31), ("99999999999999999999999999", 1 << 31),
@@ -27,16 +27,16 @@ struct CacheControlTests {
     }
 
     @Test(
-        "section 4.2.1: a max-age that is no number makes the answer stale",
+        "section 4.2.1: a malformed max-age makes the answer stale",
         arguments: ["a3600", "3600a", "-100", "3600.0", "'3600'", "", " 3600", "\"3600", "+1", "1 2", "\"\""])
     func malformed(text: String) {
         #expect(read("max-age=\(text)").maxAge == 0)
     }
 
-    @Test("white space before the equals sign makes it another directive's name")
+    @Test("a directive with white space before its equals sign is another directive")
     func spaceBeforeEquals() { #expect(read("max-age =3600").maxAge == nil) }
 
-    @Test("section 4.2.1: of a directive that comes twice the first counts, in one field or two")
+    @Test("section 4.2.1: the first of repeated directives counts, in one field or two")
     func duplicates() {
         #expect(read("max-age=1, max-age=1800").maxAge == 1)
         #expect(read("max-age=1800, max-age=1").maxAge == 1800)
@@ -44,7 +44,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "what stands in a quoted string is no directive",
+        "a directive inside a quoted string is ignored",
         arguments: [
             "extension=\"max-age=3600\", max-age=1", "max-age=1, extension=\"max-age=3600\"",
             "extension=\"a, max-age=3600, no-store\", max-age=1",
@@ -55,7 +55,7 @@ struct CacheControlTests {
         #expect(!read(text).noStore)
     }
 
-    @Test("section 5.2.2.4: no-cache with names concerns only these fields")
+    @Test("section 5.2.2.4: no-cache with names affects only those fields")
     func qualifiedNoCache() {
         #expect(read("no-cache").noCache)
         #expect(!read("no-cache=\"A, b\"").noCache)
@@ -64,7 +64,7 @@ struct CacheControlTests {
         #expect(read("no-cache=\"\"").noCache)
     }
 
-    @Test("no field, or an empty one, says nothing")
+    @Test("a missing or empty field has no directives")
     func empty() {
         #expect(CacheControl(["Expires": "0"]) == CacheControl([:]))
         #expect(read(", ,") == CacheControl([:]))

@@ -6,7 +6,7 @@ struct CacheKindTests {
     private static let now = 1_790_000_000
 
     @Test(
-        "what may be stored for everyone, without Authorization and with it",
+        "whether an answer may be stored for every user, without Authorization and with it",
         arguments: [
             // Cache-Control, status, without, with
             ("", 200, true, false),
@@ -37,7 +37,7 @@ struct CacheKindTests {
         #expect(CacheKind.shared.allows(head, isAuthorised: true) == authorised)
     }
 
-    @Test("a request's no-store holds here too, and Vary: * is for nobody")
+    @Test("a request's no-store and Vary: * forbid storing")
     func requests() {
         let noStore = CacheControl(["Cache-Control": "no-store"])
         let head = ResponseHead(status: 200, fields: ["Cache-Control": "s-maxage=60"])
@@ -49,7 +49,7 @@ struct CacheKindTests {
     }
 
     @Test(
-        "section 5.2.2.10: s-maxage counts before max-age and Expires, the first of several",
+        "section 5.2.2.10: s-maxage goes before max-age and Expires, and the first of several counts",
         arguments: [
             ("s-maxage=60", 60), ("max-age=600, s-maxage=60", 60), ("s-maxage=0, max-age=600", 0),
             ("s-maxage=60, s-maxage=5", 60), ("S-MaxAge=\"60\"", 60), ("s-maxage=x, max-age=600", 0),
@@ -64,7 +64,7 @@ struct CacheKindTests {
     }
 
     @Test(
-        "what is stale is validated first where must-revalidate, proxy-revalidate or s-maxage say so",
+        "a stale answer with must-revalidate, proxy-revalidate or s-maxage is revalidated first",
         arguments: [
             ("max-age=60, stale-while-revalidate=60", CacheUse.staleWhileRevalidating, true),
             ("max-age=60, stale-while-revalidate=60, must-revalidate", .validate, false),
@@ -81,7 +81,7 @@ struct CacheKindTests {
         #expect(CacheUse(age: 50, lifetime: 60, control: shared, directives: none) == .fresh)
     }
 
-    @Test("the private rules read none of it")
+    @Test("a private cache ignores these directives")
     func privateRules() {
         let control = CacheControl(["Cache-Control": "private, max-age=600, s-maxage=60, proxy-revalidate"])
         #expect(control.maxAge == 600 && !control.mustRevalidate && control.isPrivate)

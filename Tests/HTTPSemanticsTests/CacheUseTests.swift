@@ -1,22 +1,22 @@
 import HTTPSemantics
 import Testing
 
-@Suite("What a stored answer is good for, RFC 9111 section 4", .timeLimit(.minutes(30)))
+@Suite("Using a stored answer, RFC 9111 section 4", .timeLimit(.minutes(30)))
 struct CacheUseTests {
-    @Test("section 4.2: it is used while it is younger than its lifetime")
+    @Test("section 4.2: an answer is used while its age is below its lifetime")
     func fresh() {
         #expect(use(age: 99, of: 100) == .fresh)
         #expect(use(age: 100, of: 100) == .validate)
         #expect(use(age: 0, of: 0) == .validate)
     }
 
-    @Test("section 5.2.2.4: no-cache is validated however fresh, no-cache with names is not")
+    @Test("section 5.2.2.4: no-cache always revalidates, no-cache with names does not")
     func noCache() {
         #expect(use(age: 1, of: 100, "no-cache") == .validate)
         #expect(use(age: 1, of: 100, "no-cache=\"a\"") == .fresh)
     }
 
-    @Test("section 5.2.1: the request says how old, how fresh and how stale it may be")
+    @Test("section 5.2.1: the request limits age, freshness and staleness")
     func directives() {
         #expect(use(age: 10, of: 100, asking: "no-cache") == .validate)
         #expect(use(age: 10, of: 100, asking: "no-store") == .validate)
@@ -32,14 +32,14 @@ struct CacheUseTests {
         #expect(use(age: 10, of: 100, asking: "max-stale=x, min-fresh=x") == .fresh)
     }
 
-    @Test("section 5.2.2.2: must-revalidate allows nothing stale, not even what the request would take")
+    @Test("section 5.2.2.2: must-revalidate forbids stale use, even if the request allows it")
     func mustRevalidate() {
         #expect(use(age: 10, of: 100, "must-revalidate") == .fresh)
         #expect(use(age: 101, of: 100, "must-revalidate", asking: "max-stale") == .validate)
         #expect(use(age: 101, of: 100, "must-revalidate, stale-while-revalidate=60") == .validate)
     }
 
-    @Test("RFC 8246: what is immutable and fresh needs no reload, unless the request insists")
+    @Test("RFC 8246: a fresh immutable answer needs no reload, unless the request asks for one")
     func immutable() {
         #expect(use(age: 10, of: 100, "immutable", asking: "max-age=0") == .fresh)
         #expect(use(age: 10, of: 100, "immutable", asking: "no-cache") == .validate)
@@ -47,7 +47,7 @@ struct CacheUseTests {
         #expect(use(age: 100, of: 100, "immutable") == .validate)
     }
 
-    @Test("RFC 5861 section 3: stale-while-revalidate, for as long as it says")
+    @Test("RFC 5861 section 3: stale-while-revalidate allows stale use for its time")
     func staleWhileRevalidate() {
         #expect(use(age: 160, of: 100, "stale-while-revalidate=60") == .staleWhileRevalidating)
         #expect(use(age: 161, of: 100, "stale-while-revalidate=60") == .validate)
@@ -56,7 +56,7 @@ struct CacheUseTests {
     }
 
     @Test(
-        "RFC 5861 section 4: when the server fails, stale for as long as either says, without limit if neither"
+        "RFC 5861 section 4: after an error, stale use is allowed for stale-if-error of either side, or without limit"
     )
     func staleIfError() {
         #expect(isServed(age: 100_000))
@@ -66,7 +66,7 @@ struct CacheUseTests {
         #expect(isServed(age: 161, "stale-if-error=60", asking: "stale-if-error=600"))
     }
 
-    @Test("section 4.2.4: never stale against must-revalidate or no-cache")
+    @Test("section 4.2.4: must-revalidate and no-cache always forbid stale use")
     func staleForbidden() {
         #expect(!isServed(age: 101, "must-revalidate") && !isServed(age: 101, "no-cache"))
         #expect(!isServed(age: 101, "must-revalidate, stale-if-error=60"))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Content-Range, RFC 9110 section 14.4", .timeLimit(.minutes(30)))
 struct ContentRangeTests {
-    @Test("the part and the length of the whole are read, each if it is told")
+    @Test("the range and the total length are read, each if it is given")
     func contentRange() {
         #expect(ContentRange("bytes 500-999/1234")?.part == 500..<1000)
         #expect(ContentRange("bytes 500-999/1234")?.total == 1234)
@@ -13,7 +13,7 @@ struct ContentRangeTests {
     }
 
     @Test(
-        "what is malformed or contradicts itself says nothing",
+        "a malformed or contradictory field is ignored",
         arguments: [
             "", "bytes", "bytes 1-2", "bytes 2-1/5", "bytes 1-5/5", "bytes -5/10", "bytes 1-/10",
             "lines 1-2/5",

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("ContentType, RFC 9110 section 8.3.1", .timeLimit(.minutes(30)))
 struct ContentTypeTests {
-    @Test("types compare without case, parameters keep their values")
+    @Test("types compare without case, and parameters keep their values")
     func read() {
         #expect(ContentType("Application/JSON")?.mediaType == "application/json")
         let form = ContentType("multipart/form-data ; Boundary=\"a; b\\\"c\" ;; x=Y")
@@ -12,7 +12,7 @@ struct ContentTypeTests {
     }
 
     @Test(
-        "what is malformed is no type",
+        "a malformed type is refused",
         arguments: [
             "", "json", "a/b/c", "/", "a/", "a b/c", "a/b; x", "a/b; =y", "a/b; x=", "a/b; x=\"y",
             "a/b; x=1; X=2", "a/b; x=y z",

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("FormFields", .timeLimit(.minutes(30)))
 struct FormFieldsTests {
-    @Test("names and values are decoded once, in order, repetitions included")
+    @Test("names and values are decoded once, in order, with repetitions")
     func decoded() throws {
         let form = try FormFields(
             parsing: Array(
@@ -19,7 +19,7 @@ struct FormFieldsTests {
     }
 
     @Test(
-        "bad encodings are told by the number of the field",
+        "a bad encoding is reported with the number of its field",
         arguments: ["%", "a=%4", "a=%zz", "%ff=a", "a=%+1"])
     func badEncoding(field: String) {
         #expect(throws: FormFields.Failure.badEncoding(field: 2)) {
@@ -27,7 +27,7 @@ struct FormFieldsTests {
         }
     }
 
-    @Test("more fields than any film has are refused")
+    @Test("a form with too many fields is refused")
     func tooMany() {
         let text = String(repeating: "a&", count: FormFields.maximumFields + 1)
         #expect(throws: FormFields.Failure.tooManyFields(limit: FormFields.maximumFields)) {
@@ -35,7 +35,7 @@ struct FormFieldsTests {
         }
     }
 
-    @Test("an encoded text is one segment of a path, and decodes to itself")
+    @Test("a percent-encoded text is one segment of a path, and decodes to itself")
     func encoded() {
         for text in ["El Camión/2019?#%+&", "a-b.c_d~e", "\u{1}\"<>", "日本"] {
             let encoded = PercentEncoding.encoded(text)

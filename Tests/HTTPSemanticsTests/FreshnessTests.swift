@@ -5,7 +5,7 @@ import Testing
 struct FreshnessTests {
     private let now = 1_767_225_600
 
-    @Test("section 4.2.1: max-age counts before Expires, and s-maxage not at all")
+    @Test("section 4.2.1: max-age goes before Expires, and s-maxage is ignored")
     func lifetime() {
         #expect(freshness(["Cache-Control": "max-age=3600", "Expires": date(-10_000)]).lifetime == 3600)
         #expect(freshness(["Cache-Control": "max-age=0", "Expires": date(10_000)]).lifetime == 0)
@@ -15,7 +15,7 @@ struct FreshnessTests {
         #expect(freshness(["Cache-Control": "max-age=3600", "Expires": "0"]).lifetime == 3600)
     }
 
-    @Test("section 5.3: Expires counts from Date, and what is no date is past")
+    @Test("section 5.3: Expires counts from Date, and a malformed date is in the past")
     func expires() {
         #expect(freshness(["Expires": date(600), "Date": date(0)]).lifetime == 600)
         #expect(freshness(["Expires": date(300), "Date": date(400)]).lifetime == 0)
@@ -29,7 +29,7 @@ struct FreshnessTests {
         #expect(freshness(["Expires": "THU, 18 AUG 2050 02:01:18 GMT"]).lifetime > 0)
     }
 
-    @Test("section 4.2.2: a tenth of the time since the last change, a day at most")
+    @Test("section 4.2.2: the heuristic lifetime is a tenth of the time since Last-Modified, at most a day")
     func heuristic() {
         #expect(freshness(["Last-Modified": date(-1000), "Date": date(0)]).lifetime == 100)
         #expect(freshness(["Last-Modified": date(-100 * 86_400), "Date": date(0)]).lifetime == 86_400)
@@ -40,7 +40,7 @@ struct FreshnessTests {
     }
 
     @Test(
-        "section 4.2.2: only statuses that are heuristically cacheable, or an answer that is public",
+        "section 4.2.2: the heuristic holds only for cacheable statuses and public answers",
         arguments: [
             (200, true), (201, false), (202, false), (203, true), (204, true), (206, false), (300, true),
             (301, true), (302, false), (303, false), (307, false), (308, true), (400, false), (403, false),
@@ -55,7 +55,7 @@ struct FreshnessTests {
         #expect(freshness(open, status: status).lifetime == 100)
     }
 
-    @Test("404 and 410 are remembered for five minutes, or less where the server says so")
+    @Test("404 and 410 are fresh for five minutes, or less if the server says so")
     func negative() {
         for status in [404, 410] {
             #expect(freshness([:], status: status).lifetime == 300)
@@ -66,7 +66,7 @@ struct FreshnessTests {
         #expect(freshness([:], status: 403).lifetime == 0)
     }
 
-    @Test("section 4.2.3: the age is what Age and the way here say, or Date if that is more")
+    @Test("section 4.2.3: the age is Age plus the response delay, or the time since Date if that is longer")
     func initialAge() {
         #expect(freshness(["Age": "30", "Date": date(0)]).initialAge == 30)
         #expect(freshness(["Age": "30", "Date": date(-50)]).initialAge == 50)
@@ -76,11 +76,11 @@ struct FreshnessTests {
         #expect(freshness([:], delay: -4).initialAge == 0)
     }
 
-    @Test("section 4.2.3: a server whose clock is ahead makes no negative age")
+    @Test("section 4.2.3: a server whose clock is ahead causes no negative age")
     func clockAhead() { #expect(freshness(["Date": date(400)]).initialAge == 0) }
 
     @Test(
-        "section 5.1: of a list of ages the first counts, and what is no number does not",
+        "section 5.1: the first of a list of ages counts, and a malformed one is ignored",
         arguments: [
             ("abc", 0), ("-7200", 0), ("7200.0", 0), ("7200, 0", 7200), ("0, 7200", 0), ("", 0),
             ("99999999999999999999", 1 << 31), (" 12 ", 12),
@@ -94,19 +94,19 @@ struct FreshnessTests {
         #expect(freshness(["Age": "7200", "Date": date(0), "age": "0"]).initialAge == 7200)
     }
 
-    @Test("section 4.2.3: the age grows with the time it is stored")
+    @Test("section 4.2.3: the age grows with the time in the cache")
     func resident() {
         #expect(Freshness.age(initial: 30, received: now, now: now + 12) == 42)
         #expect(Freshness.age(initial: 30, received: now, now: now) == 30)
     }
 
-    @Test("a clock that was set back a little makes nothing younger, and by much everything old")
+    @Test("a clock set back a little makes no answer younger; one set back far makes every answer stale")
     func clockSetBack() {
         #expect(Freshness.age(initial: 30, received: now, now: now - 5) == 30)
         #expect(Freshness.age(initial: 30, received: now, now: now - 3600) == 1 << 31)
     }
 
-    @Test("no time and no header makes the arithmetic overflow")
+    @Test("no time and no field overflows the arithmetic")
     func overflow() {
         for time in [Int.min, 0, Int.max] {
             #expect(Freshness.age(initial: 1 << 31, received: time, now: now) <= 1 << 31)

@@ -30,13 +30,13 @@ struct HTTPDateTests {
         #expect(HTTPDate.parse(text, now: now) == 784_111_777)
     }
 
-    @Test("a two-digit year is at most fifty years ahead")
+    @Test("a two-digit year is at most fifty years in the future")
     func twoDigitYears() {
         #expect(HTTPDate.parse("Wednesday, 01-Jan-76 00:00:00 GMT", now: now) == 3_345_062_400)
         #expect(HTTPDate.parse("Saturday, 01-Jan-77 00:00:00 GMT", now: now) == 220_924_800)
     }
 
-    @Test("what is written reads back, on every hour of four centuries and a bit")
+    @Test("a written date is read back, for every hour of four centuries")
     func roundTrip() {
         for seconds in stride(from: -2_208_988_800, to: 11_000_000_000, by: 3_617 * 1_001) {
             #expect(HTTPDate.parse(HTTPDate.format(seconds), now: now) == seconds)
@@ -56,7 +56,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "what is no date is refused",
+        "a malformed date is refused",
         arguments: [
             "", "0", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
             "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 29 Feb 1900 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",
@@ -70,7 +70,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.parse(text, now: now) == nil)
     }
 
-    @Test("a clock far off never traps")
+    @Test("no time traps, however far off")
     func farClock() {
         #expect(HTTPDate.parse("Sunday, 06-Nov-94 08:49:37 GMT", now: .max) == nil)
         #expect(HTTPDate.parse("Sunday, 06-Nov-94 08:49:37 GMT", now: .min) == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("HTTPFields", .timeLimit(.minutes(30)))
 struct HTTPFieldsTests {
-    @Test("names compare without case, and the first value answers")
+    @Test("names compare without case, and the first value is returned")
     func lookup() {
         var fields: HTTPFields = ["Content-Type": "image/png"]
         fields.append(HTTPFields.Field(name: "content-type", value: "text/html"))
@@ -12,7 +12,7 @@ struct HTTPFieldsTests {
         #expect(fields["Content_Type"] == nil)
     }
 
-    @Test("setting replaces every field of the name, nil removes them")
+    @Test("setting a value replaces every field of the name, and nil removes them")
     func setting() {
         var fields: HTTPFields = ["A": "1", "B": "2", "a": "3"]
         fields["a"] = "4"
@@ -23,7 +23,7 @@ struct HTTPFieldsTests {
     }
 
     @Test(
-        "only ASCII letters are alike in both cases",
+        "only ASCII letters compare without case",
         arguments: [
             ("[", "{", false), ("@", "`", false), ("É", "é", false), ("Az-9", "aZ-9", true),
             ("a", "ab", false),
@@ -33,7 +33,7 @@ struct HTTPFieldsTests {
     }
 
     @Test(
-        "a name that is no token and a value with a control character have a fault",
+        "a malformed name or a control character in a value is a fault",
         arguments: [
             ("Accept", "a/b", nil), ("X-Größe", "1", "\"X-Größe\" is not the name of a header field"),
             ("", "1", "\"\" is not the name of a header field"),
@@ -47,7 +47,7 @@ struct HTTPFieldsTests {
     }
 
     @Test(
-        "a promised length is a number that is not negative",
+        "a Content-Length is a number that is not negative",
         arguments: [
             ("12", 12), ("0", 0), ("-1", nil), ("12, 12", nil), ("", nil), ("99999999999999999999", nil),
         ])

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("HTTPStatus", .timeLimit(.minutes(30)))
 struct HTTPStatusTests {
-    @Test("every status that has a name here has a reason phrase, and one that is unknown has none")
+    @Test("every named status has a reason phrase, and an unknown one has none")
     func reasons() {
         let named: [HTTPStatus] = [
             .ok, .partialContent, .notModified, .badRequest, .notFound, .methodNotAllowed, .requestTimeout,
@@ -15,7 +15,7 @@ struct HTTPStatusTests {
         #expect(HTTPStatus(rawValue: 299).reason.isEmpty)
     }
 
-    @Test("what a busy or failing server says is temporary, what the request is to blame for is not")
+    @Test("statuses of a busy or failing server are temporary, statuses that blame the request are not")
     func temporary() {
         let all = (200...599).filter { HTTPStatus(rawValue: $0).isTemporary }
         #expect(all == [408, 425, 429] + Array(500...599))

@@ -4,7 +4,7 @@ import Testing
 @Suite("HostName", .timeLimit(.minutes(30)))
 struct HostNameTests {
     @Test(
-        "host and port are told apart, names compare without case and final dot",
+        "host and port are separated, and names compare without case and final dot",
         arguments: [
             ("Nas:8080", "nas", 8080), ("films.example.org.", "films.example.org", nil),
             ("[::1]:80", "::1", 80),
@@ -16,7 +16,7 @@ struct HostNameTests {
     }
 
     @Test(
-        "what is no host is refused",
+        "a malformed host is refused",
         arguments: [
             "", ":80", "a:b", "a:70000", "a:1:2", "[::1", "[::1]x", "[nas]", "me@host", "a b", "a/b", "::1",
             "é",
@@ -35,7 +35,7 @@ struct HostNameTests {
         }
     }
 
-    @Test("origins with the scheme's own port are equal to those without")
+    @Test("an origin with the scheme's default port equals one without a port")
     func origins() throws {
         #expect(WebOrigin("https://Films.example.org") == WebOrigin("https://films.example.org:443/path?x"))
         #expect(WebOrigin("http://nas") == WebOrigin(scheme: "http", try #require(HostName("nas:80"))))

@@ -6,7 +6,7 @@ import Testing
 @Suite("IPAddress", .timeLimit(.minutes(30)))
 struct IPAddressTests {
     @Test(
-        "the usual notation is read, and written in its shortest form",
+        "the usual notations are parsed, and written in the shortest form",
         arguments: [
             ("0.0.0.0", "0.0.0.0"), ("192.0.2.1", "192.0.2.1"), ("255.255.255.255", "255.255.255.255"),
             ("::", "::"), ("::1", "::1"), ("2001:0DB8:0:0:0:0:0:1", "2001:db8::1"), ("fe80::1", "fe80::1"),
@@ -20,7 +20,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "nothing else is",
+        "no other notation is parsed",
         arguments: [
             "", "localhost", "127.1", "127.0.0", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "127.0.0.01",
             "127.0.0.256", "127.0.0.1.", "127.0.0.1:80", " 127.0.0.1", "127.0.0.1\0", "[::1]", "::1%lo",
@@ -28,14 +28,14 @@ struct IPAddressTests {
         ])
     func malformed(text: String) { #expect(IPAddress(text) == nil) }
 
-    @Test("bits are in host order")
+    @Test("the bits are in host order")
     func bits() {
         #expect(IPAddress("1.2.3.4") == .v4(0x0102_0304))
         #expect(
             IPAddress("102:304:506:708:90a:b0c:d0e:f10") == .v6(0x0102_0304_0506_0708_090A_0B0C_0D0E_0F10))
     }
 
-    @Test("a socket's address is read; another family and too few bytes are not")
+    @Test("a socket address is read; another family and too few bytes are not")
     func socketAddress() {
         var four = sockaddr_in()
         four.sin_family = sa_family_t(AF_INET)
@@ -61,7 +61,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "IPv4 addresses inside IPv6 are found",
+        "an IPv4 address inside an IPv6 address is found",
         arguments: [
             ("::ffff:127.0.0.1", "mapped", ["127.0.0.1"]), ("::ffff:0:127.0.0.1", "mapped", ["127.0.0.1"]),
             ("::127.0.0.1", "compatible", ["127.0.0.1"]), ("::2", "compatible", ["0.0.0.2"]),
@@ -80,7 +80,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "other addresses carry none",
+        "other IPv6 addresses contain none",
         arguments: [
             "127.0.0.1", "::", "::1", "2001:db8::1", "2606:4700::1111", "64:ff9c::1", "64:ff9b:0:1::1",
             "64:ff9b:2::1", "2001:1::1", "2003::1", "::1:ffff:7f00:1", "2600::100:5efe:a00:1",

@@ -5,7 +5,7 @@ import Testing
 @Suite("Link fields")
 struct LinkFieldTests {
     @Test(
-        "the target of a relation is found, whatever stands around it",
+        "the target of a relation is found among other parameters and links",
         arguments: [
             ("<?after=x>; rel=\"next\"", "?after=x"), ("<a>;rel=next", "a"), ("<a> ; REL = \"NEXT\"", "a"),
             ("<b>; rel=prev, <a>; rel=next", "a"),

@@ -4,7 +4,7 @@ import Testing
 @Suite("MediaType", .timeLimit(.minutes(30)))
 struct MediaTypeTests {
     @Test(
-        "the media type follows from the name's ending",
+        "a name's extension decides the media type",
         arguments: [
             ("a.jpg", "image/jpeg"), ("A.JPEG", "image/jpeg"), ("a.b.png", "image/png"),
             ("a.svg", "image/svg+xml"),

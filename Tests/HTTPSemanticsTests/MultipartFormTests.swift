@@ -20,7 +20,7 @@ struct MultipartFormTests {
         }
     }
 
-    @Test("parts come in order with names, files and types")
+    @Test("parts are parsed in order, with names, file names and types")
     func parts() throws {
         let parts = try parse(
             field("film[title]", "El Camión") + field("empty", "")
@@ -32,7 +32,7 @@ struct MultipartFormTests {
         #expect(parts[2].contentType?.mediaType == "image/jpeg" && parts[0].contentType == nil)
     }
 
-    @Test("bodies are bytes: all values, and what looks like a boundary but is none")
+    @Test("a body may have any bytes, also text that resembles a boundary")
     func binary() throws {
         var body =
             [UInt8](0...255) + Array("\r\n--bc\r\n--b x\r\n-b--\r\n--\r\n\r".utf8) + Array("--b--".utf8)
@@ -45,7 +45,7 @@ struct MultipartFormTests {
         #expect(parts.first.map { Array($0.body) } == body)
     }
 
-    @Test("a preamble is skipped, and an empty body may follow its header at once")
+    @Test("a preamble is skipped, and an empty body may directly follow its header")
     func preamble() throws {
         #expect(try parse("hello\r\n" + field("a", "1") + "--b--").map(\.text) == ["1"])
         let bare = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n--b--"
@@ -53,7 +53,7 @@ struct MultipartFormTests {
         #expect(try parse("--b--").isEmpty)
     }
 
-    @Test("every boundary of RFC 2046 is taken, and no other")
+    @Test("every boundary that RFC 2046 allows is accepted, and no other")
     func boundaries() throws {
         let boundary = "'()+_,-./:=? aZ9"
         #expect(
@@ -64,7 +64,7 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "what is cut or malformed is refused",
+        "a truncated or malformed form is refused",
         arguments: [
             "", "--b", "--b\r\n", "--b\r\nContent-Disposition: form-data; name=a\r\n\r\nx",
             "--b\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--b",
@@ -78,10 +78,10 @@ struct MultipartFormTests {
         ])
     func malformed(text: String) {
         if case .malformed = failure(text) { return }
-        Issue.record("taken for a form: \(text.debugDescription)")
+        Issue.record("parsed as a form: \(text.debugDescription)")
     }
 
-    @Test("parts and their headers have limits")
+    @Test("the number of parts and the size of their headers are limited")
     func limits() {
         let many = String(repeating: field("a", "1"), count: MultipartForm.maximumParts + 1) + "--b--"
         #expect(failure(many) == .tooManyParts(limit: MultipartForm.maximumParts))
@@ -89,10 +89,10 @@ struct MultipartFormTests {
         if case .malformed = failure("--b\r\nX: \(long)\r\n" + field("a", "1").dropFirst(5) + "--b--") {
             return
         }
-        Issue.record("a header without end was read")
+        Issue.record("an endless header was read")
     }
 
-    @Test("no beginning of a form and no changed byte traps")
+    @Test("no truncated form and no changed byte traps")
     func fuzz() {
         let form = Array((field("a", "1") + field("b", "\r\n--b\r\n") + "--b--\r\n").utf8)
         for end in form.indices { _ = try? MultipartForm(parsing: Array(form[..<end]), boundary: "b") }

@@ -12,7 +12,7 @@ struct PreconditionsTests {
         ).outcome
     }
 
-    @Test("If-Match takes the tag of every format, lists and the star, but no weak tag")
+    @Test("If-Match accepts the tag of any format, lists and the star, but no weak tag")
     func ifMatch() {
         for value in ["\"7.json\"", "\"7.xml\"", "\"x\", \"7.xml\"", "*"] {
             #expect(outcome(["If-Match": value], isRead: false) == .proceed)
@@ -23,7 +23,7 @@ struct PreconditionsTests {
         #expect(outcome(["If-Match": "*"], isRead: false, tag: nil) == .failed)
     }
 
-    @Test("If-None-Match compares weakly, and only with the answer's own format when it is read")
+    @Test("If-None-Match compares weakly; a read compares only the answer's own format")
     func ifNoneMatch() {
         for value in ["\"7.json\"", "W/\"7.json\"", "*", "\"x\",\"7.json\""] {
             #expect(outcome(["If-None-Match": value]) == .notModified)
@@ -34,7 +34,7 @@ struct PreconditionsTests {
         #expect(outcome(["If-None-Match": "*"], isRead: false, tag: nil) == .proceed)
     }
 
-    @Test("dates count only without tags")
+    @Test("dates count only without entity tags")
     func dates() {
         let (before, same) = (HTTPDate.format(999_999), HTTPDate.format(1_000_000))
         #expect(outcome(["If-Modified-Since": same]) == .notModified)
@@ -46,7 +46,7 @@ struct PreconditionsTests {
         #expect(outcome(["If-Unmodified-Since": before, "If-Match": "*"]) == .proceed)
     }
 
-    @Test("a part is given only of the very state that If-Range names")
+    @Test("If-Range allows a range only for the same version of the file")
     func ifRange() {
         func allows(_ fields: HTTPFields, now: Int = 2_000_000) -> Bool {
             Preconditions(fields, isRead: true, entityTag: "\"a\"", lastModified: 1_000_000, now: now)

@@ -8,7 +8,7 @@ struct ProblemDetailsTests {
         errors: [.init(pointer: "/year", detail: "a & b")],
         members: [("film", .text("é\\")), ("line", .number(3))])
 
-    @Test("as JSON")
+    @Test("written as JSON")
     func json() {
         #expect(
             problem.json == """
@@ -19,7 +19,7 @@ struct ProblemDetailsTests {
                 """)
     }
 
-    @Test("as XML, where characters that XML lacks are replaced")
+    @Test("written as XML, where invalid characters are replaced")
     func xml() {
         #expect(
             problem.xml == """

@@ -4,7 +4,7 @@ import Testing
 @Suite("RequestTarget, RFC 9112 section 3.2", .timeLimit(.minutes(30)))
 struct RequestTargetTests {
     @Test(
-        "a path is split before it is decoded, and decoded once",
+        "a path is split before it is decoded, and is decoded once",
         arguments: [
             ("/", [""]), ("/films", ["films"]), ("/films/", ["films", ""]), ("/films?limit=2", ["films"]),
             ("/films/El%20Cami%C3%B3n", ["films", "El Camión"]), ("/films/a+b", ["films", "a+b"]),
@@ -22,7 +22,7 @@ struct RequestTargetTests {
         #expect(query.values(of: "q") == ["El Camión", "b&c?d"])
     }
 
-    @Test("the authority of the absolute form is told")
+    @Test("the authority of the absolute form is returned")
     func authority() throws {
         #expect(try RequestTarget("http://Nas:8080/films").authority == "Nas:8080")
         #expect(try RequestTarget("http://nas?x").authority == "nas")
@@ -30,7 +30,7 @@ struct RequestTargetTests {
     }
 
     @Test(
-        "what is no target is refused",
+        "a malformed target is refused",
         arguments: [
             "films", "ftp://host/a", "http://", "http:///a", "http://me@host/", "/a#b", "", "host:443",
         ])
@@ -39,7 +39,7 @@ struct RequestTargetTests {
     }
 
     @Test(
-        "bad encodings, NUL and slashes within a segment are refused",
+        "bad encodings, NUL and an encoded slash within a segment are refused",
         arguments: ["/%", "/%4", "/%zz", "/%ff", "/a%2Fb", "/a%00", "/a?b=%", "/%+1"])
     func badEncoding(target: String) {
         #expect(throws: RequestTarget.Refusal.badEncoding) { try RequestTarget(target) }

@@ -1,30 +1,30 @@
 import HTTPSemantics
 import Testing
 
-@Suite("What may be stored, RFC 9111 section 3", .timeLimit(.minutes(30)))
+@Suite("Storing answers, RFC 9111 section 3", .timeLimit(.minutes(30)))
 struct StorabilityTests {
-    @Test("a 200 is stored, private and with Authorization too, since the cache has one user")
+    @Test("a 200 is stored, also if private or with Authorization, since the cache has one user")
     func plain() {
         #expect(isStorable([:]))
         #expect(isStorable(["Cache-Control": "private"]))
         #expect(isStorable(["Cache-Control": "private, max-age=1"], status: 403))
     }
 
-    @Test("section 5.2.2.5: no-store of the answer, and 5.2.1.5 of the request")
+    @Test("section 5.2.2.5: no-store of the answer forbids storing, and so does the request's (5.2.1.5)")
     func noStore() {
         #expect(!isStorable(["Cache-Control": "max-age=10000, No-StOrE", "Expires": "x"]))
         #expect(!isStorable([:], directives: "no-store"))
     }
 
     @Test(
-        "section 5.2.2.3: must-understand makes no-store void for statuses that are known, and forbids others"
+        "section 5.2.2.3: must-understand overrides no-store for known statuses, and forbids storing others"
     )
     func mustUnderstand() {
         #expect(isStorable(["Cache-Control": "must-understand, no-store, max-age=1"]))
         #expect(!isStorable(["Cache-Control": "must-understand, no-store, max-age=1"], status: 599))
     }
 
-    @Test("section 3.3: neither a part nor a 304 is stored, nor what is no final answer")
+    @Test("section 3.3: a range, a 304 and an interim answer are not stored")
     func parts() {
         for status in [100, 101, 206, 304, 0] {
             #expect(!isStorable(["Cache-Control": "max-age=3600"], status: status))
@@ -34,7 +34,7 @@ struct StorabilityTests {
     }
 
     @Test(
-        "other statuses are stored when the answer says for how long",
+        "other statuses are stored if the answer has a freshness lifetime",
         arguments: [201, 302, 400, 499, 500, 503, 599])
     func statuses(status: Int) {
         #expect(!isStorable([:], status: status))
@@ -43,7 +43,7 @@ struct StorabilityTests {
         #expect(isStorable(["Cache-Control": "public"], status: status))
     }
 
-    @Test("section 4.1: what varies by everything would match nothing")
+    @Test("section 4.1: an answer with Vary: * is not stored")
     func varyStar() {
         #expect(!isStorable(["Vary": "*", "Cache-Control": "max-age=3600"]))
         #expect(!isStorable(["Vary": "Foo, *"]))

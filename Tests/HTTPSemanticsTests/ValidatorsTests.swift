@@ -6,7 +6,7 @@ struct ValidatorsTests {
     private let now = 1_767_225_600
     private let changed = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-    @Test("section 4.3.1: the conditions are the validators as they came")
+    @Test("section 4.3.1: the conditions use the validators unchanged")
     func conditions() {
         #expect(Validators(["ETag": "W/\"a\""])?.conditions == ["If-None-Match": "W/\"a\""])
         #expect(Validators(["Last-Modified": changed])?.conditions == ["If-Modified-Since": changed])
@@ -17,7 +17,7 @@ struct ValidatorsTests {
         #expect(Validators(["ETag": "", "Last-Modified": "yesterday"]) == nil)
     }
 
-    @Test("section 4.3.4: a 304 that names another entity tag speaks of another answer")
+    @Test("section 4.3.4: a 304 with another entity tag does not match the stored answer")
     func confirmation() throws {
         let validators = try #require(Validators(["ETag": "\"a\""]))
         #expect(validators.areConfirmed(by: [:]) && validators.areConfirmed(by: ["ETag": "\"a\""]))
@@ -27,7 +27,7 @@ struct ValidatorsTests {
     }
 
     @Test(
-        "RFC 9110 section 8.8.2: a strong validator is a strong tag, or a date a minute before the answer's")
+        "RFC 9110 section 8.8.2: a strong validator is a strong tag, or a date at least a minute before Date")
     func strong() {
         func strong(_ fields: HTTPFields) -> String? { Validators.strong(fields, now: now) }
         #expect(strong(["ETag": "\"a\""]) == "\"a\"")
@@ -38,7 +38,7 @@ struct ValidatorsTests {
         #expect(strong(["Last-Modified": changed]) == nil)
     }
 
-    @Test("section 4.3.2: If-None-Match is met by any of its tags, weak or strong, and by a star")
+    @Test("section 4.3.2: any of its tags, weak or strong, or a star meets If-None-Match")
     func ifNoneMatch() {
         for wanted in ["\"a\"", "W/\"a\"", "\"x\", \"a\", \"y\"", "*"] {
             #expect(isMet(["If-None-Match": wanted], ["ETag": "\"a\""]))
@@ -48,7 +48,7 @@ struct ValidatorsTests {
         #expect(!isMet(["If-None-Match": "\"a\""], [:]))
     }
 
-    @Test("section 4.3.2: If-None-Match counts before If-Modified-Since")
+    @Test("section 4.3.2: If-None-Match goes before If-Modified-Since")
     func precedence() {
         let stored: HTTPFields = ["ETag": "\"a\"", "Last-Modified": changed]
         #expect(!isMet(["If-None-Match": "\"b\"", "If-Modified-Since": HTTPDate.format(now)], stored))
@@ -56,7 +56,7 @@ struct ValidatorsTests {
     }
 
     @Test(
-        "section 4.3.2: If-Modified-Since is met by what did not change since, by Date where there is no other date"
+        "section 4.3.2: an unchanged file meets If-Modified-Since, judged by Date where there is no Last-Modified"
     )
     func ifModifiedSince() {
         #expect(isMet(["If-Modified-Since": changed], ["Last-Modified": changed]))

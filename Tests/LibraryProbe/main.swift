@@ -2,15 +2,15 @@ import FilmLibrary
 import Glibc
 import MovieCatalogue
 
-// Writes into a library as a process of its own, for tests that kill it, fill its disk or run several:
+// Writes into a library as a separate process, for tests that kill it, fill its disk or run several:
 //
-//     LibraryProbe edit LIBRARY FILM COUNT     counts the film's member `count` up, so many times
-//     LibraryProbe write LIBRARY NAME COUNT    takes in films with posters and votes, and changes and removes some
+//     LibraryProbe edit LIBRARY FILM COUNT     increments the film's member `count` COUNT times
+//     LibraryProbe write LIBRARY NAME COUNT    adds films with posters and votes; changes some
 //
-// Each write that has returned is a line of standard output: the number of the film, or of the edit. An error is a line of
-// standard error, and status 1.
+// After each write it prints the number of the film or of the edit. An error goes to standard error, with
+// status 1.
 
-/// The poster of a film: its bytes tell which.
+/// A poster whose bytes identify the film.
 func poster(_ number: Int) -> [UInt8] {
     (0..<(1000 + number * 977 % 60_000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
 }
@@ -49,7 +49,7 @@ func run(_ words: [String]) throws {
     }
 }
 
-// As the program does: a full disk is an error to report.
+// As in the program, a full disk is an error to report.
 signal(SIGXFSZ, SIG_IGN)
 do {
     try run(CommandLine.arguments)

@@ -7,7 +7,7 @@ import Testing
 struct BlockingThreadsTests {
     private let shortage = ResourceShortage(missing: .thread, code: EAGAIN)
 
-    @Test("without a thread work is refused, and done when there is one")
+    @Test("without a thread a job is refused, and it runs once there is a thread")
     func none() async throws {
         let system = FewThreads(0)
         let threads = BlockingThreads(count: 2, start: system.start)
@@ -19,7 +19,7 @@ struct BlockingThreadsTests {
         #expect(try await threads.run { 1 } == 1)
     }
 
-    @Test("where one thread of two cannot be started, the other does its work")
+    @Test("if one of two threads cannot start, the other runs its jobs")
     func oneFewer() async throws {
         let system = FewThreads(1)
         let threads = BlockingThreads(count: 2, start: system.start)
@@ -37,7 +37,7 @@ struct BlockingThreadsTests {
         #expect(system.started == 1)
     }
 
-    @Test("a thread is started when a job finds none free, and no more than the count")
+    @Test("a thread starts when a job finds none free, up to the limit")
     func lazy() async throws {
         let system = FewThreads(100)
         let threads = BlockingThreads(count: 3, start: system.start)
@@ -58,7 +58,7 @@ struct BlockingThreadsTests {
         try await done.reaches(10)
     }
 
-    @Test("what must be done is done even without a thread")
+    @Test("a mandatory job runs even without a thread")
     func inAnyCase() async {
         let done = Tally()
         await BlockingThreads.runInAnyCase { done.add() }

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("FileCalls", .timeLimit(.minutes(30)))
 struct FileCallsTests {
-    @Test("a file that belongs to somebody else is read, as those of /proc do to every user but root")
+    @Test("a file of another user is read, as those in /proc are for every user but root")
     func anotherUsersFile() async throws {
         let text = try await BlockingThreads(count: 1).run { () -> String? in
-            // Takes root's rights from this thread alone, for as long as it lives.
+            // Drops root's rights for this thread only, until it ends.
             _ = setfsuid(Self.nobody)
             return (try? FileCalls().contents(ofPath: "/proc/sys/kernel/random/boot_id")).map {
                 String(decoding: $0, as: UTF8.self)
@@ -18,7 +18,7 @@ struct FileCallsTests {
         #expect(text?.utf8.count == 37 && text?.last == "\n")
     }
 
-    @Test("a file longer than one read is read whole, and one that is not there is an absence")
+    @Test("a file longer than one read is read whole, and a missing file is reported as missing")
     func contents() throws {
         let folder = try TemporaryFolder()
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -28,13 +28,13 @@ struct FileCallsTests {
         #expect(try FileCalls().contents(ofPath: folder.file("a")) == bytes)
         do throws(FileFault) {
             _ = try FileCalls().contents(ofPath: folder.file("b"))
-            Issue.record("there is no such file")
+            Issue.record("the file does not exist")
         } catch {
             #expect(error.isAbsence && error.explanation.hasSuffix("/b: No such file or directory"))
         }
     }
 
-    @Test("writing to a pipe that does not block waits until there is room")
+    @Test("writing to a full non-blocking pipe waits until there is room")
     func fullPipe() throws {
         var ends: [Int32] = [0, 0]
         #expect(unsafe pipe(&ends) == 0)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Polling", .timeLimit(.minutes(30)))
 struct PollingTests {
-    @Test("the descriptors that are ready are named, and none when the deadline comes first")
+    @Test("the ready descriptors are returned, or none at the deadline")
     func ready() throws {
         let (open, shut) = (Gate(), Gate())
         open.open()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("SeededNumbers", .timeLimit(.minutes(30)))
 struct SeededNumbersTests {
-    @Test("the numbers are those that the authors of SplitMix64 publish for the seed 1234567")
+    @Test("the numbers equal those that the authors of SplitMix64 publish for the seed 1234567")
     func published() {
         var numbers = SeededNumbers(seed: 1_234_567)
         #expect(

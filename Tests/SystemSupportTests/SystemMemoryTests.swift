@@ -28,7 +28,7 @@ struct SystemMemoryTests {
         #expect(memory.pressureFiles == [folder.file("proc/pressure/memory")])
     }
 
-    @Test("the tightest limit of the second version's groups counts, the process's own or one above it")
+    @Test("cgroup v2: the tightest limit of the process's group and those above it counts")
     func secondVersion() throws {
         try file("proc/self/cgroup", "0::/app/worker\n")
         try file(
@@ -43,7 +43,7 @@ struct SystemMemoryTests {
         #expect(memory.pressureFiles.first == folder.file("sys/fs/cgroup/app/worker/memory.pressure"))
     }
 
-    @Test("the first version's limit counts, under the root that a container sees, and its 'none' is none")
+    @Test("cgroup v1: the limit counts, under the root that a container sees, and 'none' means none")
     func firstVersion() throws {
         try file("proc/self/cgroup", "4:cpu,memory:/box/own\n0::/elsewhere\n")
         try file(
@@ -58,7 +58,7 @@ struct SystemMemoryTests {
         #expect(memory.allowance == 2_048_000 && memory.available == 2_000_000)
     }
 
-    @Test("this machine tells a limit that is above nothing")
+    @Test("this machine has a positive limit")
     func here() {
         let memory = SystemMemory()
         #expect((memory.allowance ?? 0) > 1 << 20 && (memory.available ?? 0) > 0)

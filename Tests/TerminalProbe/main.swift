@@ -1,6 +1,6 @@
-// A full-screen program for the tests of TerminalSession: shows each event on a row of its own, and a
-// key says how it ends: q quits, x exits without leaving, t traps, a aborts, o overflows the stack.
-// Or how it stops: z suspends, s is sent a signal, l is sent one after leaving.
+// A full-screen program for the tests of TerminalSession. It shows each event in a row of its own.
+// Keys end it: q quits, x exits without leaving, t traps, a aborts, o overflows the stack.
+// Keys stop it: z suspends, s raises a signal, l leaves first and then raises one.
 
 import Glibc
 import TerminalGraphics
@@ -14,7 +14,7 @@ func description(of event: TerminalEvent) -> String {
     return key.modifiers.isEmpty ? "\(key.code)" : "\(key.modifiers.rawValue) \(key.code)"
 }
 
-/// Whether the screen has to be drawn from nothing afterwards.
+/// Performs an event's key. Returns whether the whole screen must be redrawn.
 func perform(_ event: TerminalEvent, _ session: TerminalSession) throws -> Bool {
     if event == .continued { return true }
     if event == .stopRequested {
@@ -48,7 +48,7 @@ do {
     let session = try TerminalSession()
     var input = TerminalInput(session)
     try session.enter()
-    // As if there were a picture to delete.
+    // Deletes a picture, as if one were shown.
     try session.prepareFarewell(Array("\u{1B}_Ga=d,d=I,i=7,q=2\u{1B}\\".utf8))
     var encoder = FrameEncoder(depth: .ansi16)
     var lines = ["ready"]

@@ -1,17 +1,17 @@
 import Glibc
 import SystemSupport
 
-/// A host name that has another address at each look-up, as the name of an attacker's host may have.
+/// A host name whose address changes with each look-up, as in a DNS rebinding attack.
 ///
-/// The name service is the system's, for libcurl too: the test program has a `getaddrinfo` of its own, which the dynamic
-/// linker prefers to the C library's. It answers for these names and hands all others on.
+/// The test program has its own `getaddrinfo`, which the dynamic linker prefers to the C library's, for
+/// libcurl too. It answers for these names and passes all others on.
 package final class ChangingName: Sendable {
     private static let addresses = Lock<[String: [String]]>([:])
     private static let lastNumber = Lock(0)
 
     package let name: String
 
-    /// A name that has these addresses, one after the other.
+    /// A name with these addresses, one per look-up.
     package init(_ addresses: [String]) {
         let number = Self.lastNumber.withLock { number in
             number += 1
@@ -27,13 +27,13 @@ package final class ChangingName: Sendable {
         Self.addresses.withLock { $0[name] = nil }
     }
 
-    /// The addresses that nobody has been told yet.
+    /// The addresses that no look-up has returned yet.
     package var left: [String] {
         let name = name
         return Self.addresses.withLock { $0[name] ?? [] }
     }
 
-    /// Looks the name up; whether there was an answer.
+    /// Looks the name up. Returns whether there was an answer.
     package func lookUp() -> Bool {
         var found: UnsafeMutablePointer<addrinfo>?
         defer { if let found = unsafe found { unsafe freeaddrinfo(found) } }

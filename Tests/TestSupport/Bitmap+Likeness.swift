@@ -2,8 +2,8 @@ import Glibc
 package import ImageCodecs
 
 extension Bitmap {
-    /// The likeness of the colours to another picture of the same size in decibels (PSNR); infinite for the same pixels, and nil
-    /// for another size.
+    /// The peak signal-to-noise ratio to another bitmap, in decibels; infinite for equal pixels, nil for
+    /// another size.
     package func signalToNoise(to other: Bitmap) -> Double? {
         guard size == other.size else { return nil }
         var total = 0

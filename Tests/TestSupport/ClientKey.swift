@@ -1,8 +1,8 @@
-/// A key and a certificate of a client's own, made by openssl, in a folder that goes with the object.
+/// A client's key and certificate, made by openssl. Their folder is removed with the object.
 public final class ClientKey: Sendable {
     private let folder: TemporaryFolder
 
-    /// Makes them. Blocks for as long as making a key takes.
+    /// Makes key and certificate. Blocks while openssl runs.
     public init() throws {
         folder = try TemporaryFolder()
         _ = Shell.output(
@@ -14,12 +14,12 @@ public final class ClientKey: Sendable {
             """)
     }
 
-    /// The certificate, a file of PEM.
+    /// The certificate, a PEM file.
     public var certificateFile: String { folder.file("certificate.pem") }
-    /// Its key.
+    /// The key, a PEM file.
     public var keyFile: String { folder.file("key.pem") }
-    /// Both in one file.
+    /// Certificate and key in one PEM file.
     public var bothFile: String { folder.file("both.pem") }
-    /// The key with a password.
+    /// The key, encrypted with a password.
     public var lockedKeyFile: String { folder.file("locked.pem") }
 }

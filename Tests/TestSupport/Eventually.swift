@@ -1,7 +1,8 @@
-/// Comes back once `condition` holds: for what tells nobody when it happens. Where something does, wait for its ``Tally``.
+/// Waits until `condition` holds, by polling. Use it only for changes that signal nothing; otherwise wait for
+/// a ``Tally``.
 ///
-/// It looks again and again. The pause between two looks, after the first few, leaves the processor to those that
-/// the test waits for; no result depends on its length.
+/// The pause between two polls, after the first hundred, frees the processor for the code under test. No
+/// result depends on its length.
 /// - Throws: `CancellationError` when the calling task is cancelled, as a test's time limit does.
 public func eventually(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool

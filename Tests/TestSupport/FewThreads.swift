@@ -1,14 +1,14 @@
 import Glibc
 package import SystemSupport
 
-/// A system that has so many threads to give.
+/// A system with a limited number of threads.
 package final class FewThreads: Sendable {
     private let left: Lock<Int>
     private let begun = Lock(0)
 
     package init(_ count: Int) { left = Lock(count) }
 
-    /// How many threads were started.
+    /// The number of started threads.
     package var started: Int { begun.withLock { $0 } }
 
     package func give(_ count: Int) { left.withLock { $0 += count } }

@@ -1,11 +1,11 @@
 import SystemSupport
 
-/// A door that is shut until somebody opens it, and stays open from then on. Threads wait for its descriptor with
-/// `poll`, beside their sockets.
+/// A gate that opens once and stays open. Threads can wait for its descriptor with `poll`, beside their
+/// sockets.
 public final class Gate: Sendable {
     private let wake: WakeDescriptor
 
-    /// A shut gate.
+    /// A closed gate.
     public init() {
         do {
             wake = try WakeDescriptor()
@@ -14,7 +14,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Opens it, for good.
+    /// Opens the gate for good.
     public func open() { wake.signal() }
 
     /// Blocks the calling thread until the gate is open.

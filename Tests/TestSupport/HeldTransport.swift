@@ -1,23 +1,23 @@
 public import LazyImages
 import SystemSupport
 
-/// A transport whose transfers wait until the test lets them go on: the test waits for them to start, looks at what they
-/// ask for, and hands them heads, bytes and endings.
+/// A transport whose transfers wait for the test. The test waits until they start, reads their requests, and
+/// sends them heads, bytes and outcomes.
 public final class HeldTransport: Transport {
-    /// What a server would say to one request.
+    /// A server's answer to one request.
     public struct Answer: Sendable, CustomStringConvertible {
         /// The head.
         public var head: ResponseHead
         /// The body.
         public var body: [UInt8]
 
-        /// What a test's report says of it.
+        /// The description in a test's report.
         public var description: String {
             let fields = head.fields.fields.map { "\($0.name): \($0.value)" }
             return (["\(head.status)"] + fields + ["\(body.count) bytes"]).joined(separator: ", ")
         }
 
-        /// An answer of these parts.
+        /// An answer with this body, status and fields.
         public init(_ body: [UInt8], status: Int = 200, fields: HTTPFields = HTTPFields()) {
             head = ResponseHead(status: status, fields: fields)
             self.body = body
@@ -37,32 +37,32 @@ public final class HeldTransport: Transport {
 
     private let state = Lock(State())
     private let answer: @Sendable (TransportRequest) -> Answer?
-    /// How many transfers have started.
+    /// The number of started transfers.
     public let started = Tally()
 
-    /// - Parameter answer: what is answered at once; nil holds the transfer. Default: all are held.
+    /// - Parameter answer: the immediate answer to a request; nil holds the transfer. Default: all are held.
     public init(answering answer: @escaping @Sendable (TransportRequest) -> Answer? = { _ in nil }) {
         self.answer = answer
     }
 
-    /// The requests of the transfers that have started, in order.
+    /// The requests of the started transfers, in order.
     public var requests: [TransportRequest] { state.withLock { $0.transfers.map(\.request) } }
 
-    /// The most transfers that were under way at one time.
+    /// The most transfers that ran at one time.
     public var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
-    /// Waits until so many have started, and returns them all, in order.
+    /// Waits until `count` transfers have started, and returns all started ones, in order.
     public func transfers(_ count: Int) async throws -> [HeldTransfer] {
         try await started.reaches(count)
         return state.withLock { $0.transfers }
     }
 
-    /// Waits for the transfer that starts as number `index`, from 0.
+    /// Waits for the transfer with this index, from 0 in order of their start.
     public func transfer(_ index: Int = 0) async throws -> HeldTransfer {
         try await transfers(index + 1)[index]
     }
 
-    /// Holds the transfer until the test, or its answer, ends it, or its task is cancelled.
+    /// Holds the transfer until the test or its answer ends it, or its task is cancelled.
     public func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {
@@ -79,7 +79,8 @@ public final class HeldTransport: Transport {
     }
 }
 
-/// One transfer of a `HeldTransport`. As a transport should, it ends with its head when the receiver has had enough.
+/// One transfer of a `HeldTransport`. It ends successfully when the receiver wants no more bytes, as a
+/// transport must.
 public final class HeldTransfer: Sendable {
     private typealias Outcome = Result<ResponseHead, ImageLoadingError>
 
@@ -89,9 +90,9 @@ public final class HeldTransfer: Sendable {
         var continuation: CheckedContinuation<Outcome, Never>?
     }
 
-    /// What it asks for.
+    /// The transfer's request.
     public let request: TransportRequest
-    /// Whether its task was cancelled: a count of 1.
+    /// Counts the cancellation of the transfer's task.
     public let cancellation = Tally()
     private let receiver: any BodyReceiver
     private let state = Lock(State())
@@ -101,28 +102,28 @@ public final class HeldTransfer: Sendable {
         self.receiver = receiver
     }
 
-    /// Hands over a head.
+    /// Sends a head.
     public func respond(_ status: Int = 200, _ fields: HTTPFields = HTTPFields()) {
         let head = ResponseHead(status: status, fields: fields)
         state.withLock { $0.head = head }
         if !receiver.receive(head) { finish() }
     }
 
-    /// Hands over bytes of the body.
+    /// Sends bytes of the body.
     public func send(_ bytes: [UInt8]) {
         if !receiver.receive(bytes.span) { finish() }
     }
 
-    /// Ends it well; a head must have been handed over.
+    /// Ends the transfer successfully. A head must have been sent.
     public func finish() {
         let head = state.withLock { $0.head }
         end(.success(head ?? ResponseHead(status: 0)))
     }
 
-    /// Ends it badly.
+    /// Ends the transfer with an error.
     public func fail(_ error: ImageLoadingError) { end(.failure(error)) }
 
-    /// Does all of it: head, body, a good end.
+    /// Sends head and body, and ends the transfer.
     public func answer(_ body: [UInt8], status: Int = 200, fields: HTTPFields = HTTPFields()) {
         answer(HeldTransport.Answer(body, status: status, fields: fields))
     }
@@ -149,7 +150,7 @@ public final class HeldTransfer: Sendable {
         return try outcome.get()
     }
 
-    /// The first ending counts.
+    /// Only the first outcome counts.
     private func end(_ outcome: Outcome) {
         let continuation = state.withLock { state in
             guard state.outcome == nil else { return nil as CheckedContinuation<Outcome, Never>? }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A socket that listens on a port, told by its inode, which stays its own when the port is given to another:
+/// A socket that listens on a port. Its inode identifies it, also when another socket takes the port later:
 ///
 ///     sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
 ///      0: 0100007F:B61D 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 81373 1 ...
 package struct ListeningSocket {
     private let inode: Substring
 
-    /// The one that listens on `port` of IPv4 now; nil if none does.
+    /// The socket that listens on `port` of IPv4 now; nil if none does.
     package init?(port: UInt16) {
         let digits = String(port, radix: 16, uppercase: true)
         let ending = ":" + String(repeating: "0", count: 4 - digits.count) + digits

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The few calls of the system that the tests' own servers need.
+/// Socket calls for the tests' servers.
 enum LoopbackSocket {
     struct Failure: Error {
         let call: String
         let errno: Int32
     }
 
-    /// A socket on a port of 127.0.0.1 that the system chooses, and that port. It listens, unless there is no backlog.
+    /// A socket on a free port of 127.0.0.1, and that port. With a nil `backlog` it does not listen.
     static func bound(backlog: Int32?) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = stream(flags: 0)
         var address = self.address(port: 0)
@@ -23,10 +23,10 @@ enum LoopbackSocket {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    /// A socket that listens on a port of every address of this machine, IPv4 and IPv6, and that port.
+    /// A socket that listens on one port of every address of this machine, IPv4 and IPv6, and that port.
     static func everywhere(backlog: Int32) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        // All zeros is the unspecified address.
+        // All zeros is the unspecified address, `::`.
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
@@ -44,7 +44,7 @@ enum LoopbackSocket {
         return (descriptor, UInt16(bigEndian: address.sin6_port))
     }
 
-    /// Begins to connect to a port and does not wait for it.
+    /// Starts to connect to a port, without waiting.
     static func beginConnecting(to port: UInt16) -> Int32 {
         let descriptor = stream(flags: SOCK_NONBLOCK.rawValue)
         var address = self.address(port: port)
@@ -56,7 +56,7 @@ enum LoopbackSocket {
         return descriptor
     }
 
-    /// Waits until a descriptor is ready; false if the gate opened first.
+    /// Waits until a descriptor is ready. Returns false if the gate opened first.
     static func wait(for descriptor: Int32, _ events: Int32, or stop: Gate) -> Bool {
         var polled = [
             pollfd(fd: descriptor, events: Int16(events), revents: 0),
@@ -85,14 +85,14 @@ enum LoopbackSocket {
     }
 }
 
-/// A port where nobody answers a knock: the queue of its connections is full and none is ever taken out.
+/// A port whose connections are never accepted: its backlog is full.
 public final class DeafOrigin: Sendable {
     private let listening: Int32
     private let queued: [Int32]
     /// The port.
     public let port: UInt16
 
-    /// Listens, and fills the queue.
+    /// Listens, and fills the backlog.
     public init() throws {
         let port: UInt16
         (listening, port) = try LoopbackSocket.bound(backlog: 0)
@@ -106,13 +106,13 @@ public final class DeafOrigin: Sendable {
     }
 }
 
-/// A port where nobody listens, and nobody else will as long as the object lives.
+/// A port where no server listens, reserved until the object is released.
 public final class ClosedPort: Sendable {
     private let descriptor: Int32
     /// The port.
     public let port: UInt16
 
-    /// Takes a port.
+    /// Reserves a free port.
     public init() throws { (descriptor, port) = try LoopbackSocket.bound(backlog: nil) }
 
     deinit { close(descriptor) }

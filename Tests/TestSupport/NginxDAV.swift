@@ -2,15 +2,15 @@ public import FoundationEssentials
 import Glibc
 import SystemSupport
 
-/// A server that we did not write: nginx, which takes PUT and DELETE (RFC 4918) into a folder of its own, on a loopback port.
-/// It stops when the object goes.
+/// An nginx on a loopback port, as an independent server. It accepts PUT and DELETE (RFC 4918) into its own
+/// folder, and stops when the object is released.
 ///
-/// Proof for `@unchecked`: nothing changes after the initialiser but `stream`, which only `deinit` uses.
+/// Proof for `@unchecked`: after the initialiser only `deinit` uses `stream`, and nothing else changes.
 @safe public final class NginxDAV: @unchecked Sendable {
-    /// Whether the machine has it, with its DAV module.
+    /// Whether nginx is installed, with its DAV module.
     public static let isInstalled = Shell.output("nginx -V 2>&1").contains("http_dav_module")
 
-    /// Where it listens.
+    /// The port it listens on.
     public let port: UInt16
     private let folder: TemporaryFolder
     private let stream: UnsafeMutablePointer<FILE>
@@ -20,11 +20,12 @@ import SystemSupport
         let text: String
     }
 
-    /// Starts a server that takes at most four gigabytes. `/moved/` leads by 307 to a folder, `/sent-on/` to a file of the same
-    /// name in `/kept/`; `/private/` wants the password `secret` of the user `anna`.
+    /// Starts a server that accepts bodies up to four gigabytes. `/moved/` redirects by 307 to a folder,
+    /// `/sent-on/` to the same name in `/kept/`. `/private/` needs the user `anna` with the password
+    /// `secret`.
     public init() async throws {
         folder = try TemporaryFolder()
-        // Free until the object goes, which is just before nginx takes it.
+        // Reserves the port until just before nginx takes it.
         var free: ClosedPort? = try ClosedPort()
         port = free?.port ?? 0
         let configuration = """
@@ -68,7 +69,7 @@ import SystemSupport
         unsafe pclose(stream)
     }
 
-    /// The URL of a path here.
+    /// The URL of a path on the server.
     public func url(_ path: String) -> URL {
         guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
             preconditionFailure("\(path) is no path")
@@ -76,19 +77,19 @@ import SystemSupport
         return url
     }
 
-    /// What the server has at a path.
+    /// The contents of the file at a path.
     public func contents(_ path: String) -> Data? { FileManager.default.contents(atPath: file(path)) }
 
-    /// Where it keeps what a path names.
+    /// The file of a path.
     public func file(_ path: String) -> String { folder.file("files" + path) }
 
-    /// The bodies that it has not read whole, or not put into their place.
+    /// Bodies that are incomplete or not yet moved into place.
     public var unfinishedBodies: [String] {
-        // No folder, no bodies.
+        // Losing the error is right: without the folder there are no such bodies.
         (try? FileManager.default.contentsOfDirectory(atPath: folder.file("body"))) ?? []
     }
 
-    /// The most memory that its worker has had so far, in KiB.
+    /// The worker's peak memory so far, in KiB.
     public var peakMemory: Int {
         let children = Shell.output("cat /proc/\(process)/task/\(process)/children").split(separator: " ")
         return children.map { ProcessMemory.peak(of: String($0)) }.max() ?? 0

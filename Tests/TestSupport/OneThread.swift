@@ -1,15 +1,15 @@
 import LazyImages
 import SystemSupport
 
-/// Runs jobs on a thread of its own: for tests that block while they wait, which on the cooperative pool would keep
-/// others from running, those that they wait for included.
+/// Runs jobs on a thread of its own. A test that blocks must not hold a thread of the cooperative pool, which
+/// the code it waits for may need.
 public final class OneThread: TaskExecutor {
     private let threads = BlockingThreads(count: 1, name: "Test")
 
-    /// Starts the thread, which ends when the object goes.
+    /// Starts the thread, which ends when the object is released.
     public init() {}
 
-    /// Runs a job after those that came before.
+    /// Runs a job after the earlier ones.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         do {

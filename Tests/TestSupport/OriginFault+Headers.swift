@@ -69,11 +69,11 @@ extension OriginFault {
         ]
     }
 
-    // MARK: Places a redirect may name
+    // MARK: Redirect targets
 
     static var locations: [OriginFault] {
         let refused = Outcome.error(["redirect-refused"])
-        // These come back to the same server, which answers the same again.
+        // These lead back to the same server, which redirects again.
         let loop = Outcome.error(["too-many-redirects", "redirect-loop"])
         let faults: [(String, Outcome)] = [
             ("javascript:alert(1)", refused), ("data:image/png;base64,AAAA", refused),

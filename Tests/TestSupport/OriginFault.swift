@@ -1,6 +1,6 @@
-/// One thing a server, a proxy or an attacker does to an answer, and what may come of it.
+/// One fault in a server's, a proxy's or an attacker's answer, and its permitted outcome.
 public struct OriginFault: Sendable, CustomStringConvertible {
-    /// What may come of it.
+    /// The permitted outcome.
     public enum Outcome: Sendable, Hashable {
         /// The right picture.
         case picture
@@ -8,14 +8,14 @@ public struct OriginFault: Sendable, CustomStringConvertible {
         case error(Set<String>)
     }
 
-    /// What is done, in words.
+    /// The fault, in words.
     public let name: String
-    /// What each connection does. It leads nobody elsewhere.
+    /// The steps of each connection. No step redirects to another server.
     public let steps: [ScriptedOrigin.Step]
-    /// What may come of it.
+    /// The permitted outcome.
     public let outcome: Outcome
 
-    /// The name, which a test's report shows.
+    /// The name, for a test's report.
     public var description: String { name }
 
     init(_ name: String, _ outcome: Outcome, _ steps: [ScriptedOrigin.Step]) {
@@ -24,12 +24,12 @@ public struct OriginFault: Sendable, CustomStringConvertible {
         self.outcome = outcome
     }
 
-    /// An answer that ends with its connection.
+    /// A fault whose answer ends with its connection.
     init(_ name: String, _ outcome: Outcome, _ answer: String, body: [UInt8] = SampleImages.png) {
         self.init(name, outcome, [.send(answer), .sendBytes(body)])
     }
 
-    /// Every one of them.
+    /// All faults.
     public static let all =
         broken + lengths + chunks + headers + statusLines + encodings + bodilessStatuses + challenges
         + locations
@@ -37,9 +37,9 @@ public struct OriginFault: Sendable, CustomStringConvertible {
     static let png = SampleImages.png
     static let length = png.count
 
-    // MARK: Where an answer can end too soon
+    // MARK: Truncated answers
 
-    /// The answer up to a place, and what the client may call an end there.
+    /// The answer up to the cut, and the codes that a client may report there.
     private static var places: [(place: String, answer: [UInt8], closed: Set<String>)] {
         let lost: Set<String> = ["connection-lost"]
         let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(length)\r\n\r\n"
@@ -162,7 +162,7 @@ public struct OriginFault: Sendable, CustomStringConvertible {
                 "HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\nContent-Length: \(body.count)\r\n\r\n",
                 body: body)
         }
-        // The header of a gzip member (RFC 1952 section 2.3), with a stored block of no end and a repeating block.
+        // The header of a gzip member (RFC 1952 section 2.3), followed by an endless repeating block.
         let member: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
         let bomb = member + [0xEC, 0xC1, 0x01, 0x01] + [UInt8](repeating: 0, count: 5000)
         let refused = Outcome.error(["encoded-content"])

@@ -3,10 +3,10 @@ import Glibc
 public import ImageCodecs
 import TerminalGraphics
 
-/// A terminal with a program in it: what the program draws appears on a ``VirtualScreen``, and keys are
-/// typed by ``type(_:)``.
+/// A terminal with a program in it. The program's output appears on a ``VirtualScreen``; ``type(_:)`` sends
+/// keys.
 public final class PseudoTerminal {
-    /// Why a test cannot go on.
+    /// A failure to start the program.
     public enum Failure: Error {
         case system(call: String, number: Int32)
     }
@@ -17,26 +17,26 @@ public final class PseudoTerminal {
         case killed(signal: Int32)
     }
 
-    /// What a person would see now.
+    /// The present screen.
     public private(set) var screen: VirtualScreen
-    /// Everything the program wrote.
+    /// All output of the program.
     public private(set) var output: [UInt8] = []
     /// The program's process.
     public let process: Int32
-    /// How the terminal was set before the program began.
+    /// The terminal's settings before the program started.
     public let settingsBefore: TerminalSettings
 
     private var controlling: Int32
-    /// Held open, so that the terminal's settings outlive the program.
+    /// Held open, so that the terminal's settings stay readable after the program's end.
     private let controlled: Int32
     private let exitDescriptor: Int32
     private var ending: Ending?
 
-    /// Starts a program in a terminal of its own.
+    /// Starts a program in a new terminal.
     ///
-    /// The environment is `TERM=xterm-256color`, a Swift runtime that prints no backtraces (on a terminal
-    /// it would ask for keys after a crash), a program that does not look how much memory the machine has left, and
-    /// what is given. A terminal with pixels in its cells shows pictures; it does not say how many they are.
+    /// The environment is `environment` and these: `TERM=xterm-256color`; no backtraces of the Swift runtime,
+    /// which would ask for keys after a crash; and no check of the machine's free memory. With `cellPixels`
+    /// the terminal shows pictures, and does not report the size of its cells.
     public init(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = [:], columns: Int = 80,
         rows: Int = 24, measure: VirtualScreen.Measure = .scalars, cellPixels: ImageSize? = nil
@@ -71,19 +71,19 @@ public final class PseudoTerminal {
         }
     }
 
-    /// Closes the terminal, as a window that is closed or a line that is lost. Nothing can be typed or seen from then on.
+    /// Closes the terminal, as a closed window does. Nothing can be typed or read afterwards.
     public func hangUp() {
         close(controlling)
         controlling = -1
     }
 
-    /// How the terminal is set now.
+    /// The terminal's present settings.
     public var settings: TerminalSettings { TerminalSettings(of: controlled) }
 
-    /// Types a text, control characters and escape sequences included.
+    /// Types text, control characters and escape sequences included.
     public func type(_ text: String) { type(Array(text.utf8)) }
 
-    /// The same with bytes that may be no text.
+    /// Types bytes that may not be text.
     public func type(_ sent: [UInt8]) {
         var bytes = sent[...]
         while !bytes.isEmpty {
@@ -93,7 +93,7 @@ public final class PseudoTerminal {
         }
     }
 
-    /// Makes the window another size.
+    /// Resizes the window.
     public func resize(columns: Int, rows: Int) {
         screen.resize(columns: columns, rows: rows)
         csystem_pty_resize(controlling, UInt16(columns), UInt16(rows))
@@ -104,9 +104,9 @@ public final class PseudoTerminal {
         kill(process, signal)
     }
 
-    /// Reads what the program draws until the screen is as a test wants it; false when the program has ended, the task
-    /// was cancelled or so many seconds have passed before that. Blocks. The default is no bound on the program's speed: it
-    /// keeps a program that hangs from holding up the tests for ever.
+    /// Reads the program's output until the screen satisfies the condition. Returns false if the program
+    /// ends, the task is cancelled or `seconds` pass first. Blocks. The default limit only ends a program
+    /// that hangs: it does not measure speed.
     public func waits(seconds: Double = 300, until isReached: (VirtualScreen) -> Bool) -> Bool {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !isReached(screen) {
@@ -115,7 +115,7 @@ public final class PseudoTerminal {
         return true
     }
 
-    /// Reads until the program ends; `nil` when it does not within some minutes, or the task is cancelled. Blocks.
+    /// Reads until the program ends. Returns nil after `seconds`, or when the task is cancelled. Blocks.
     public func waitForEnd(seconds: Int = 300) -> Ending? {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while readMore(until: deadline) {}
@@ -126,14 +126,15 @@ public final class PseudoTerminal {
         return ending
     }
 
-    /// Reads once; false when the program has ended and nothing is left to read, the time is over, or the task is cancelled.
+    /// Reads once. Returns false when the program has ended and all is read, at the deadline, or when the
+    /// task is cancelled.
     private func readMore(until deadline: ContinuousClock.Instant) -> Bool {
         var entries = [
             pollfd(fd: controlling, events: Int16(POLLIN), revents: 0),
             pollfd(fd: exitDescriptor, events: Int16(POLLIN), revents: 0),
         ]
         repeat {
-            // It looks once a second at least; a signal of this process may wake it too.
+            // It wakes at least once a second, and on a signal to this process.
             if Task.isCancelled || ContinuousClock.now >= deadline { return false }
         } while unsafe poll(&entries, 2, 1000) <= 0
         guard entries[0].revents & Int16(POLLIN) != 0 else { return false }
@@ -153,7 +154,7 @@ public final class PseudoTerminal {
     }
 }
 
-/// What a terminal does with input and output (termios), to be compared.
+/// A terminal's settings of input and output (termios), for comparison.
 public struct TerminalSettings: Sendable, Hashable {
     private let flags: [UInt32]
     private let speeds: [UInt32]
@@ -166,6 +167,6 @@ public struct TerminalSettings: Sendable, Hashable {
         speeds = [settings.c_ispeed, settings.c_ospeed]
     }
 
-    /// Whether input is echoed and taken by the line, as a shell wants it.
+    /// Whether input is echoed and read by lines, as a shell wants it.
     public var isCooked: Bool { flags[3] & UInt32(ICANON) != 0 && flags[3] & UInt32(ECHO) != 0 }
 }

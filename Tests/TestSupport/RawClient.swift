@@ -1,11 +1,11 @@
 import Glibc
 
-/// A client that sends exactly what it is told to and shows what comes back, byte for byte.
+/// A client that sends given bytes and returns the received bytes unchanged.
 package final class RawClient {
-    /// One answer as it came.
+    /// One answer, as received.
     package struct Answer {
         package let status: Int
-        /// Names in lowercase.
+        /// The fields; names are in lower case.
         package let fields: [String: String]
         package let body: [UInt8]
 
@@ -17,17 +17,17 @@ package final class RawClient {
         case noAnswer(got: String)
     }
 
-    /// For `Polling`: readable once an answer comes.
+    /// For `Polling`: readable once an answer arrives.
     package let descriptor: Int32
     private var received: [UInt8] = []
-    /// Whether the connection ended in a reset, which can overtake an answer and lose it.
+    /// Whether the connection was reset. A reset can overtake an answer and lose it.
     package private(set) var wasReset = false
-    /// Whether the other side has closed.
+    /// Whether the service has closed the connection.
     package private(set) var hasEnded = false
     private var hasWaitedTooLong = false
-    /// Kept alive as long as the client: the service it talks to.
+    /// The service, kept alive as long as the client.
     private let owner: AnyObject?
-    /// No bound on the service's speed: it keeps a service that hangs from holding up the tests for ever.
+    /// The limit only ends a service that hangs: it does not measure speed.
     private static let receiveTimeout = timeval(tv_sec: 300, tv_usec: 0)
 
     /// Connects to a port of this machine.
@@ -39,7 +39,7 @@ package final class RawClient {
         try self.init(AF_INET, address, owner)
     }
 
-    /// Connects to a local socket.
+    /// Connects to a Unix domain socket.
     package convenience init(path: String) throws {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -61,7 +61,7 @@ package final class RawClient {
             }
         }
         guard failure == 0 else {
-            // The descriptor is closed as the object goes: a second time would be another's by then.
+            // The object's release closes the descriptor. A second close here could close another file.
             throw Failure.connect(errno: errno)
         }
     }
@@ -70,7 +70,7 @@ package final class RawClient {
 
     package func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// What the service does not take, because it has closed, is not this client's business.
+    /// Bytes that a closed service does not read are ignored.
     package func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
@@ -82,7 +82,7 @@ package final class RawClient {
         }
     }
 
-    /// Sends a GET with these further lines and returns the answer.
+    /// Sends a GET with these fields and returns the answer.
     package func get(_ target: String, _ fields: String...) throws -> Answer {
         send((["GET \(target) HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
         return try answer()
@@ -112,31 +112,32 @@ package final class RawClient {
         return Answer(status: status, fields: fields, body: body)
     }
 
-    /// Everything until the service closes.
+    /// Reads until the service closes.
     package func readToEnd() -> [UInt8] {
         while receive() {}
         defer { received = [] }
         return received
     }
 
-    /// Whether the service closes and sends nothing more.
+    /// Whether the service closes without sending more.
     package func isEnded() -> Bool { readToEnd().isEmpty && !hasWaitedTooLong }
 
-    /// Goes away without a word, so that the service's next bytes meet a reset.
+    /// Closes with a reset, which the service's next bytes meet.
     package func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         _ = unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 
-    /// Says that nothing more will be sent.
+    /// Shuts down the sending side.
     package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     private func read(through end: [UInt8]) throws -> [UInt8] {
         var searched = 0
         while true {
             while searched + end.count <= received.count {
-                // The last byte first: most bytes are told apart by it, and comparing takes longer.
+                // Compares the last byte first: it differs for most bytes, which is faster than comparing
+                // all.
                 if received[searched + end.count - 1] == end[end.count - 1],
                     received[searched...].starts(with: end)
                 {

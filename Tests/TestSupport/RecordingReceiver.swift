@@ -1,7 +1,7 @@
 public import LazyImages
 import SystemSupport
 
-/// Keeps everything a transport hands over, and has enough when it is told to.
+/// Records everything a transport delivers, and can stop the transfer.
 public final class RecordingReceiver: BodyReceiver {
     private struct State {
         var heads: [ResponseHead] = []
@@ -13,43 +13,43 @@ public final class RecordingReceiver: BodyReceiver {
     private let wantsBody: Bool
     private let limit: Int
     private let state = Lock(State())
-    /// How often a head or a part of the body has come.
+    /// Counts heads and pieces of the body.
     public let arrivals = Tally()
 
     /// - Parameters:
-    ///   - wantsBody: whether it takes the body after the head. Default true.
-    ///   - limit: the bytes after which it has enough. Default: it never has.
+    /// - wantsBody: whether it accepts the body after the head. Default true.
+    /// - limit: the number of bytes after which it stops the transfer. Default: none.
     public init(wantsBody: Bool = true, limit: Int = .max) {
         self.wantsBody = wantsBody
         self.limit = limit
     }
 
-    /// The heads that came; an honest transport hands over one.
+    /// The delivered heads; a correct transport delivers one.
     public var heads: [ResponseHead] { state.withLock { $0.heads } }
 
-    /// The bytes of the body so far.
+    /// The received bytes of the body.
     public var bytes: [UInt8] { state.withLock { $0.bytes } }
 
-    /// What was measured; an honest transport hands it over once.
+    /// The delivered metrics; a correct transport delivers them once.
     public var metrics: [TransferMetrics] { state.withLock { $0.metrics } }
 
-    /// How much of the request's body had been sent, each time it was told.
+    /// The sent bytes of the request's body, at each report.
     public var sent: [Int] { state.withLock { $0.sent } }
 
-    /// Notes how much was sent.
+    /// Records the number of sent bytes.
     public func sent(_ count: Int) { state.withLock { $0.sent.append(count) } }
 
-    /// Notes what was measured.
+    /// Records the metrics.
     public func receive(_ metrics: TransferMetrics) { state.withLock { $0.metrics.append(metrics) } }
 
-    /// Notes the head.
+    /// Records the head.
     public func receive(_ head: ResponseHead) -> Bool {
         state.withLock { $0.heads.append(head) }
         arrivals.add()
         return wantsBody
     }
 
-    /// Notes the bytes.
+    /// Records the bytes.
     public func receive(_ bytes: Span<UInt8>) -> Bool {
         let copy = [UInt8](copying: bytes)
         let count = state.withLock { state in

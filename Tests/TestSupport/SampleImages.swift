@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Real images, as small as they come.
+/// The smallest real images.
 public enum SampleImages {
     /// A grey PNG of 2 x 3 pixels, 70 bytes.
     public static let png = decoded(
@@ -12,8 +12,7 @@ public enum SampleImages {
             + "V19iZ2hnPk1xeXBkeFxlZ2P/wAALCAAFAAQBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAA"
             + "D/2gAIAQEAAD8AP//Z")
 
-    /// A PNG of so many bytes, at least 70: what stands behind its end differs from byte to byte and is part of no
-    /// picture.
+    /// A PNG of `count` bytes, at least 70. The bytes after its end vary and are not part of the image.
     public static func png(bytes count: Int) -> [UInt8] {
         png + (png.count..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
     }

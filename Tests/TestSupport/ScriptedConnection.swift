@@ -1,11 +1,11 @@
 import Glibc
 
-/// One connection of a scripted origin, on a thread of its own.
+/// One connection of a scripted origin, on its own thread.
 struct ScriptedConnection: ~Copyable {
     private let socket: Int32
     private let origin: OriginState
     private var unread: [UInt8] = []
-    /// Its own last request: other connections add theirs to the origin's record in between.
+    /// This connection's last request; the origin's record also has those of other connections.
     private var head = ""
     private var body: [UInt8] = []
 
@@ -16,14 +16,14 @@ struct ScriptedConnection: ~Copyable {
 
     deinit { close(socket) }
 
-    /// Does all the steps, as far as the other side stays and the origin does not stop.
+    /// Performs the steps until the client or the origin ends the connection.
     consuming func play(_ steps: [ScriptedOrigin.Step]) {
         for step in steps {
             guard perform(step) else { return }
         }
     }
 
-    /// False: the script is over.
+    /// Returns false when the script is over.
     private mutating func perform(_ step: ScriptedOrigin.Step) -> Bool {
         switch step {
         case .readHead: return readHead()
@@ -62,7 +62,7 @@ struct ScriptedConnection: ~Copyable {
         }
     }
 
-    /// Reads as many bytes as the last head has promised.
+    /// Reads the body, by the Content-Length of the last head.
     private mutating func readBody() -> Bool {
         let field = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
         let count = field.flatMap { Int($0.dropFirst(15).drop { $0 == " " }) } ?? 0
@@ -72,7 +72,7 @@ struct ScriptedConnection: ~Copyable {
         return true
     }
 
-    /// Reads so many bytes; nil at the end of the stream.
+    /// Reads `count` bytes; nil at the end of the stream.
     private mutating func read(_ count: Int) -> [UInt8]? {
         while unread.count < count {
             guard receive() else { return nil }
@@ -81,7 +81,7 @@ struct ScriptedConnection: ~Copyable {
         return Array(unread[..<count])
     }
 
-    /// Reads what has come; false at the end of the stream, which is noted.
+    /// Reads available bytes. Returns false at the end of the stream, and counts it.
     private mutating func receive() -> Bool {
         guard LoopbackSocket.wait(for: socket, POLLIN, or: origin.stop) else { return false }
         var buffer = [UInt8](repeating: 0, count: 65536)

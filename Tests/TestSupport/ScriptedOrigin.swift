@@ -4,30 +4,30 @@ import Glibc
 public import LazyImages
 import SystemSupport
 
-/// A real HTTP origin on a loopback port that does, connection by connection, what its script says, however wrong that
-/// is. It stops when the object goes.
+/// A real HTTP origin on a loopback port. Each connection follows a script, which may break the protocol. The
+/// origin stops when the object is released.
 public final class ScriptedOrigin: Sendable {
-    /// What a connection does next. After the last step it is closed in good order.
+    /// A step of a connection. After the last step the connection is closed normally.
     public indirect enum Step: Sendable {
-        /// Reads one request's head. At the end of the stream the script is over.
+        /// Reads the head of a request. The end of the stream ends the script.
         case readHead
-        /// Reads the body that the last head promised by Content-Length.
+        /// Reads a body of the last head's Content-Length.
         case readBody
-        /// Reads so many bytes, and keeps them nowhere.
+        /// Reads and discards this many bytes.
         case readSome(Int)
-        /// Reads a request with its body and sends what is made of them; an empty answer ends the script.
+        /// Reads a request with its body and sends the returned text; an empty text ends the script.
         case respond(@Sendable (_ head: String, _ body: [UInt8]) -> String)
-        /// Sends a text, with its line ends as they are.
+        /// Sends a text, with its line ends unchanged.
         case send(String)
         /// Sends bytes.
         case sendBytes([UInt8])
-        /// Goes on when the gate is open.
+        /// Waits until the gate is open.
         case wait(Gate)
-        /// Sends nothing more and waits until the other side has closed.
+        /// Sends nothing and waits until the client has closed.
         case awaitClose
         /// Closes at once, with a reset.
         case reset
-        /// Does these steps again and again until the script is over.
+        /// Repeats these steps until the script is over.
         case forever([Step])
     }
 
@@ -36,10 +36,11 @@ public final class ScriptedOrigin: Sendable {
     /// The port it listens on.
     public var port: UInt16 { state.port }
 
-    /// An origin.
+    /// Starts an origin.
     /// - Parameters:
-    ///   - isEverywhere: whether it listens on every address of this machine, IPv4 and IPv6. Default: on 127.0.0.1 alone.
-    ///   - script: the steps of the connection that comes as number so-and-so, from 0.
+    /// - isEverywhere: whether it listens on every address of this machine, IPv4 and IPv6. Default: only on
+    /// 127.0.0.1.
+    /// - script: the steps of each connection, by its number from 0.
     public init(
         isEverywhere: Bool = false, _ script: @escaping @Sendable (_ connection: Int) -> [Step]
     ) throws {
@@ -57,23 +58,23 @@ public final class ScriptedOrigin: Sendable {
         }
     }
 
-    /// An origin that does the same on every connection.
+    /// Starts an origin with the same steps for every connection.
     public convenience init(_ steps: [Step]) throws { try self.init { _ in steps } }
 
     deinit { state.stop.open() }
 
-    /// The head of every request, in the order they came.
+    /// The heads of all requests, in order.
     public var heads: [String] { state.record.withLock { $0.heads } }
-    /// The bodies that were read whole, in the order they came.
+    /// The complete bodies, in order.
     public var bodies: [[UInt8]] { state.record.withLock { $0.bodies } }
-    /// How many requests have come.
+    /// Counts requests.
     public var requests: Tally { state.requests }
-    /// How many connections have come.
+    /// Counts connections.
     public var connections: Tally { state.connections }
-    /// How many connections the other side has closed.
+    /// Counts connections that the client has closed.
     public var closed: Tally { state.closed }
 
-    /// The URL of a path here.
+    /// The URL of a path on this origin.
     public func url(_ path: String = "/a.png", host: String = "127.0.0.1") -> URL {
         guard let url = URL(string: "http://\(host):\(port)\(path)") else {
             preconditionFailure("\(path) is no path")
@@ -83,12 +84,12 @@ public final class ScriptedOrigin: Sendable {
 }
 
 extension ScriptedOrigin {
-    /// A request for the picture here.
+    /// A request for the origin's picture.
     public func request() -> TransportRequest { TransportRequest(url: url(), timeouts: .patient) }
 }
 
 extension [ScriptedOrigin.Step] {
-    /// Reads requests and answers each of them with these bytes, as long as the connection lasts.
+    /// Answers every request of a connection with this body.
     public static func answering(
         _ body: [UInt8], status: String = "200 OK", fields: String = "Content-Type: image/png\r\n"
     ) -> Self {
@@ -98,7 +99,7 @@ extension [ScriptedOrigin.Step] {
 }
 
 extension [ScriptedOrigin.Step] {
-    /// Reads requests with their bodies and answers each of them so, as long as the connection lasts.
+    /// Reads each request's body and answers it.
     public static func taking(
         status: String = "200 OK", fields: String = "", answer: String = ""
     ) -> Self {
@@ -107,7 +108,7 @@ extension [ScriptedOrigin.Step] {
     }
 }
 
-/// What an origin's threads share.
+/// The state that an origin's threads share.
 final class OriginState: Sendable {
     struct Record {
         var heads: [String] = []
@@ -131,7 +132,7 @@ final class OriginState: Sendable {
 
     deinit { close(listening) }
 
-    /// The next connection; nil when the origin is to stop.
+    /// The next connection; nil when the origin stops.
     func accept() -> Int32? {
         while LoopbackSocket.wait(for: listening, POLLIN, or: stop) {
             let socket = csystem_accept(listening, nil, nil)

@@ -1,17 +1,17 @@
 import LazyImages
 import SystemSupport
 
-/// A value that several tasks of one test change.
+/// A value that several tasks of a test share.
 public final class Shared<Value: Sendable>: Sendable {
     private let lock: Lock<Value>
 
-    /// Begins with this value.
+    /// Starts with this value.
     public init(_ value: Value) { lock = Lock(value) }
 
-    /// The value as it is now.
+    /// The present value.
     public var value: Value { lock.withLock { $0 } }
 
-    /// Changes the value, one caller at a time.
+    /// Changes the value under the lock.
     public func change<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
         lock.withLock { body(&$0) }
     }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Programs that others wrote.
+/// Runs commands of the shell.
 public enum Shell {
-    /// What a command prints; empty where it cannot be started. Blocks.
-    /// - Parameter command: as a shell takes it.
+    /// A command's output, or an empty text if it cannot start. Blocks.
+    /// - Parameter command: the command in shell syntax.
     public static func output(_ command: String) -> String {
         guard let pipe = unsafe popen(command, "r") else { return "" }
         defer { unsafe pclose(pipe) }

@@ -1,21 +1,22 @@
 public import ImageCodecs
 
-/// What a terminal shows of a sixel drawing; written for the tests, from DEC STD 070.
+/// A terminal's rendering of a sixel picture, written for the tests from DEC STD 070.
 public struct SixelScreen {
     private(set) var pixels: [SIMD4<UInt8>]
     /// In pixels.
     public let width: Int
     /// In pixels.
     public let height: Int
-    /// Runs of the same character that are written out although a count is shorter.
+    /// Counts runs of one character that were not encoded although a repeat count is shorter.
     public private(set) var longestPlainRun = 0
 
-    /// What is seen.
+    /// The rendered picture.
     public var bitmap: Bitmap {
         Bitmap(width: width, height: height, pixels: pixels.flatMap { [$0.x, $0.y, $0.z, $0.w] })
     }
 
-    /// Nil for what is no sixel drawing of the form `ESC P 7;1;q "1;1;W;H ... ESC \`, or draws beyond its size.
+    /// Nil unless the bytes are a sixel picture of the form `ESC P 7;1;q "1;1;W;H ... ESC \` that stays
+    /// within its size.
     public init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
         func number() -> Int? {

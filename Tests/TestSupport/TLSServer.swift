@@ -3,28 +3,28 @@ import Glibc
 import LazyImages
 import SystemSupport
 
-/// A server with TLS that we did not write: OpenSSL's own, with a key and a certificate of its own, which serves the one
-/// file `a.png` on a loopback port. It stops when the object goes.
+/// OpenSSL's TLS server, as an independent server, with its own key and certificate. It serves the file
+/// `a.png` on a loopback port, and stops when the object is released.
 ///
-/// Proof for `@unchecked`: nothing changes after the initialiser but `stream`, which only `deinit` uses.
+/// Proof for `@unchecked`: after the initialiser only `deinit` uses `stream`, and nothing else changes.
 @safe public final class TLSServer: @unchecked Sendable {
-    /// Whether the machine has it.
+    /// Whether openssl is installed.
     public static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
-    /// Where it listens.
+    /// The port it listens on.
     public let port: UInt16
-    /// What RFC 7469 pins: base64 of the SHA-256 of the key's SubjectPublicKeyInfo.
+    /// The key's pin (RFC 7469): base64 of the SHA-256 of its SubjectPublicKeyInfo.
     public let keyDigest: String
     private let folder: TemporaryFolder
     private let stream: UnsafeMutablePointer<FILE>
     private let process: pid_t
 
-    /// Starts a server for `host`, which its certificate names.
-    /// - Parameter options: as `openssl s_server` takes them, such as `-tls1_2`.
+    /// Starts a server whose certificate names `host`.
+    /// - Parameter options: options of `openssl s_server`, such as `-tls1_2`.
     public static func start(
         serving file: [UInt8], host: String = "localhost", options: String = ""
     ) async throws -> TLSServer {
-        // Making a key takes a while.
+        // Making a key blocks for a while.
         let started = try await BlockingThreads(count: 1).run {
             Result { try TLSServer(serving: file, host: host, options: options) }
         }
@@ -62,15 +62,15 @@ import SystemSupport
     }
 
     deinit {
-        // A signal that cannot be ignored, as another may be from the start.
+        // SIGKILL: the process may ignore other signals.
         kill(process, SIGKILL)
         unsafe pclose(stream)
     }
 
-    /// The certificate, a file of PEM.
+    /// The certificate, a PEM file.
     public var certificateFile: String { folder.file("certificate.pem") }
 
-    /// The file's URL, under a name that leads here.
+    /// The file's URL, under a host name that leads to this server.
     public func url(host: String = "localhost") -> URL {
         guard let url = URL(string: "https://\(host):\(port)/a.png") else {
             preconditionFailure("\(host) is no host")

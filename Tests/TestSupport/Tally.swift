@@ -1,7 +1,7 @@
 import LazyImages
 import SystemSupport
 
-/// A count of what has happened, for which a test waits instead of sleeping.
+/// A counter of events. A test waits for a count instead of sleeping.
 public final class Tally: Sendable {
     private struct Waiter {
         let target: Int
@@ -14,7 +14,7 @@ public final class Tally: Sendable {
         var waiters: [Int: Waiter] = [:]
         var cancelled: Set<Int> = []
 
-        /// Takes out those whose wait is over.
+        /// Removes and returns the waiters whose target is reached.
         mutating func due() -> [Waiter] {
             let due = waiters.filter { $0.value.target <= count }
             for number in due.keys { waiters[number] = nil }
@@ -27,10 +27,10 @@ public final class Tally: Sendable {
     /// A count of 0.
     public init() {}
 
-    /// How often it has happened so far.
+    /// The number of events so far.
     public var count: Int { state.withLock { $0.count } }
 
-    /// It has happened once more.
+    /// Counts one event.
     public func add() {
         let due = state.withLock { state in
             state.count += 1
@@ -39,7 +39,7 @@ public final class Tally: Sendable {
         for waiter in due { waiter.continuation.resume() }
     }
 
-    /// Waits until it has happened so often.
+    /// Waits until the count is at least `target`.
     /// - Throws: `CancellationError` when the calling task is cancelled, as a test's time limit does.
     public func reaches(_ target: Int) async throws {
         let number = state.withLock { state in

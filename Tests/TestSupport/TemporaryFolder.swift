@@ -1,27 +1,27 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder of its own for one test, removed when the object goes.
+/// A temporary folder for one test, removed when the object is released.
 public final class TemporaryFolder: Sendable {
     /// The folder's absolute path.
     public let path: String
 
-    /// Makes the folder under the system's temporary folder.
+    /// Creates the folder under the system's temporary folder.
     public init() throws {
         path = SystemTemporaryFolder.base + "/marquee-test-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
     deinit {
-        // A test's leftovers in the temporary folder harm nobody.
+        // Losing the error is right: a leftover in the temporary folder does no harm.
         try? FileManager.default.removeItem(atPath: path)
     }
 
     /// The path of `name` in the folder.
     public func file(_ name: String) -> String { path + "/" + name }
 
-    /// Writes a script that can be run. No program that another test starts meanwhile inherits the file: as long as one has it
-    /// open for writing, nobody can run it.
+    /// Writes an executable script. No child process of another test inherits its descriptor: a file that is
+    /// open for writing cannot be executed.
     public func write(program text: String, to name: String) throws {
         guard let stream = unsafe fopen(file(name), "we") else { throw POSIXError(.EIO) }
         let isWritten = unsafe fputs(text, stream) >= 0

@@ -1,6 +1,6 @@
 public import LazyImages
 
 extension Timeouts {
-    /// No phase ends before the test does: for transfers that wait for the test, which waits for a machine that may be busy.
+    /// Timeouts that never end a transfer before the test does. The test may be slow on a busy machine.
     public static let patient = Timeouts(each: .seconds(600))
 }

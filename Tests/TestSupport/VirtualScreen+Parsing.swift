@@ -1,25 +1,25 @@
 import TerminalGraphics
 
 extension VirtualScreen {
-    /// What has been read of a sequence or a character.
+    /// The part of a sequence or character that has been read.
     struct ParserState: Sendable {
         enum Mode: Sendable {
             case ground, escape, charset
-            /// `ESC [`, until a byte from 40 to 7E.
+            /// `ESC [`, up to a byte from 40 to 7E.
             case control
-            /// OSC, DCS, APC, PM: until ST, or BEL for an OSC.
+            /// OSC, DCS, APC, PM: up to ST, or BEL for an OSC.
             case string
         }
 
         var mode = Mode.ground
-        /// What begins a string: `]`, `P`, `_` or `^`.
+        /// The introducer of a string: `]`, `P`, `_` or `^`.
         var introducer: UInt8 = 0
         var sequence: [UInt8] = []
         var character: [UInt8] = []
         var missing = 0
     }
 
-    /// Takes output as it comes, cut anywhere.
+    /// Parses output, split anywhere.
     public mutating func feed(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { take(byte) }
     }
@@ -37,7 +37,7 @@ extension VirtualScreen {
             }
         case .string:
             parser.sequence.append(byte)
-            // Inside of tmux's passthrough every ESC is doubled.
+            // In tmux's passthrough every ESC is doubled.
             let escapes = parser.sequence.dropLast().reversed().prefix { $0 == 0x1B }.count
             if byte == 0x07 || byte == UInt8(ascii: "\\") && escapes % 2 == 1 {
                 parser.mode = .ground
@@ -81,7 +81,7 @@ extension VirtualScreen {
 
     private mutating func putDecoded() {
         for scalar in String(decoding: parser.character, as: UTF8.self).unicodeScalars {
-            // A C1 control is one also when it comes as UTF-8.
+            // A C1 control encoded in UTF-8 counts too.
             if (0x80..<0xA0).contains(scalar.value) {
                 unknown.append("control \(scalar.value)")
             } else {
@@ -155,7 +155,7 @@ extension VirtualScreen {
         wrapsNext = false
     }
 
-    /// ED and EL: to the end, from the start, or all, of the screen or the line.
+    /// ED and EL: erase to the end, from the start, or all, of the screen or the line.
     private mutating func runErase(lines: Bool, part: Int) {
         let here = cursor.row * size.columns + cursor.column
         let start = lines ? cursor.row * size.columns : 0

@@ -2,7 +2,7 @@ import Foundation
 public import ImageCodecs
 import TerminalGraphics
 
-/// What a terminal keeps of kitty's pictures.
+/// The pictures that a terminal keeps for kitty's protocol.
 public struct KittyPictures: Sendable {
     struct PlacementKey: Sendable, Hashable {
         let id: UInt32
@@ -12,31 +12,31 @@ public struct KittyPictures: Sendable {
     struct Placement: Sendable {
         let column: Int
         let row: Int
-        /// The cells that it takes.
+        /// The cells it covers.
         let size: CellSize
-        /// The pixels of the picture that it shows: where they begin, and how many.
+        /// The shown part of the picture: its origin and its size, in pixels.
         let start: (column: Int, row: Int)
         let pixels: ImageSize
     }
 
     /// The pictures by their numbers.
     public internal(set) var pictures: [UInt32: Bitmap] = [:]
-    /// How many pictures came.
+    /// The number of transmitted pictures.
     public internal(set) var transmissions = 0
-    /// The files that came more than once.
+    /// The files that were transmitted more than once.
     public internal(set) var repeated = 0
-    /// The most pixels that were there at once.
+    /// The most pixels that were stored at one time.
     public internal(set) var mostPixels = 0
-    /// Numbers that were deleted although no picture had them.
+    /// Deleted numbers that no picture had.
     public internal(set) var strangers: [UInt32] = []
 
     var placements: [PlacementKey: Placement] = [:]
     var virtual: [UInt32: CellSize] = [:]
-    /// A transmission's keys and what has come of its file.
+    /// A transmission's keys, and its data so far.
     var incoming: (id: UInt32, payload: [UInt8])?
     var files: Set<[UInt8]> = []
 
-    /// As `CSI 2 J` does: what is shown goes, and is forgotten with it.
+    /// Removes what is shown and its data, as `CSI 2 J` does.
     mutating func erase() {
         for key in placements.keys { pictures[key.id] = nil }
         placements = [:]
@@ -44,7 +44,7 @@ public struct KittyPictures: Sendable {
 }
 
 extension VirtualScreen {
-    /// The pixels over a cell, as large as a cell; nil where there are none.
+    /// The pixels over a cell, as large as the cell; nil where there are none.
     public func tile(column: Int, row: Int) -> Bitmap? {
         guard let cellPixels else { return nil }
         for (key, placement) in kitty.placements {
@@ -183,7 +183,7 @@ extension CellGrid {
 }
 
 extension Bitmap {
-    /// A part, transparent where there is none of the bitmap.
+    /// A part of the bitmap, transparent outside its bounds.
     public func tile(_ column: Int, _ row: Int, _ size: ImageSize) -> Bitmap {
         var tile: [UInt8] = []
         for line in row..<row + size.height {

@@ -1,56 +1,57 @@
 public import ImageCodecs
 public import TerminalGraphics
 
-/// A terminal's screen without a terminal: takes a program's output and keeps what a person would
-/// see, as xterm and its kin would show it.
+/// A terminal's screen without a terminal. It parses a program's output and keeps the resulting cells, as
+/// xterm and similar terminals show them.
 ///
-/// Knows cursor moves, SGR, erasing, scrolling, the alternate screen, modes and wide characters.
-/// What it does not know is listed in ``unknown``, so that a test can demand that it stays empty.
+/// It supports cursor moves, SGR, erasing, scrolling, the alternate screen, modes and wide characters. It
+/// lists other sequences in ``unknown``, which a test can require to be empty.
 public struct VirtualScreen: Sendable {
-    /// One cell as it is seen; the right half of a wide character has no text.
+    /// One visible cell. The right half of a wide character has no text.
     public struct Cell: Sendable, Hashable {
-        /// The character, with its marks.
+        /// The character, with its combining marks.
         public var text = " "
         /// Its colours and attributes.
         public var style = CellStyle()
         var isContinuation = false
-        /// The pixels that were painted over it, by sixels or iTerm2's protocol, since it was written.
+        /// The pixels that sixels or iTerm2's protocol painted over the cell since it was written.
         var tile: Bitmap?
     }
 
-    /// How a terminal measures what it is sent.
+    /// How a terminal measures the width of text.
     public enum Measure: Sendable {
-        /// Scalar by scalar, as xterm does.
+        /// By scalar, as xterm does.
         case scalars
-        /// By grapheme cluster, as kitty and its like do.
+        /// By grapheme cluster, as kitty does.
         case clusters
     }
 
     /// Columns and rows.
     public private(set) var size: CellSize
-    /// Where the next character goes; at a full line it stays on the last column.
+    /// The position of the next character; at a full line it stays on the last column.
     public internal(set) var cursor = CellPosition(column: 0, row: 0)
-    /// Private modes (`CSI ? n h`) that are on; 7 (wrap) and 25 (cursor) are at the start.
+    /// Private modes (`CSI ? n h`) that are on. At the start 7 (wrap) and 25 (cursor) are.
     public internal(set) var modes: Set<Int> = [7, 25]
-    /// Sequences that ask the terminal something, whole, in order.
+    /// Queries to the terminal, whole, in order.
     public internal(set) var queries: [String] = []
-    /// Strings for the terminal (OSC, DCS, APC), without their introducer and terminator.
+    /// Strings to the terminal (OSC, DCS, APC), without their introducer and terminator.
     public internal(set) var strings: [String] = []
-    /// Sequences this screen has no idea of.
+    /// Sequences that this screen does not support.
     public internal(set) var unknown: [String] = []
-    /// How often synchronized output ended: frames shown whole.
+    /// The number of complete frames: how often synchronized output ended.
     public internal(set) var frames = 0
 
-    /// What kitty's protocol has brought.
+    /// The pictures of kitty's protocol.
     public internal(set) var kitty = KittyPictures()
-    /// How many pictures were painted, by sixels or iTerm2's protocol.
+    /// The number of pictures painted by sixels or iTerm2's protocol.
     public internal(set) var paintings = 0
-    /// The pixels of a cell; nil for a terminal without pictures, which lists their sequences in ``strings`` only.
+    /// The pixels of a cell; nil for a terminal without pictures, which only lists their sequences in
+    /// ``strings``.
     public let cellPixels: ImageSize?
 
     var cells: [Cell]
     var style = CellStyle()
-    /// The next character wraps first: the cursor stands behind the last column.
+    /// Whether the next character wraps first: the cursor is after the last column.
     var wrapsNext = false
     var savedCursor = CellPosition(column: 0, row: 0)
     var lastCharacter: Character = " "
@@ -69,13 +70,13 @@ public struct VirtualScreen: Sendable {
     /// Whether the alternate screen is shown.
     public var isAlternate: Bool { modes.contains(1049) }
 
-    /// What is in a cell.
+    /// The contents of a cell.
     public func cell(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
 
-    /// The rows' text without spaces at their ends.
+    /// The text of all rows, without trailing spaces.
     public var rows: [String] { (0..<size.rows).map(text(ofRow:)) }
 
-    /// One row's text without spaces at its end.
+    /// The text of one row, without trailing spaces.
     public func text(ofRow row: Int) -> String {
         var line = (0..<size.columns).map { cell(column: $0, row: row).text }.joined()
         while line.hasSuffix(" ") { line.removeLast() }
@@ -87,7 +88,7 @@ public struct VirtualScreen: Sendable {
         rows.firstIndex { $0.contains(text) }
     }
 
-    /// Takes another size; what lies outside is lost.
+    /// Resizes the screen. Cells outside the new size are lost.
     public mutating func resize(columns: Int, rows: Int) {
         var next = VirtualScreen(columns: columns, rows: rows)
         for row in 0..<min(rows, size.rows) {
@@ -118,7 +119,7 @@ public struct VirtualScreen: Sendable {
         advance(width)
     }
 
-    /// Adds a scalar to the character before the cursor, if they belong together.
+    /// Adds a scalar to the character before the cursor, if both are one character.
     private mutating func joins(_ scalar: Unicode.Scalar) -> Bool {
         var column = wrapsNext ? cursor.column : cursor.column - 1
         guard column >= 0 else { return false }
@@ -149,7 +150,7 @@ public struct VirtualScreen: Sendable {
         cursor.column = min(cursor.column + width, size.columns - 1)
     }
 
-    /// What is left of wide characters whose other half is about to go.
+    /// Blanks the halves of wide characters whose other half is about to be overwritten.
     private mutating func blankHalves(_ columns: Range<Int>) {
         let start = cursor.row * size.columns
         if columns.lowerBound < size.columns, cells[start + columns.lowerBound].isContinuation {
@@ -170,7 +171,7 @@ public struct VirtualScreen: Sendable {
         }
     }
 
-    /// A cell as erasing leaves it: in the background in force.
+    /// An erased cell, with the present background.
     private var blank: Cell { Cell(style: CellStyle(background: style.background)) }
 
     /// Erases cells, counted along the rows from the top left.

@@ -1,7 +1,7 @@
 internal import TestSupport
 package import Testing
 
-/// Has each test run on a thread of its own: for tests that block while they wait.
+/// Runs each test on a thread of its own, for tests that block.
 package struct OwnThread: TestTrait, SuiteTrait, TestScoping {
     package var isRecursive: Bool { true }
 

@@ -49,7 +49,9 @@ struct AuthenticationTests {
     func refused() async throws {
         let request = try ImageRequest("http://localhost/a")
         let error = ImageLoadingError.httpStatus(url: "http://localhost/a", status: 401)
-        await #expect(throws: error) { _ = try await downloader(CountingAuthenticator("wrong")).download(request) }
+        await #expect(throws: error) {
+            _ = try await downloader(CountingAuthenticator("wrong")).download(request)
+        }
         await #expect(throws: error) { _ = try await downloader(nil).download(request) }
     }
 
