@@ -4,16 +4,16 @@ import TestSupport
 import Testing
 
 extension OverSockets {
-    /// A client written by others, with opinions of its own.
-    @Suite("is understood by curl", .enabled(if: Curl.isInstalled, "curl is not installed"))
+    /// Files, read by an independent client.
+    @Suite("works with curl", .enabled(if: Curl.isInstalled, "curl is not installed"))
     struct CurlTests {
         private func curl(_ running: RunningService, _ arguments: String) -> String {
-            // Its last use may be before curl's.
+            // The service must live until curl has ended.
             defer { withExtendedLifetime(running) {} }
             return Curl.output(arguments)
         }
 
-        @Test("files, on one connection")
+        @Test("files, over one connection")
         func files() throws {
             let running = try RunningService()
             let base = "http://127.0.0.1:\(running.service.port)"
@@ -22,7 +22,7 @@ extension OverSockets {
             #expect(output == "0123456789|200 1|[]|200 0|")
         }
 
-        @Test("parts, resumed downloads and unchanged files")
+        @Test("ranges, resumed downloads and unchanged files")
         func parts() throws {
             let running = try RunningService()
             let url = "http://127.0.0.1:\(running.service.port)/posters/a.jpg"
@@ -36,7 +36,7 @@ extension OverSockets {
             #expect(curl(running, "-z '20370101' -w '%{http_code}' \(url)") == "304")
         }
 
-        @Test("a refused upload arrives as its answer")
+        @Test("a refused upload gets its answer")
         func upload() throws {
             let running = try RunningService(["large.bin": ""])
             #expect(unsafe truncate(running.folder.file("large.bin"), 1 << 20) == 0)

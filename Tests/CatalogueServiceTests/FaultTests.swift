@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 extension OverSockets {
-    @Suite("bears what is sent to it")
+    @Suite("withstands faulty clients")
     struct Faults {
         @Test(
-            "a head that is refused is answered, and the connection ends",
+            "a refused head is answered, and the connection ends",
             arguments: [
                 ("nonsense\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400),
                 ("GET / HTTP/1.1\r\nHost: localhost\r\nbad\r\n\r\n", 400),
@@ -44,14 +44,14 @@ extension OverSockets {
             #expect(client.isEnded())
         }
 
-        @Test("a connection that says nothing is closed without a word")
+        @Test("a silent connection is closed without an answer")
         func idle() throws {
             let running = try RunningService { $0.server.idleTimeout = .milliseconds(40) }
             #expect(try running.client().isEnded())
             #expect(running.service.statistics.requests == 0)
         }
 
-        @Test("a connection that was used and says nothing more is closed without a word")
+        @Test("a used connection that falls silent is closed without an answer")
         func idleAfterUse() throws {
             let running = try RunningService { $0.server.idleTimeout = .milliseconds(500) }
             let (used, answer) = try running.answered("/movies.json")
@@ -68,7 +68,7 @@ extension OverSockets {
             #expect(client.isEnded())
         }
 
-        @Test("a body that does not come is answered 408")
+        @Test("a body that does not arrive is answered 408")
         func missingBody() throws {
             let running = try RunningService { $0.server.bodyTimeout = .milliseconds(40) }
             let client = try running.client()
@@ -77,7 +77,7 @@ extension OverSockets {
             #expect(client.isEnded())
         }
 
-        @Test("a client that takes nothing of its answer is let go")
+        @Test("the connection of a client that does not read its answer is closed")
         func stuckClient() async throws {
             let running = try RunningService(["large.bin": ""]) { $0.server.writeTimeout = .milliseconds(40) }
             #expect(unsafe truncate(running.folder.file("large.bin"), 256 << 20) == 0)
@@ -89,7 +89,7 @@ extension OverSockets {
             #expect(client.readToEnd().count < 256 << 20)
         }
 
-        @Test("a client that goes away in the middle of its answer harms nobody")
+        @Test("a client that leaves during its answer does no harm")
         func reset() throws {
             let running = try RunningService(["large.bin": "", "a.txt": "a"])
             #expect(unsafe truncate(running.folder.file("large.bin"), 64 << 20) == 0)
@@ -103,7 +103,7 @@ extension OverSockets {
             #expect(try running.client().get("/a.txt").text == "a")
         }
 
-        @Test("one connection too many is told so, and the others go on")
+        @Test("one connection above the limit is refused with an answer, and the others continue")
         func tooMany() throws {
             let running = try RunningService { $0.server.maximumConnections = 2 }
             let first = try running.client()
@@ -117,17 +117,17 @@ extension OverSockets {
             #expect(try first.get("/movies.json").status == 200)
         }
 
-        @Test("connections far too many are closed without a word")
+        @Test("connections far above the limit are closed without an answer")
         func farTooMany() throws {
             let running = try RunningService { $0.server.maximumConnections = 1 }
             let clients = try (0..<80).map { _ in try running.client() }
-            // One is served, 64 are being told, and nobody waits for the rest.
+            // One is served, 64 are being refused, and the rest are closed.
             #expect(try #require(clients.last).isEnded())
             #expect(running.service.statistics.connectionsInAll == 80)
             #expect(running.service.statistics.connectionsNow <= 65)
         }
 
-        @Test("every connection too many is told so, however many came before it")
+        @Test("every connection above the limit is refused with an answer, however many came before")
         func tooManyInTurn() throws {
             let running = try RunningService { $0.server.maximumConnections = 1 }
             let first = try running.client()
@@ -139,7 +139,7 @@ extension OverSockets {
             }
         }
 
-        @Test("a place that becomes free is given away again")
+        @Test("a freed connection slot is used again")
         func placeIsFreed() throws {
             let running = try RunningService { $0.server.maximumConnections = 1 }
             for _ in 0..<10 {

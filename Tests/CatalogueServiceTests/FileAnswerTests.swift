@@ -21,12 +21,12 @@ struct FileAnswerTests {
             now: now)
     }
 
-    /// The part of the file that the answer has; nil without one.
+    /// The range of the file in the answer; nil without a body.
     private func part(of answer: HTTPResponse) -> Range<Int>? {
         if case .file(_, let part) = answer.body { part } else { nil }
     }
 
-    @Test("a file is served whole with what a cache needs to know")
+    @Test("a whole file is served with the fields that a cache needs")
     func whole() throws {
         let response = try answer()
         #expect(response.status == .ok)
@@ -52,7 +52,7 @@ struct FileAnswerTests {
     }
 
     @Test(
-        "a range is answered with its part",
+        "a range is answered with 206 and its bytes",
         arguments: [
             ("bytes=0-0", 0..<1), ("bytes=10-19", 10..<20), ("bytes=90-", 90..<100), ("bytes=-30", 70..<100),
             ("bytes=-1000", 0..<100), ("bytes=99-5000", 99..<100), ("BYTES=0-99", 0..<100),
@@ -93,17 +93,17 @@ struct FileAnswerTests {
         #expect(part(of: try answer("Range: \(value)")) == 0..<100)
     }
 
-    @Test("a range counts for GET alone")
+    @Test("a range counts only for GET")
     func rangeOfHead() throws {
         #expect(try answer("Range: bytes=0-1", method: "HEAD").status == .ok)
     }
 
-    @Test("a range given twice is ignored")
+    @Test("a repeated Range field is ignored")
     func twoRanges() throws {
         #expect(try answer("Range: bytes=0-1", "Range: bytes=5-6").status == .ok)
     }
 
-    @Test("If-None-Match compares weakly, knows lists and the star, and wins over dates")
+    @Test("If-None-Match compares weakly, accepts lists and the star, and goes before dates")
     func ifNoneMatch() throws {
         let tag = file.entityTag
         let later = HTTPDate.format(1_500_000)
@@ -117,7 +117,7 @@ struct FileAnswerTests {
         #expect(try answer("If-None-Match: \(tag.dropLast())").status == .ok)
     }
 
-    @Test("If-Modified-Since is held against the file's time in each form of date")
+    @Test("If-Modified-Since compares with the file's time, in each form of date")
     func ifModifiedSince() throws {
         #expect(try answer("If-Modified-Since: Mon, 12 Jan 1970 13:46:40 GMT").status == .notModified)
         #expect(try answer("If-Modified-Since: Monday, 12-Jan-70 13:46:40 GMT").status == .notModified)
@@ -126,7 +126,7 @@ struct FileAnswerTests {
         #expect(try answer("If-Modified-Since: yesterday").status == .ok)
     }
 
-    @Test("If-Match and If-Unmodified-Since fail when the file is another")
+    @Test("If-Match and If-Unmodified-Since fail when the file has changed")
     func preconditionFailed() throws {
         #expect(try answer("If-Match: \(file.entityTag)").status == .ok)
         #expect(try answer("If-Match: *").status == .ok)
@@ -136,7 +136,7 @@ struct FileAnswerTests {
         #expect(try answer("If-Unmodified-Since: \(HTTPDate.format(1_000_000))").status == .ok)
     }
 
-    @Test("a part is given only of the very file that If-Range names")
+    @Test("If-Range allows a range only for the same version of the file")
     func ifRange() throws {
         func status(_ value: String) throws -> HTTPStatus {
             try answer("Range: bytes=0-1", "If-Range: \(value)").status
@@ -149,14 +149,14 @@ struct FileAnswerTests {
         #expect(try status("nonsense") == .ok)
     }
 
-    @Test("a file changed within this second is not told apart by its date")
+    @Test("a file changed within this second gets no 304 by its date")
     func ifRangeTooYoung() throws {
         let young = FileMetadata(size: 100, seconds: now, nanoseconds: 0, inode: 1)
         #expect(
             try answer("Range: bytes=0-1", "If-Range: \(HTTPDate.format(now))", file: young).status == .ok)
     }
 
-    @Test("a time ahead of the clock is not told")
+    @Test("a time ahead of the clock is not sent as Last-Modified")
     func future() throws {
         let future = FileMetadata(size: 1, seconds: now + 9, nanoseconds: 0, inode: 1)
         #expect(try answer(file: future).fields["Last-Modified"] == HTTPDate.format(now))

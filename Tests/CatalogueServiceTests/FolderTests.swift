@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension OverSockets {
-    @Suite("keeps to its folder")
+    @Suite("stays in its folder")
     struct Folder {
         @Test(
             "links, folders, pipes and hidden files are not found",
@@ -27,14 +27,14 @@ extension OverSockets {
         }
 
         @Test(
-            "a path that climbs is refused",
+            "a path that leaves the folder is refused",
             arguments: ["/../movies.json", "/%2e%2e/x", "/a%2f..%2fb", "/a%00"])
         func climbing(target: String) throws {
             let running = try RunningService()
             #expect(try running.client().get(target).status == 400)
         }
 
-        @Test("the folder may itself be a link")
+        @Test("the folder may be a symbolic link")
         func linkedFolder() throws {
             let running = try RunningService()
             let links = try TemporaryFolder()
@@ -45,7 +45,7 @@ extension OverSockets {
             #expect(try RawClient(port: service.port).get("/movies.json").status == 200)
         }
 
-        @Test("a file that becomes shorter while it is sent ends the connection, and not the service")
+        @Test("a file that shrinks while it is sent ends the connection, not the service")
         func truncated() async throws {
             let running = try RunningService(["a.txt": "a"])
             let path = running.folder.file("large.bin")
@@ -53,7 +53,7 @@ extension OverSockets {
             #expect(unsafe truncate(path, 256 << 20) == 0)
             let client = try running.client()
             client.send("GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            // More than a head, so the file's size is promised.
+            // Longer than a head: the client has the file's Content-Length.
             try await eventually { running.service.statistics.bytesSent >= 1000 }
             #expect(unsafe truncate(path, 0) == 0)
             #expect(client.readToEnd().count < 256 << 20)

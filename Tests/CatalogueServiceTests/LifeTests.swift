@@ -23,7 +23,7 @@ extension OverSockets {
             }
         }
 
-        @Test("what is wrong with the folder, the address or the port is told")
+        @Test("a faulty folder, address or port is reported")
         func errors() throws {
             let running = try RunningService()
             let folder = running.folder
@@ -61,7 +61,7 @@ extension OverSockets {
                     || version6 == .server(.system(call: "socket", errno: EAFNOSUPPORT)))
         }
 
-        @Test("a stop ends idle connections and half-sent requests at once, and lets go of the port")
+        @Test("a stop ends idle connections and half-sent requests at once, and frees the port")
         func stopIdle() throws {
             let running = try RunningService { $0.server.stopGrace = .seconds(600) }
             let listening = try #require(ListeningSocket(port: running.service.port))
@@ -77,7 +77,7 @@ extension OverSockets {
             #expect(!listening.isOpen)
         }
 
-        @Test("a stop lets a running answer finish, and does not wait for its bandwidth")
+        @Test("a stop lets a running answer finish, and ignores its bandwidth limit")
         func stopRunning() async throws {
             let running = try RunningService(["a.txt": String(repeating: "x", count: 100_000)]) {
                 $0.server.bandwidth = 1000
@@ -89,7 +89,7 @@ extension OverSockets {
             #expect(client.readToEnd().count > 100_000)
         }
 
-        @Test("a stop does not wait for the latency of an answer, which still comes")
+        @Test("a stop does not wait for the latency of an answer, which is still sent")
         func stopLatency() async throws {
             let running = try RunningService { $0.server.latency = .seconds(600) }
             let client = try running.client()
@@ -100,7 +100,7 @@ extension OverSockets {
             #expect(client.isEnded())
         }
 
-        @Test("a stop does not wait longer than the grace for a client that takes nothing")
+        @Test("a stop waits for a client that does not read no longer than its grace period")
         func stopStuck() async throws {
             let running = try RunningService(["large.bin": ""]) {
                 $0.server.writeTimeout = .seconds(600)
@@ -114,7 +114,7 @@ extension OverSockets {
             #expect(client.readToEnd().count < 256 << 20)
         }
 
-        @Test("stopping twice, starting twice, and stopping what never started are harmless")
+        @Test("stopping twice, starting twice and stopping an unstarted service are harmless")
         func twice() throws {
             let folder = try TemporaryFolder()
             let service = try CatalogueService(.folder(path: folder.path))
@@ -126,7 +126,7 @@ extension OverSockets {
             service.stop()
             try service.start()
             #expect(!listening.isOpen)
-            // Whoever listens there now, it is not this service.
+            // Another service may listen there now, but not this one.
             _ = try? RawClient(port: service.port)
             #expect(service.statistics.connectionsInAll == 1)
             let never = try CatalogueService(.folder(path: folder.path))
@@ -135,7 +135,7 @@ extension OverSockets {
             #expect(!waiting.isOpen)
         }
 
-        @Test("a service that is let go of ends by itself")
+        @Test("a released service ends by itself")
         func letGo() async throws {
             let folder = try TemporaryFolder()
             func startAndLetGo() throws -> ListeningSocket {
@@ -145,7 +145,7 @@ extension OverSockets {
                 return try #require(ListeningSocket(port: service.port))
             }
             let listening = try startAndLetGo()
-            // Its thread closes the port in its own time, and the suite's limit bounds that.
+            // Its thread closes the port some time later, within the suite's time limit.
             try await eventually { !listening.isOpen }
         }
 
@@ -161,7 +161,7 @@ extension OverSockets {
                     do {
                         #expect([200, 503].contains(try client.answer().status))
                     } catch RawClient.Failure.noAnswer(got: "") {
-                        // Its request came too late to be told that there are too many.
+                        // This request is too late to be refused for too many connections.
                     }
                 }
                 running.service.stop()
@@ -169,14 +169,14 @@ extension OverSockets {
             try cycle()
             let (descriptors, threads) = (openDescriptors(), runningThreads())
             for _ in 0..<20 { try cycle() }
-            // Other tests open and close theirs meanwhile, and threads end a moment after their work; but what one of twenty
-            // services leaves behind stays, and the suite's limit bounds the waiting.
+            // Other tests open and close descriptors meanwhile, and threads end a moment after their work.
+            // But what each of twenty services leaks stays, and the suite's time limit bounds the wait.
             try await eventually {
                 openDescriptors() < descriptors + 20 && runningThreads() < threads + 40
             }
         }
 
-        /// Sockets, events and test files: what else the process opens is not this service's.
+        /// Sockets, events and test files: the process may open other descriptors.
         private func openDescriptors() -> Int {
             entries("/proc/self/fd").filter { name in
                 var buffer = [CChar](repeating: 0, count: 1024)
@@ -191,7 +191,7 @@ extension OverSockets {
         private func runningThreads() -> Int { entries("/proc/self/task").count }
 
         private func entries(_ folder: String) -> [String] {
-            // Without /proc there is nothing to count, and both counts are the same.
+            // Losing the error is right: without /proc both counts are 0.
             (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         }
     }

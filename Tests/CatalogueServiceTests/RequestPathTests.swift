@@ -13,7 +13,7 @@ struct RequestPathTests {
     }
 
     @Test(
-        "a target names what is below the folder",
+        "a target names a file below the folder",
         arguments: [
             ("/", []), ("/?x=/../y", []), ("/a.jpg", ["a.jpg"]),
             ("/posters/a.jpg?size=2", ["posters", "a.jpg"]),
@@ -26,7 +26,7 @@ struct RequestPathTests {
     }
 
     @Test(
-        "what leads out, or is no path, is malformed",
+        "a target that leaves the folder or is not a path is malformed",
         arguments: [
             "", "a.jpg", "*", "host:443", "ftp://host/a", "/..", "/../etc/passwd", "/a/../b", "/%2e%2e/a",
             "/.%2E/a",
@@ -38,7 +38,7 @@ struct RequestPathTests {
     }
 
     @Test(
-        "hidden names, empty names and endless depth are not served",
+        "hidden names, empty names and too many segments are not served",
         arguments: ["/.git/config", "/a/.hidden", "/.", "/./a", "//a", "/a/", "/a//b", "/%2egit"]
             + [String(repeating: "/a", count: 17)])
     func notServed(target: String) {

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import CatalogueService
 
-/// A service of a folder of its own, stopped and removed when the object goes.
+/// A service with a temporary folder. It stops when the object is released.
 final class RunningService {
     let folder: TemporaryFolder
     let service: CatalogueService
@@ -30,8 +30,8 @@ final class RunningService {
 
     func client() throws -> RawClient { try RawClient(port: service.port, owner: self) }
 
-    /// A client with the answer to its first request. The service closes connections that say nothing for a while, and on a
-    /// busy machine a client may be that late; then another tries.
+    /// A client with the answer to its first request. The service closes silent connections, and on a busy
+    /// machine a client may be that late. Then it tries another.
     func answered(_ target: String) throws -> (client: RawClient, answer: RawClient.Answer) {
         while true {
             try Task.checkCancellation()

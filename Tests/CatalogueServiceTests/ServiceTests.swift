@@ -6,14 +6,14 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// All that uses sockets runs one after the other, so that one test's clients are not another's load.
+/// All suites with sockets run in series, so that one test's clients do not slow another.
 @Suite("CatalogueService", .serialized, .ownThread, .timeLimit(.minutes(30)))
 enum OverSockets {}
 
 extension OverSockets {
     @Suite("serves")
     struct Serving {
-        @Test("a file comes whole, and the connection goes on")
+        @Test("a file is sent whole, and the connection stays open")
         func keepAlive() throws {
             let running = try RunningService()
             let client = try running.client()
@@ -36,7 +36,7 @@ extension OverSockets {
             let client = try running.client()
             client.send("HEAD /posters/a.jpg HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(try client.answer(hasBody: false).fields["content-length"] == "10")
-            // Had a body come, it would stand where the next answer begins.
+            // The bytes of a body would be at the start of the next answer.
             #expect(try client.get("/posters/a.jpg").text == "0123456789")
         }
 
@@ -50,7 +50,7 @@ extension OverSockets {
             #expect(statuses == [200, 200, 404, 200])
         }
 
-        @Test("a request that comes byte by byte is understood")
+        @Test("a request that arrives byte by byte is understood")
         func trickle() throws {
             let running = try RunningService()
             let client = try running.client()
@@ -58,7 +58,7 @@ extension OverSockets {
             #expect(try client.answer().text == "[]")
         }
 
-        @Test("a part, an unchanged file and a range past the end are answered as such")
+        @Test("a range is 206, an unchanged file 304, and a range past the end 416")
         func conditions() throws {
             let running = try RunningService()
             let client = try running.client()
@@ -76,7 +76,7 @@ extension OverSockets {
             #expect(try client.get("/posters/a.jpg").status == 200)
         }
 
-        @Test("the tag of a file that was written anew is another")
+        @Test("a rewritten file has another entity tag")
         func changed() throws {
             let running = try RunningService()
             let client = try running.client()
@@ -87,7 +87,7 @@ extension OverSockets {
             #expect(answer.text == "9876543210")
         }
 
-        @Test("large files and empty files come whole")
+        @Test("large files and empty files are sent whole")
         func sizes() throws {
             let large = String(repeating: "abcdefgh", count: 1 << 19)
             let running = try RunningService(["large.txt": large, "empty.txt": ""])
@@ -97,7 +97,7 @@ extension OverSockets {
             #expect(try connection.get("/large.txt", "Range: bytes=-9").text == "habcdefgh")
         }
 
-        @Test("the folder itself tells what catalogues there are where none is the catalogue")
+        @Test("without a default catalogue the folder's root lists the catalogues")
         func index() throws {
             let running = try RunningService([
                 "a.json": "[]", "b.xml": "", "list.txt": "", ".secret.json": "", "a.jpg": "",
@@ -108,7 +108,7 @@ extension OverSockets {
             #expect(running.service.catalogueName == nil)
         }
 
-        @Test("the folder itself gives the catalogue")
+        @Test("the folder's root is the default catalogue")
         func catalogue() throws {
             for (files, name) in [
                 (["movies.xml": "x", "movies.json": "[1]", "manifest.json": "m"], "movies.json"),
@@ -124,7 +124,7 @@ extension OverSockets {
             }
         }
 
-        @Test("every answer is reported, with what was asked and how many bytes it has")
+        @Test("every answer is reported, with its request and its number of bytes")
         func report() throws {
             let folder = try TemporaryFolder()
             try Data("0123456789".utf8).write(to: URL(filePath: folder.file("a.txt")))
@@ -147,7 +147,7 @@ extension OverSockets {
                 ])
         }
 
-        @Test("HTTP/1.0 is answered and closed, unless it asks to go on")
+        @Test("an HTTP/1.0 connection is closed after its answer, unless it asks for keep-alive")
         func version0() throws {
             let running = try RunningService()
             let client = try running.client()
@@ -158,7 +158,7 @@ extension OverSockets {
             #expect(client.isEnded())
         }
 
-        @Test("Connection: close ends the connection after the answer, and what follows is not answered")
+        @Test("Connection: close ends the connection after the answer, and later requests are not answered")
         func close() throws {
             let running = try RunningService()
             let client = try running.client()
@@ -169,7 +169,7 @@ extension OverSockets {
             #expect(running.service.statistics.requests == 1)
         }
 
-        @Test("other methods are not allowed, and a small body is read past")
+        @Test("other methods are not allowed, and a small body is read")
         func methods() throws {
             let running = try RunningService()
             let client = try running.client()
@@ -184,7 +184,7 @@ extension OverSockets {
             #expect(try client.answer().status == 200)
         }
 
-        @Test("a client that waits to be told to send a body that nobody wants gets the answer instead")
+        @Test("a client that waits for 100 Continue with an unwanted body gets the final answer")
         func expectContinue() throws {
             let running = try RunningService()
             let client = try running.client()

@@ -3,9 +3,9 @@ import Testing
 @testable import CatalogueService
 
 extension OverSockets {
-    @Suite("plays the server it is told to")
+    @Suite("simulates a slow or failing server")
     struct Settings {
-        @Test("latency comes before each answer")
+        @Test("the latency passes before each answer")
         func latency() throws {
             let running = try RunningService { $0.server.latency = .milliseconds(30) }
             let client = try running.client()
@@ -15,7 +15,7 @@ extension OverSockets {
             #expect(time >= .milliseconds(90))
         }
 
-        @Test("bandwidth bounds the speed of a body and changes none of its bytes")
+        @Test("the bandwidth limits the speed of a body and changes no byte")
         func bandwidth() throws {
             let content = String(repeating: "0123456789", count: 2000)
             let running = try RunningService(["a.txt": content]) { $0.server.bandwidth = 200_000 }
@@ -23,11 +23,11 @@ extension OverSockets {
             let start = ContinuousClock.now
             #expect(try client.get("/a.txt").text == content)
             let time = ContinuousClock.now - start
-            // 20,000 bytes in two pieces: the second comes 50 ms after the first.
+            // 20,000 bytes in two pieces: the second is sent 50 ms after the first.
             #expect(time >= .milliseconds(50))
         }
 
-        @Test("requests fail at about the rate asked for, and the same ones with the same seed")
+        @Test("requests fail at about the configured rate, and a seed repeats the same failures")
         func failures() throws {
             func statuses(seed: UInt64) throws -> [Int] {
                 let running = try RunningService {
@@ -43,7 +43,7 @@ extension OverSockets {
             #expect(try statuses(seed: 2) != first)
         }
 
-        @Test("a rate of one fails all, and of none none")
+        @Test("a rate of one fails all requests, and a rate of zero fails none")
         func rates() throws {
             for (rate, status) in [(1.0, 500), (5, 500), (0, 200), (-1, 200), (.nan, 200)] {
                 let running = try RunningService { $0.failureRate = rate }
@@ -51,7 +51,7 @@ extension OverSockets {
             }
         }
 
-        @Test("freshness is what was configured")
+        @Test("answers have the configured freshness")
         func cacheSeconds() throws {
             let running = try RunningService { $0.cacheSeconds = 7 }
             #expect(try running.client().get("/movies.json").fields["cache-control"] == "max-age=7")

@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Other processes, kills and full disks.
+/// Concurrent processes, kills and full disks.
 @Suite("Library faults", .timeLimit(.minutes(30)), .serialized, .ownThread)
 struct FaultTests {
     private let folder: TemporaryFolder
@@ -17,18 +17,18 @@ struct FaultTests {
         path = folder.file("films.db")
     }
 
-    /// What the probe has acknowledged is there, whole.
+    /// Checks that every acknowledged write is in the library, complete.
     private func check(_ acknowledged: [Int], _ name: String = "film") throws {
         let library = try FilmLibrary(path: path, access: .reading)
         #expect(try library.integrity() == "ok")
-        // The probe removes each of the others with the write after.
+        // The next write removes every third film.
         for number in acknowledged where number % 3 != 2 {
             let film = try library.film("\(name)-\(number)")
             #expect(film?.document["title"]?.string == "\(number % 7 == 0 ? "Changed" : "Film") \(number)")
             #expect(try library.poster(of: "\(name)-\(number)")?.bytes == Probe.poster(number))
             #expect(film?.votes == (number % 5 == 0 ? 1 : 0))
         }
-        // Of the write that was under way when the process ended, all is there or nothing.
+        // The write that ran when the process ended is there completely or not at all.
         let whole = try library.count
         let expected = acknowledged.count { $0 % 3 != 2 || $0 == acknowledged.last }
         #expect((expected...expected + 1).contains(whole))
@@ -65,14 +65,14 @@ struct FaultTests {
         #expect(try library.film("a")?.document["count"]?.number == 400)
     }
 
-    @Test("a process that is killed at any moment loses no acknowledged write")
+    @Test("a process killed at any moment loses no acknowledged write")
     func kills() throws {
         var random = SeededNumbers(seed: 13)
         for _ in 0..<36 {
             for file in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
             let probe = try Probe(["write", path, "film", "100000"])
             probe.untilAcknowledged(Int.random(in: 1..<12, using: &random))
-            // The kill comes in the middle of the writes that follow.
+            // The kill hits one of the following writes.
             usleep(UInt32.random(in: 0..<4000, using: &random))
             probe.kill()
             let end = probe.end()
@@ -81,18 +81,19 @@ struct FaultTests {
         }
     }
 
-    @Test("a file that may not grow is an error, and the library stays as it was")
+    @Test("a file that may not grow is an error, and the library keeps its contents")
     func fileSizeLimit() throws {
-        // In blocks of 512 bytes: the journal reaches it first.
+        // The limit is in blocks of 512 bytes. The journal reaches it first.
         let end = try Probe(["write", path, "film", "100000"], shell: "ulimit -f 4096; exec \"$@\"").end()
         #expect(end.status == 1 && end.errors.contains("the disk is full"), "\(end.errors)")
         #expect(end.acknowledged.count > 10)
         try check(end.acknowledged)
     }
 
-    @Test("a full disk is an error, and the library stays as it was")
+    @Test("a full disk is an error, and the library keeps its contents")
     func fullDisk() throws {
-        // A file system of its own that ends with the process; its files are copied out before.
+        // The process mounts a file system of its own, which ends with it. The shell copies the files out
+        // first.
         let script = """
             mount -t tmpfs -o size=3m none "$0" 2>/dev/null || exit 77
             """
@@ -126,7 +127,7 @@ struct FaultTests {
         try check(acknowledged)
     }
 
-    @Test("the program sqlite3 reads a library and finds nothing wrong")
+    @Test("the program sqlite3 finds no error in a library")
     func sqlite3() throws {
         let library = try FilmLibrary(path: path, access: .creating)
         _ = try library.insert(film(#"{"title":"Häxan","year":1922}"#), id: "a")
@@ -139,7 +140,7 @@ struct FaultTests {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         if process.terminationStatus == 127 {
-            print("skipped: there is no sqlite3 here")
+            print("skipped: sqlite3 is not installed")
             return
         }
         #expect(text == "ok\na|{\"title\":\"Häxan\",\"year\":1922}\n")
@@ -160,7 +161,7 @@ struct OpeningTests {
         libraryError { _ = try FilmLibrary(path: path, access: access) }
     }
 
-    @Test("a file that is not there is only made when that is wanted")
+    @Test("a missing file is created only if the access says so")
     func missing() throws {
         #expect(error(.reading) == .missing(path: path))
         #expect(error(.writing) == .missing(path: path))
@@ -169,7 +170,7 @@ struct OpeningTests {
         #expect(error(.reading) == nil)
     }
 
-    @Test("where there is no folder, that is said")
+    @Test("the error says when the folder is missing")
     func noFolder() {
         let error = libraryError {
             _ = try FilmLibrary(path: folder.file("none/films.db"), access: .creating)
@@ -178,7 +179,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "what is no library is refused and left alone",
+        "a file that is not a library is refused and left alone",
         arguments: [FilmLibrary.Access.reading, .writing, .creating])
     func notALibrary(access: FilmLibrary.Access) throws {
         let text = Data(String(repeating: "This is a text and no database.\n", count: 200).utf8)
@@ -197,14 +198,14 @@ struct OpeningTests {
         #expect(error(.creating) == .notALibrary(path: path))
     }
 
-    @Test("an empty file becomes a library when that is wanted")
+    @Test("an empty file becomes a library if the access says so")
     func empty() throws {
         try Data().write(to: URL(filePath: path))
         #expect(error(.reading) == .notALibrary(path: path))
         #expect(error(.creating) == nil)
     }
 
-    @Test("a library that is cut is damaged, and says so")
+    @Test("a truncated library is reported as damaged")
     func cut() throws {
         do {
             let library = try FilmLibrary(path: path, access: .creating)
@@ -224,7 +225,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a folder is no library, and an error is one line")
+    @Test("a folder is not a library, and its error is one line")
     func lines() {
         guard case .system = libraryError({ _ = try FilmLibrary(path: folder.path, access: .creating) })
         else {

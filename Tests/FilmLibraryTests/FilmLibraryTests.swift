@@ -10,7 +10,7 @@ struct FilmLibraryTests {
 
     init() throws { test = try TestLibrary() }
 
-    @Test("a film comes out as it went in, also after the library was closed")
+    @Test("a film is read as it was written, also after the library was closed")
     func kept() throws {
         let document = try film(#"{"shelf":{"row":3},"title":"Faust","year":1926,"seen":null,"price":1.50}"#)
         let stored = try library.insert(document, id: "faust")
@@ -28,7 +28,7 @@ struct FilmLibraryTests {
                 + #""created_at":"\#(stored.createdAt)","updated_at":"\#(stored.updatedAt)"}"#)
     }
 
-    @Test("what the library keeps itself is not taken from a document")
+    @Test("members that the library computes are ignored in a document")
     func ownMembers() throws {
         let stored = try library.insert(
             film(
@@ -38,7 +38,7 @@ struct FilmLibraryTests {
         #expect(stored.votes == 0 && stored.id == "a")
     }
 
-    @Test("an id is used once, follows the rules, and is made of title and year where there is none")
+    @Test("an id is unique and valid; without one it is made of title and year")
     func ids() throws {
         let document = try film(#"{"title":"El Camión","year":2019}"#)
         #expect(try library.insert(document).id == "el-camion-2019")
@@ -51,12 +51,12 @@ struct FilmLibraryTests {
             return
         }
         guard case .invalidFilm = libraryError({ _ = try library.insert(film("{}"), id: "a") }) else {
-            Issue.record("a film without a title was taken")
+            Issue.record("a film without a title was accepted")
             return
         }
     }
 
-    @Test("a film is replaced, changed and removed, and a condition forbids it")
+    @Test("a film is replaced, changed and removed, unless a condition forbids it")
     func writes() throws {
         struct Forbidden: Error {}
         let first = try library.insert(film(#"{"title":"A","year":1920}"#), id: "a")
@@ -81,7 +81,7 @@ struct FilmLibraryTests {
         #expect(try test.ids() == ["b"])
     }
 
-    @Test("a poster is kept, replaced by an address, and removed with its film")
+    @Test("a poster is stored, replaced by an address, and removed with its film")
     func posters() throws {
         let bytes = [UInt8](repeating: 7, count: 100_000)
         let poster = PosterBytes(mediaType: "image/png", bytes: bytes)
@@ -130,7 +130,7 @@ struct FilmLibraryTests {
         #expect(try library.rate("nobody", rater: "ann", value: 1) == nil)
     }
 
-    @Test("the revision changes with each write, and not with one that changes nothing")
+    @Test("the revision changes with each write that changes something")
     func revision() throws {
         let before = try library.revision
         _ = try library.insert(film(#"{"title":"A"}"#), id: "a")
@@ -143,7 +143,7 @@ struct FilmLibraryTests {
         #expect(try library.revision > after)
     }
 
-    @Test("a library in memory does all that one on disk does")
+    @Test("a library in memory supports everything that one on disk does")
     func inMemory() throws {
         let library = try FilmLibrary(inMemoryFor: "films.json")
         _ = try library.insert(film(#"{"title":"Faust"}"#))
@@ -164,7 +164,7 @@ struct FilmImportTests {
         }
     }
 
-    @Test("times are taken over to the millisecond, in UTC")
+    @Test("times are imported to the millisecond, in UTC")
     func times() throws {
         for millisecond in 0..<1000 {
             let digits = String(1000 + millisecond).dropFirst()
@@ -180,7 +180,7 @@ struct FilmImportTests {
         #expect(try imported(#"{"title":"A","created_at":"yesterday"}"#)?.createdAt.hasPrefix("20") == true)
     }
 
-    @Test("votes without raters count, and those with raters are among them")
+    @Test("imported votes without raters count, and include those with raters")
     func votes() throws {
         let some = try imported(#"{"title":"A","rating":7,"votes":4,"ratings":{"ann":10}}"#)
         #expect(some?.votes == 4 && some?.rating == 7)
@@ -193,7 +193,7 @@ struct FilmImportTests {
 
 @Suite("A catalogue as a library", .timeLimit(.minutes(30)))
 struct InMemoryTests {
-    @Test("its films are there, and those that are not right are told")
+    @Test("its valid films are there, and invalid ones are reported")
     func catalogue() throws {
         let text = """
             {"name":"Mine","movies":[{"id":"a","title":"A","rating":7,"votes":2},{"id":"a","title":"Again"},

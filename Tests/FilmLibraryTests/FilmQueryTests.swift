@@ -5,7 +5,7 @@ import Testing
 @Suite("FilmQuery", .timeLimit(.minutes(30)))
 struct FilmQueryTests {
     @Test(
-        "pages of any order put together are all films in that order", arguments: FilmQuery.Sort.allCases,
+        "all pages together are all films in order", arguments: FilmQuery.Sort.allCases,
         ["", "film", "d1"])
     func pages(sort: FilmQuery.Sort, search: String) throws {
         let test = try TestLibrary()
@@ -37,7 +37,7 @@ struct FilmQueryTests {
         #expect(found == expected.map(\.id))
     }
 
-    @Test("a cursor outlives its film, and one of another order is refused")
+    @Test("a cursor stays valid when its film is removed, and a cursor of another order is refused")
     func cursor() throws {
         let test = try TestLibrary()
         for number in 0..<5 {
@@ -89,7 +89,7 @@ struct FilmQueryTests {
         #expect(try test.ids(search: "murnau") == ["c"])
     }
 
-    @Test("the index is made again after a program without it has written")
+    @Test("the index is rebuilt after a program without it has written")
     func staleIndex() throws {
         let test = try TestLibrary()
         _ = try test.library.insert(film(#"{"title":"Faust"}"#), id: "a")

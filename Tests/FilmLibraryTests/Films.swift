@@ -2,12 +2,12 @@ import FilmLibrary
 import MovieCatalogue
 import TestSupport
 
-/// A film that has nothing but what a test says of it.
+/// A film with only the given members.
 func film(_ json: String) throws -> FilmDocument {
     try FilmDocument(json: JSONText(parsing: Array(json.utf8)))
 }
 
-/// What `body` throws, or nil.
+/// The error that `body` throws, or nil.
 func libraryError(_ body: () throws -> Void) -> FilmLibraryError? {
     do {
         try body()
@@ -17,7 +17,7 @@ func libraryError(_ body: () throws -> Void) -> FilmLibraryError? {
     }
 }
 
-/// A library of its own in a folder of its own.
+/// A library in a temporary folder.
 struct TestLibrary {
     let folder: TemporaryFolder
     let library: FilmLibrary

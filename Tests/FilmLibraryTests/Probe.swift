@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import FilmLibrary
 
-/// A run of `LibraryProbe`, which writes into a library as a process of its own.
+/// A process of `LibraryProbe`, which writes into a library.
 final class Probe {
     private let process = Process()
     private let output = Pipe()
@@ -25,7 +25,7 @@ final class Probe {
         try process.run()
     }
 
-    /// Waits for so many acknowledged writes, or the end.
+    /// Waits for `count` acknowledged writes, or the end.
     func untilAcknowledged(_ count: Int) {
         while read.count(where: { $0 == UInt8(ascii: "\n") }) < count {
             let more = output.fileHandleForReading.availableData
@@ -36,7 +36,7 @@ final class Probe {
 
     func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
 
-    /// The status, what was acknowledged in whole lines, and the errors.
+    /// The status, the complete lines of acknowledged writes, and the errors.
     func end() -> (status: Int32, acknowledged: [Int], errors: String) {
         read.append(output.fileHandleForReading.readDataToEndOfFile())
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -46,14 +46,14 @@ final class Probe {
         return (process.terminationStatus, lines.dropLast().compactMap { Int($0) }, text)
     }
 
-    /// The poster that the probe gives a film.
+    /// The poster that the probe gives to a film.
     static func poster(_ number: Int) -> [UInt8] {
         (0..<(1000 + number * 977 % 60_000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
     }
 }
 
 extension FilmLibrary {
-    /// What SQLite finds wrong with the database; "ok" for nothing.
+    /// SQLite's integrity check of the database; "ok" if it finds no error.
     func integrity() throws -> String {
         try read { database throws(FilmLibraryError) in
             try database.first("PRAGMA integrity_check") { row throws(FilmLibraryError) in row.text(0) } ?? ""
@@ -62,7 +62,7 @@ extension FilmLibrary {
 }
 
 extension FilmLibrary {
-    /// Changes the database as no program of ours would.
+    /// Changes the database in a way that the library never does.
     func execute(_ sql: String) throws {
         try write { transaction in try transaction.database.execute(sql) }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Times of a library")
 struct TimestampTests {
-    @Test("a time that is read and written again keeps its milliseconds")
+    @Test("a time keeps its milliseconds when it is read and written")
     func milliseconds() {
         for millisecond in 0..<1000 {
             let digits = String(String(millisecond + 1000).dropFirst())

@@ -1,7 +1,8 @@
-/// What must hold of any bytes: no trap, and a picture of the size that the header says, or an error with a description.
+/// The invariant for any bytes: no trap, and either a bitmap of the header's size or an error with a
+/// description.
 struct FuzzedFile {
     private let bytes: [UInt8]
-    /// Small enough that no input takes long: what is looked for is not how fast a large picture is decoded.
+    /// Small, so that each input is fast: the speed of large images is not under test.
     private let limits = DecodingLimits(inputBytes: 1 << 20, side: 4096, pixels: 1 << 20, scans: 20)
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -15,7 +16,7 @@ struct FuzzedFile {
                 precondition(
                     size.map { target.map($0.fitted(into:)) ?? $0 } == bitmap.size, "size of the header")
                 guard let target else { continue }
-                // What fills a size is that or smaller; which part of it stays depends on the file.
+                // A bitmap that fills a size is at most that large. Its crop depends on the file.
                 let anchors = ContentMode.Anchor.allCases
                 let sizing = ImageSizing(target, mode: .fill(anchors[bytes.count % anchors.count]))
                 let filled = try ImageDecoders.standard.decode(bytes, sizing: sizing, limits: limits)

@@ -1,4 +1,4 @@
-/// Any bytes as the rows of a PNG, behind a header of any kind, stored without compression and with sound checks.
+/// Any bytes as the rows of a PNG, after any header, without compression and with correct checksums.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPNGRows(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: count)

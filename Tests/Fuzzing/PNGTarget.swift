@@ -1,4 +1,4 @@
-/// Any bytes as the chunks of a PNG, whose checks are mended so that what is behind them is reached.
+/// Any bytes as the chunks of a PNG. Their checksums are corrected, so that the decoder reads past them.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPNG(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var bytes = PNGSignature.magic.bytes + UnsafeBufferPointer(start: start, count: count)

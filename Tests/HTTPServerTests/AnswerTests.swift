@@ -16,9 +16,9 @@ private struct CachingHandler: HTTPHandler {
 }
 
 extension OverSockets {
-    @Suite("an answer is reported")
+    @Suite("reports answers")
     struct AnswerTests {
-        @Test("with the peer, what a proxy says of the client, and what the cache did")
+        @Test("with the peer, the client behind a proxy, and the cache status")
         func members() async throws {
             let told = Shared<[HTTPServer.Answer]>([])
             let count = Tally()

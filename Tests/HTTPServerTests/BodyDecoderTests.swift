@@ -4,7 +4,7 @@ import Testing
 
 @Suite("BodyDecoder", .timeLimit(.minutes(30)))
 struct BodyDecoderTests {
-    /// The body of `text`, given in pieces of this size, and what is left of the text.
+    /// The body in `text`, fed in pieces of this size, and the bytes after it.
     private func decode(
         _ text: String, _ framing: RequestHead.BodyFraming, limit: Int = 1000, pieces: Int = .max
     ) throws(BodyDecoder.Failure) -> (body: String, rest: Int, isWhole: Bool) {
@@ -24,7 +24,7 @@ struct BodyDecoderTests {
         }
     }
 
-    @Test("a body of a length ends with its last byte, however it comes")
+    @Test("a body with a length ends at its last byte, however it is split")
     func length() throws {
         for pieces in 1...6 {
             let found = try decode("bodyGET", .length(4), pieces: pieces)
@@ -37,7 +37,7 @@ struct BodyDecoderTests {
         #expect(try decode("x", .none).rest == 1)
     }
 
-    @Test("chunks are joined, their extensions and trailers dropped, however they come")
+    @Test("chunks are joined without extensions and trailers, however they are split")
     func chunks() throws {
         let text = "4\r\nbody\r\n0A ; name=\"value\"\r\n0123456789\r\n000\r\nTrailer: x\r\n\r\nGET"
         for pieces in 1...text.utf8.count {
@@ -50,7 +50,7 @@ struct BodyDecoderTests {
     }
 
     @Test(
-        "what breaks the grammar of chunks is refused",
+        "malformed chunks are refused",
         arguments: [
             "\r\n", "x\r\n", "-1\r\n", "+4\r\nbody\r\n", "0x4\r\nbody\r\n", "4 4\r\nbody\r\n",
             " 4\r\nbody\r\n",
@@ -66,7 +66,7 @@ struct BodyDecoderTests {
         }
     }
 
-    @Test("a body above its limit is refused as soon as it is known to be")
+    @Test("a body above its limit is refused as soon as that is known")
     func limit() throws {
         #expect(throws: BodyDecoder.Failure.tooLong) { try decode("", .length(1001)) }
         #expect(throws: BodyDecoder.Failure.tooLong) { try decode("3e9\r\n", .chunked) }

@@ -8,13 +8,13 @@ import Testing
 @testable import HTTPServer
 
 extension OverSockets {
-    @Suite("takes bodies")
+    @Suite("reads bodies")
     struct Bodies {
         private func post(_ fields: String..., target: String = "/x") -> String {
             (["POST \(target) HTTP/1.1", "Host: x"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
         }
 
-        @Test("a body reaches the handler, by length and in chunks, and the connection goes on")
+        @Test("a body reaches the handler, by length and in chunks, and the connection stays open")
         func whole() throws {
             let client = try RunningServer().client()
             for _ in 0..<3 {
@@ -40,7 +40,7 @@ extension OverSockets {
             for number in 0..<50 { #expect(try client.answer().text == "POST /x \(number)") }
         }
 
-        @Test("a long body goes to a file without a name, byte for byte")
+        @Test("a long body goes to an unnamed file, byte for byte")
         func spool() throws {
             let folder = try TemporaryFolder()
             let client = try RunningServer { $0.temporaryFolder = folder.path }.client()
@@ -52,14 +52,14 @@ extension OverSockets {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         }
 
-        @Test("a body that the disk has no room for is answered 507, one that cannot be kept 503")
+        @Test("a body without room on disk is answered 507, and one that cannot be stored 503")
         func noRoom() throws {
             let client = try RunningServer { $0.temporaryFolder = "/nowhere" }.client()
             client.send(post("Content-Length: 100000") + String(repeating: "x", count: 100_000))
             #expect(try client.answer().status == 503)
         }
 
-        @Test("a body above the handler's limit is answered 413, before it is read where its length tells")
+        @Test("a body above the handler's limit is answered 413, before it is read if it has a length")
         func tooLong() throws {
             let running = try RunningServer(EchoHandler(bodyLimit: 10))
             for start in [
@@ -75,7 +75,7 @@ extension OverSockets {
             }
         }
 
-        @Test("a client that waits to be told to send its body is told once, or gets its answer instead")
+        @Test("a client that waits for 100 Continue gets it once, or the final answer")
         func expectContinue() throws {
             let running = try RunningServer()
             let client = try running.client()
@@ -83,7 +83,7 @@ extension OverSockets {
             #expect(try client.answer(hasBody: false).status == 100)
             client.send("body")
             #expect(try client.answer().text == "POST /x body")
-            // One that did not wait needs no word.
+            // A client that did not wait gets no 100.
             client.send(post("Content-Length: 4", "Expect: 100-Continue") + "body")
             #expect(try client.answer().text == "POST /x body")
             client.send(post("Content-Length: 4", "Expect: 100-continue", target: "/refused"))
@@ -92,7 +92,7 @@ extension OverSockets {
             #expect(refused.fields["connection"] == "close")
         }
 
-        @Test("a body that nobody wants is read past when it is short, and else ends the connection")
+        @Test("an unwanted body is read if it is short, and otherwise ends the connection")
         func unwanted() throws {
             let running = try RunningServer()
             let client = try running.client()
@@ -105,7 +105,7 @@ extension OverSockets {
             #expect(answer.fields["connection"] == "close")
         }
 
-        @Test("a body that comes too slowly is answered 408")
+        @Test("a body that arrives too slowly is answered 408")
         func slow() throws {
             let running = try RunningServer {
                 $0.bodyTimeout = .milliseconds(60)
@@ -117,7 +117,7 @@ extension OverSockets {
             #expect(client.isEnded())
         }
 
-        @Test("a body's time grows with what has come of it")
+        @Test("the time limit of a body grows with its received bytes")
         func deadline() throws {
             var configuration = HTTPServer.Configuration()
             configuration.bodyTimeout = .seconds(20)
@@ -134,7 +134,7 @@ extension OverSockets {
             #expect(request.deadline(configuration) == start + .seconds(23))
         }
 
-        @Test("a body whose chunks break the grammar is answered 400, and the connection ends")
+        @Test("a body with malformed chunks is answered 400, and the connection ends")
         func malformed() throws {
             let client = try RunningServer().client()
             client.send(post("Transfer-Encoding: chunked") + "zz\r\n")
@@ -142,7 +142,7 @@ extension OverSockets {
             #expect(client.isEnded())
         }
 
-        @Test("a client that leaves in the middle of its body is not handled")
+        @Test("a request whose client leaves during the body is not handled")
         func leaves() async throws {
             let handled = Tally()
             let running = try RunningServer(EchoHandler(whenHandled: { handled.add() }))
@@ -153,7 +153,7 @@ extension OverSockets {
             #expect(handled.count == 0)
         }
 
-        @Test("a client that has nothing more to send still gets its answer")
+        @Test("a client that has closed its sending side still gets its answer")
         func halfClosed() throws {
             let client = try RunningServer().client()
             client.send(post("Content-Length: 4") + "body")

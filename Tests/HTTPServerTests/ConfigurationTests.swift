@@ -4,7 +4,7 @@ import Testing
 
 @Suite("HTTPServer.Configuration", .timeLimit(.minutes(30)))
 struct ConfigurationTests {
-    @Test("values out of bounds are brought back, so that no sum of times overflows")
+    @Test("values out of range are clamped, so that no sum of times overflows")
     func bounded() {
         var configuration = HTTPServer.Configuration()
         configuration.maximumConnections = -1

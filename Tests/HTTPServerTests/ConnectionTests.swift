@@ -9,7 +9,7 @@ import Testing
 extension OverSockets {
     @Suite("serves many connections")
     struct Connections {
-        @Test("more requests than threads that may block wait their turn, and others are served meanwhile")
+        @Test("requests beyond the limit of blocking threads wait, and other requests are served meanwhile")
         func blocking() async throws {
             let gate = Gate()
             let entered = Tally()
@@ -22,7 +22,7 @@ extension OverSockets {
             let clients = try (0..<5).map { _ in try running.client() }
             for client in clients { client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n") }
             try await entered.reaches(2)
-            // What needs no thread is answered.
+            // A request that needs no thread is answered.
             let other = try running.client()
             #expect(try other.get("/refused").status == 403)
             #expect(entered.count == 2)
@@ -30,7 +30,7 @@ extension OverSockets {
             for client in clients { #expect(try client.answer().text == "GET /a ") }
         }
 
-        @Test("a thousand connections at once are served by few threads")
+        @Test("a few threads serve a thousand connections")
         func many() throws {
             let running = try RunningServer()
             let before = threads()
@@ -41,7 +41,7 @@ extension OverSockets {
             #expect(threads() < before + 40)
         }
 
-        @Test("a local socket is served, and its client is of this machine")
+        @Test("a Unix domain socket is served, and its client is local")
         func local() throws {
             let folder = try TemporaryFolder()
             let path = folder.file("socket")
@@ -57,7 +57,7 @@ extension OverSockets {
             #expect(unsafe access(path, F_OK) != 0)
         }
 
-        @Test("the handler knows who asks")
+        @Test("the handler gets the client's address")
         func peer() throws {
             let client = try RunningServer().client()
             #expect(try client.get("/a").fields["peer"] == "127.0.0.1")

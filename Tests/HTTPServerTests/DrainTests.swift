@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// Blocks the epoll thread with a request for `/block`: what happens meanwhile is told to the server by no event.
+/// A request for `/block` blocks the epoll thread, so that the server sees no event meanwhile.
 private struct BlockingHandler: HTTPHandler {
     let entered = Tally()
     let gate = Gate()
@@ -27,7 +27,7 @@ extension OverSockets {
     struct Drain {
         private let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 
-        @Test("a server that drains accepts and serves, and every answer ends its connection")
+        @Test("a draining server accepts and serves, and every answer closes its connection")
         func drain() throws {
             let running = try RunningServer()
             let old = try running.client()
@@ -40,7 +40,7 @@ extension OverSockets {
             }
         }
 
-        @Test("requests that have come already are all answered before their connection is drained")
+        @Test("requests that have arrived are all answered before their connection is drained")
         func pipelined() throws {
             let running = try RunningServer()
             running.server.drain()
@@ -53,7 +53,7 @@ extension OverSockets {
         }
 
         @Test(
-            "a stop answers the requests of connections that were not accepted yet", arguments: [true, false])
+            "a stop answers the requests of connections that are not yet accepted", arguments: [true, false])
         func backlog(drains: Bool) throws {
             let server = try HTTPServer(configuration: HTTPServer.Configuration(), handler: EchoHandler())
             let port = try #require(server.ports[0])
@@ -67,7 +67,7 @@ extension OverSockets {
         }
 
         @Test(
-            "an idle connection whose request comes in the moment of the stop is answered",
+            "an idle connection whose request arrives at the moment of the stop is answered",
             arguments: [true, false])
         func idle(drains: Bool) async throws {
             let handler = BlockingHandler()
@@ -102,14 +102,14 @@ extension OverSockets {
             let running = try RunningServer { $0.stopGrace = .seconds(600) }
             running.server.drain()
             let clients = try (0..<20).map { _ in try running.client() }
-            // The last one is known to be accepted when it is answered.
+            // The answer shows that the last connection is accepted.
             #expect(try clients[19].get("/a").status == 200)
             running.server.stop()
             for client in clients { #expect(client.isEnded() && !client.wasReset) }
             #expect(running.server.statistics.connectionsNow == 0)
         }
 
-        @Test("no request fails while clients with many requests see the server drain and stop")
+        @Test("no request fails while the server drains and stops under load")
         func load() async throws {
             let running = try RunningServer { $0.stopGrace = .seconds(60) }
             let port = running.port
@@ -150,7 +150,7 @@ private struct Refused: Error {
     let status: Int
 }
 
-/// What `/health/ready` tells a balancer: no connection is made once it is closed, nor is one being made.
+/// The load balancer's view of `/health/ready`: closed, it makes no new connection, and none is being made.
 private final class ReadyGate: Sendable {
     private let connecting = Lock(0)
     private let isOpen = Shared(true)

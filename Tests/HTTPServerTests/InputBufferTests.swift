@@ -7,7 +7,7 @@ struct InputBufferTests {
     private let two = Array("\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n\nGET /b HTTP/1.0\n\n".utf8)
     private let heads = ["GET /a HTTP/1.1\r\nHost: x", "GET /b HTTP/1.0"]
 
-    @Test("heads come out whole however the bytes come in")
+    @Test("heads are returned whole, however the bytes are split")
     func pieces() {
         for size in 1...two.count {
             var buffer = InputBuffer()
@@ -21,7 +21,7 @@ struct InputBufferTests {
         }
     }
 
-    @Test("empty lines are not the beginning of a request")
+    @Test("empty lines before a request are skipped")
     func emptyLines() {
         var buffer = InputBuffer()
         for _ in 0..<3 { buffer.append(Array("\r\n".utf8)[...]) }
@@ -32,7 +32,7 @@ struct InputBufferTests {
         #expect(!buffer.isEmpty)
     }
 
-    @Test("a body that came with the head is taken from what was read")
+    @Test("a body that arrived with the head is read from the buffer")
     func body() {
         var buffer = InputBuffer()
         buffer.append(Array("POST / HTTP/1.0\r\n\r\n\r\n--GET".utf8)[...])
@@ -43,7 +43,7 @@ struct InputBufferTests {
         #expect(buffer.isEmpty)
     }
 
-    @Test("lines come out whole, with their carriage returns")
+    @Test("lines are returned whole, with their carriage returns")
     func lines() {
         var buffer = InputBuffer()
         buffer.append(Array("4;a=b\r\nrest\n\r\nha".utf8)[...])

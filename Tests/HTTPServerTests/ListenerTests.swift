@@ -8,7 +8,7 @@ extension OverSockets {
     @Suite("Listener")
     struct ListenerTests {
         @Test(
-            "a stop ends the listening, though a program that is being started has a copy of the descriptor")
+            "a stop ends the listening, although a starting program has a duplicate of the descriptor")
         func copiedDescriptor() throws {
             let listener = try Listener(.internet(address: "127.0.0.1", port: 0))
             let copy = dup(try #require(listener.waitable))
@@ -18,13 +18,13 @@ extension OverSockets {
             #expect(!isListening(copy))
         }
 
-        @Test("a local socket takes the place of one whose server was killed, and of no other")
+        @Test("a Unix domain socket replaces one whose server was killed, and no other")
         func local() throws {
             let folder = try TemporaryFolder()
             let path = folder.file("socket")
             let first = try Listener(.local(path: path))
             #expect(throws: HTTPServerError.pathInUse(path)) { try Listener(.local(path: path)) }
-            // What a kill leaves behind: the name, and nobody who listens.
+            // The state after a kill: the name exists, and nothing listens.
             shutdown(try #require(first.waitable), Int32(SHUT_RDWR))
             let second = try Listener(.local(path: path))
             #expect(isListening(try #require(second.waitable)))

@@ -12,7 +12,7 @@ struct NoiseTests {
     ].map { Array($0.utf8) }
 
     @Test(
-        "bytes that are changed at random are taken or refused, and never lost count of",
+        "randomly changed bytes are accepted or refused, and every byte is counted",
         .timeLimit(.minutes(30)))
     func noise() {
         var random = SeededNumbers(seed: 11)
@@ -31,7 +31,7 @@ struct NoiseTests {
         }
     }
 
-    /// Reads requests until one is refused or the bytes end, and returns how many bytes of bodies there were.
+    /// Reads requests until one is refused or the bytes end, and returns the number of body bytes.
     private func read(_ bytes: [UInt8], pieces: Int) -> Int {
         var input = InputBuffer()
         var rest = bytes[...]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// Keeps what it owes an answer to.
+/// Keeps its pending answers.
 private final class LateHandler: HTTPHandler {
     let owed = Lock<[PendingAnswer]>([])
     let asked = Tally()
@@ -31,7 +31,7 @@ extension OverSockets {
     struct PendingAnswerTests {
         private let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 
-        @Test("an answer may come later, from any thread, while no thread waits for it")
+        @Test("an answer may be sent later, from any thread, and no thread waits for it")
         func later() async throws {
             let handler = LateHandler()
             let running = try RunningServer(handler) { $0.blockingThreads = 1 }
@@ -40,7 +40,7 @@ extension OverSockets {
             try await handler.asked.reaches(20)
             handler.answerAll(HTTPResponse(status: .ok, body: .bytes([7])))
             for client in clients { #expect(try client.answer().body == [7]) }
-            // Only the first answer counts, and the connection goes on.
+            // Only the first answer counts, and the connection stays open.
             handler.answerAll(.plain(.forbidden))
             clients[0].send(request)
             try await handler.asked.reaches(21)
@@ -49,7 +49,7 @@ extension OverSockets {
             #expect(handler.abandoned.count == 0)
         }
 
-        @Test("a client that goes is told of once, and its answer goes nowhere")
+        @Test("a client's departure is reported once, and its answer is dropped")
         func abandoned() async throws {
             let handler = LateHandler()
             let running = try RunningServer(handler)
@@ -67,7 +67,7 @@ extension OverSockets {
             #expect(handler.abandoned.count == 1)
         }
 
-        @Test("a stop does not wait for an answer longer than its grace")
+        @Test("a stop waits for an answer no longer than its grace period")
         func stop() async throws {
             let handler = LateHandler()
             let running = try RunningServer(handler) { $0.stopGrace = .milliseconds(20) }

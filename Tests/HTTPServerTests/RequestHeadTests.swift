@@ -17,7 +17,7 @@ struct RequestHeadTests {
         }
     }
 
-    @Test("a head is read into its parts, with either line end")
+    @Test("a head is parsed into its parts, with either line end")
     func parts() throws {
         for lineEnd in ["\r\n", "\n"] {
             let head = try parse(
@@ -33,7 +33,7 @@ struct RequestHeadTests {
     }
 
     @Test(
-        "what breaks the grammar is refused",
+        "a malformed head is refused",
         arguments: [
             "", "GET", "GET /", "GET  / HTTP/1.1\r\nHost: x", "GET / HTTP/1.1 \r\nHost: x",
             " GET / HTTP/1.1\r\nHost: x",
@@ -63,7 +63,7 @@ struct RequestHeadTests {
         #expect(refusal("GET / HTTP/1.0") == nil)
     }
 
-    @Test("the body's end is told by its length or by its chunks")
+    @Test("the body's length comes from Content-Length or from the chunks")
     func framing() throws {
         #expect(try parse("GET / HTTP/1.1\r\nHost: x").framing == .none)
         #expect(try parse("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 12").framing == .length(12))
@@ -71,7 +71,7 @@ struct RequestHeadTests {
     }
 
     @Test(
-        "a body whose end two servers could see in different places is refused, whatever the host says",
+        "a body whose end two servers could place differently is refused, whatever the host",
         arguments: [
             "Content-Length: 1\r\nTransfer-Encoding: chunked", "Content-Length: 1\r\nContent-Length: 1",
             "Content-Length: 1\r\nContent-Length: 2",
@@ -88,7 +88,7 @@ struct RequestHeadTests {
         #expect(refusal("POST / HTTP/1.0\r\nTransfer-Encoding: chunked") != nil)
     }
 
-    @Test("another version and a coded body are refused as such")
+    @Test("another HTTP version and a transfer coding other than chunked are refused with their own status")
     func notSupported() {
         #expect(refusal("GET / HTTP/2.0\r\nHost: x") == .versionNotSupported)
         #expect(
@@ -96,7 +96,7 @@ struct RequestHeadTests {
     }
 
     @Test(
-        "whether the connection goes on is decided by version and options",
+        "version and Connection decide whether the connection stays open",
         arguments: [
             ("1.1", "", true), ("1.1", "Connection: close", false), ("1.1", "Connection: foo, CLOSE", false),
             ("1.0", "", false), ("1.0", "Connection: Keep-Alive", true),
@@ -108,7 +108,7 @@ struct RequestHeadTests {
                 == expected)
     }
 
-    @Test("a list is gathered from all its lines, empty members aside")
+    @Test("a list is joined from all its lines, without empty members")
     func list() throws {
         let head = try parse("GET / HTTP/1.0\r\nIf-None-Match: \"a\",, \"b\" \r\nIf-None-Match: \"c\"")
         #expect(head.list("if-none-match") == ["\"a\"", "\"b\"", "\"c\""])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("ResponseWriter", .timeLimit(.minutes(30)))
 struct ResponseWriterTests {
-    /// Two ends of a connection, closed when they go.
+    /// Both ends of a connection, closed with the object.
     private final class Pair {
         let near, far: Int32
 
@@ -30,10 +30,10 @@ struct ResponseWriterTests {
         }
     }
 
-    @Test("a file whose file system has no sendfile is sent all the same")
+    @Test("a file whose file system has no sendfile is sent too")
     func withoutSendfile() throws {
         let pair = try Pair()
-        // The kernel gives this file no splice, on which sendfile stands.
+        // The kernel supports no splice for this file, which sendfile needs.
         let file = try #require(ServedFile(owning: unsafe open("/proc/self/cmdline", O_RDONLY)))
         var writer = ResponseWriter(head: [1, 2], body: .file(file, 0..<8))
         guard case .done = writer.write(to: pair.near, limit: 100, count: { _ in }) else {
@@ -45,7 +45,7 @@ struct ResponseWriterTests {
         #expect(pair.received() == [1, 2] + expected)
     }
 
-    @Test("no more of a body goes at once than is asked for")
+    @Test("one call sends no more of a body than requested")
     func limit() throws {
         let pair = try Pair()
         let body = [UInt8](repeating: 7, count: 40_000)
@@ -65,7 +65,7 @@ struct ResponseWriterTests {
         #expect(counted == 40_001)
     }
 
-    @Test("a client that takes nothing blocks, and one that is gone ends the answer")
+    @Test("a client that reads nothing blocks, and one that is gone ends the answer")
     func blocked() throws {
         let pair = try Pair()
         var writer = ResponseWriter(head: [], body: .bytes([UInt8](repeating: 7, count: 8 << 20)))
@@ -80,7 +80,7 @@ struct ResponseWriterTests {
         }
     }
 
-    @Test("a head has the date, the length and the connection's end")
+    @Test("a head has the date, the length, and close if the connection ends")
     func head() {
         let response = HTTPResponse(status: .ok, fields: ["Content-Type": "a/b"], body: .bytes([1, 2, 3]))
         func text(_ response: HTTPResponse, keepAlive: Bool = true, minorVersion: Int = 1) -> String {

@@ -7,14 +7,14 @@ import Testing
 
 @testable import HTTPServer
 
-/// All that uses sockets runs one after the other, so that one test's clients are not another's load.
+/// All suites with sockets run in series, so that one test's clients do not slow another.
 @Suite("HTTPServer", .serialized, .ownThread, .timeLimit(.minutes(30)))
 enum OverSockets {}
 
-/// Answers every request with its method, target and body. `/refused` is answered before its body is read.
+/// Echoes each request's method, target and body. `/refused` is answered before its body is read.
 struct EchoHandler: HTTPHandler {
     var bodyLimit = 1 << 30
-    /// Is called by each request that is handled, on its thread.
+    /// Called for each handled request, on its thread.
     var whenHandled: @Sendable () -> Void = {}
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
@@ -40,7 +40,7 @@ struct EchoHandler: HTTPHandler {
     }
 }
 
-/// A server of a handler, stopped when the object goes.
+/// A running server with a handler, stopped when the object is released.
 final class RunningServer {
     let server: HTTPServer
     let port: UInt16

@@ -8,7 +8,7 @@ import Testing
 extension OverSockets {
     @Suite("ServerThreads")
     struct ServerThreadsTests {
-        @Test("threads take no signal, of which SIGPIPE would end the program")
+        @Test("the threads block all signals, so that SIGPIPE does not end the program")
         func signals() throws {
             let threads = try ServerThreads()
             let blocked = Lock<[Int32]>([])
@@ -22,7 +22,7 @@ extension OverSockets {
             #expect(blocked.withLock { $0 } == [SIGPIPE, SIGTERM, SIGINT])
         }
 
-        @Test("a server without a thread does not start, and does when there is one")
+        @Test("a server without a thread does not start, and does once there is one")
         func fewThreads() throws {
             let left = Shared(0)
             let refused = Tally()

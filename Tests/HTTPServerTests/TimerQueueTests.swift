@@ -5,7 +5,7 @@ import Testing
 
 @Suite("TimerQueue", .timeLimit(.minutes(30)))
 struct TimerQueueTests {
-    @Test("entries come out by their time, and none before it")
+    @Test("entries are returned in order of time, and none early")
     func order() {
         let start = ContinuousClock.now
         var random = SeededNumbers(seed: 7)

@@ -33,7 +33,7 @@ struct AdminHandlerTests {
 
         deinit { server.stop() }
 
-        /// The answer to a request with one Host and further lines.
+        /// The answer to a request with one Host and the given lines.
         func ask(
             _ method: String, _ target: String, host: String = "127.0.0.1", _ fields: String...
         ) throws -> RawClient.Answer {
@@ -49,7 +49,7 @@ struct AdminHandlerTests {
 
     private func path(_ source: String) -> String { "/sources/\(Base64URL.encode(source.utf8))" }
 
-    @Test("health tells whether it lives, and whether requests are welcome")
+    @Test("health reports whether the service lives, and whether it wants requests")
     func health() throws {
         let running = try Running()
         #expect(try running.ask("GET", "/health/live").status == 200)
@@ -64,7 +64,7 @@ struct AdminHandlerTests {
         #expect(try running.ask("HEAD", "/health/ready").status == 503)
     }
 
-    @Test("the figures are there for Prometheus")
+    @Test("the metrics are served for Prometheus")
     func metrics() throws {
         let running = try Running()
         running.metrics.counter("marquee_things_total", "Things.").add(5)
@@ -92,7 +92,7 @@ struct AdminHandlerTests {
         #expect(try without.ask("DELETE", path("https://example.org/a")).status == 404)
     }
 
-    @Test("a page of another site purges nothing")
+    @Test("a page of another site cannot purge")
     func sites() throws {
         let running = try Running()
         let target = path("https://example.org/a")
@@ -117,7 +117,7 @@ struct AdminHandlerTests {
             ).status == 204)
     }
 
-    @Test("what is not there is 404, and what cannot be done 405 with what can")
+    @Test("an unknown path is 404, and a wrong method 405 with the allowed ones")
     func methods() throws {
         let running = try Running()
         for target in ["/", "/health", "/health/live/", "/metrics/x", "/sources", "/sources/a/b", "*"] {

@@ -14,7 +14,7 @@ struct ForwardedClientTests {
         return clients.client(peer: peer, forwardedFor: forwardedFor).map { "\($0)" }
     }
 
-    @Test("without a trusted proxy it is the peer, whatever the request says")
+    @Test("without a trusted proxy the client is the peer, whatever the request claims")
     func untrusted() {
         #expect(client(peer: "203.0.113.9", ["198.51.100.1"]) == "203.0.113.9")
         #expect(client(peer: "10.0.0.1", ["198.51.100.1"], trusting: []) == "10.0.0.1")
@@ -22,11 +22,11 @@ struct ForwardedClientTests {
     }
 
     @Test(
-        "behind trusted proxies it is the last address that is not trusted",
+        "behind trusted proxies the client is the last untrusted address",
         arguments: [
             (["203.0.113.7"], "203.0.113.7"),
             (["203.0.113.7, 10.0.0.2"], "203.0.113.7"),
-            // What the client wrote itself stands before its own address.
+            // Addresses that the client invented are before its own.
             (["1.2.3.4, 203.0.113.7,10.0.0.2 ,\t10.0.0.3"], "203.0.113.7"),
             (["1.2.3.4", "203.0.113.7", "10.0.0.2"], "203.0.113.7"),
             (["10.1.0.1, 10.0.0.2"], "10.1.0.1"),
@@ -34,7 +34,7 @@ struct ForwardedClientTests {
             (["203.0.113.7:4711"], "203.0.113.7"), (["[2001:db8::7]:4711"], "2001:db8::7"),
             (["2001:db8::7"], "2001:db8::7"), (["::ffff:203.0.113.7"], "203.0.113.7"),
             (["203.0.113.7, fd00::1"], "203.0.113.7"),
-            // To Swift this sign and the comma are one character.
+            // To Swift, this combining mark and the comma are one character.
             (["1.2.3.4\u{600}, 203.0.113.7"], "203.0.113.7"),
         ])
     func walk(forwardedFor: [String], expected: String) {
@@ -42,7 +42,7 @@ struct ForwardedClientTests {
     }
 
     @Test(
-        "an entry that is no address ends the walk at the proxy that wrote it",
+        "a malformed entry ends the walk at the proxy that wrote it",
         arguments: [
             (["203.0.113.7, unknown"], "10.0.0.1"), (["203.0.113.7, unknown, 10.0.0.2"], "10.0.0.2"),
             (["\", 203.0.113.7"], "203.0.113.7"), (["1.2.3.4, \"203.0.113.7\""], "10.0.0.1"),
@@ -52,7 +52,7 @@ struct ForwardedClientTests {
         #expect(client(peer: "10.0.0.1", forwardedFor) == expected)
     }
 
-    @Test("a proxy at a local socket is trusted where any is")
+    @Test("a proxy at a Unix domain socket is trusted if any proxy is")
     func local() {
         #expect(client(peer: nil, ["203.0.113.7"]) == "203.0.113.7")
         #expect(client(peer: nil, ["nobody"]) == nil)

@@ -17,7 +17,7 @@ struct LogLineTests {
 
     private func encoded(_ source: String) -> String { Base64URL.encode(source.utf8) }
 
-    @Test("a line tells the request and its answer, as JSON and as text")
+    @Test("a line has the request and its answer, as JSON and as text")
     func whole() throws {
         let target = "/image/-/w342/\(encoded("https://example.org/a.jpg"))"
         let line = line(target, cacheStatus: "marquee; hit")
@@ -33,7 +33,7 @@ struct LogLineTests {
         #expect(self.line("/films").text.hasSuffix("\"GET /films\" 200 18231 3.214 ms - -\n"))
     }
 
-    @Test("no query, no user, no fragment, no signature and no encoded source is in a line")
+    @Test("a line has no query, no user, no fragment, no signature and no encoded source")
     func secrets() {
         let source = encoded("https://user:S3CRET@example.org/a.jpg?token=S3CRET#S3CRET")
         for target in [
@@ -59,7 +59,7 @@ struct LogLineTests {
         #expect(LogPath("/films/image/poster/w342").text == "/films/image/poster/w342")
     }
 
-    @Test("no character steers a terminal or ends a line, and a line is JSON whatever is asked for")
+    @Test("no character controls a terminal or ends a line, and every line is valid JSON")
     func harmless() throws {
         let source = encoded("https://example.org/\u{1B}[2J\r\n\u{9B}\u{202E}\"\\\u{1F600}")
         let long = String(repeating: "x", count: 8000)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Metrics", .timeLimit(.minutes(30)))
 struct MetricsTests {
-    /// One of each kind, with all that must be escaped.
+    /// One metric of each kind, with all characters that need escaping.
     private func everyKind() -> Metrics {
         let metrics = Metrics()
         metrics.counter("marquee_pictures_total", "Pictures made.\nA \\ in the help.").add(3)
@@ -25,7 +25,7 @@ struct MetricsTests {
         return metrics
     }
 
-    @Test("the text is Prometheus' format")
+    @Test("the text has Prometheus' format")
     func text() {
         #expect(
             everyKind().text == """
@@ -58,7 +58,7 @@ struct MetricsTests {
                 """)
     }
 
-    @Test("many threads count without losing anything")
+    @Test("counts from many threads are not lost")
     func threads() async throws {
         let metrics = Metrics()
         let counter = metrics.counter("marquee_things_total", "Things.")
@@ -79,7 +79,7 @@ struct MetricsTests {
         #expect(metrics.text.contains("marquee_things_seconds_bucket{le=\"0.0025\"} 80000\n"))
     }
 
-    @Test("the process's figures are there")
+    @Test("the metrics of the process are included")
     func process() throws {
         let metrics = Metrics()
         metrics.watchProcess(version: "1.2.3")
@@ -90,12 +90,12 @@ struct MetricsTests {
         let before = try #require(value("marquee_process_open_descriptors", in: text))
         let more = (0..<50).map { _ in dup(0) }
         defer { for descriptor in more { close(descriptor) } }
-        // Other tests open and close descriptors meanwhile, but not as many.
+        // Other tests open and close descriptors meanwhile, but far fewer.
         #expect(try #require(value("marquee_process_open_descriptors", in: metrics.text)) > before)
     }
 
     @Test(
-        "promtool finds nothing to say",
+        "promtool finds no fault",
         .enabled(if: Promtool.isInstalled, "promtool is not installed (Debian package prometheus)"))
     func promtool() throws {
         let metrics = everyKind()
@@ -104,7 +104,7 @@ struct MetricsTests {
             HTTPServer.Statistics(requests: 4, byStatus: [200: 3, 404: 1], bytesSent: 1 << 20)
         })
         #expect(try Promtool.check(metrics.text) == "")
-        // It does look.
+        // promtool does find this fault.
         #expect(try Promtool.check("# TYPE x counter\nx 1\n") != "")
     }
 
@@ -114,11 +114,11 @@ struct MetricsTests {
     }
 }
 
-/// Prometheus' own judge of figures.
+/// Prometheus' checker of metrics.
 enum Promtool {
     static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool")
 
-    /// What `promtool check metrics` has to say about a text; blocks.
+    /// The findings of `promtool check metrics` for a text. Blocks.
     static func check(_ text: String) throws -> String {
         let folder = try TemporaryFolder()
         let (input, output) = (folder.file("metrics"), folder.file("answer"))

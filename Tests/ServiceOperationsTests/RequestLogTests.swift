@@ -16,7 +16,7 @@ struct RequestLogTests {
 
     private func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
-        // A pipe could not be closed to other children in the same step.
+        // socketpair sets close-on-exec in the same step; pipe cannot.
         try #require(
             unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         return (ends[0], ends[1])
@@ -33,7 +33,7 @@ struct RequestLogTests {
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    @Test("lines come in order, those before the start too, and a close loses none")
+    @Test("lines are written in order, also those before the start, and closing loses none")
     func order() throws {
         let (reading, writing) = try pipe()
         defer { close(reading) }
@@ -49,12 +49,12 @@ struct RequestLogTests {
         #expect(log.droppedLines == 0)
     }
 
-    @Test("a reader that takes nothing stops nobody: lines that find no room are dropped and counted")
+    @Test("a reader that does not read blocks no request: lines without room are dropped and counted")
     func slowReader() throws {
         let (reading, writing) = try pipe()
         let log = try RequestLog(.json, output: writing, limit: 64 << 10)
         try log.start()
-        // More than the pipe and the queue hold together.
+        // More lines than the pipe and the queue hold.
         for number in 0..<20_000 { log.record(answer(number)) }
         #expect(log.droppedLines > 10_000)
         let reader = Shared<[String]>([])
@@ -72,7 +72,7 @@ struct RequestLogTests {
         #expect(reader.value.allSatisfy { $0.hasPrefix("{\"time\":\"") && $0.hasSuffix("}") })
     }
 
-    @Test("a reader that has gone does not end the program, and its lines count as dropped")
+    @Test("a reader that has closed does not end the program, and its lines count as dropped")
     func goneReader() throws {
         let (reading, writing) = try pipe()
         defer { close(writing) }
@@ -86,14 +86,14 @@ struct RequestLogTests {
         #expect(log.droppedLines == 2)
     }
 
-    @Test("an end waits no longer than a second for a reader that takes nothing")
+    @Test("closing waits at most a second for a reader that does not read")
     func stuckReader() throws {
         let (reading, writing) = try pipe()
         let log = try RequestLog(.json, output: writing)
         for number in 0..<5000 { log.record(answer(number)) }
         try log.start()
         log.close()
-        // The thread still writes: its reader goes now.
+        // The thread still writes. Now its reader closes.
         close(reading)
     }
 }

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("ServiceManager", .timeLimit(.minutes(30)))
 struct ServiceManagerTests {
-    @Test("it is told by a datagram to its socket, in the file system or not", arguments: [true, false])
+    @Test(
+        "systemd is notified by a datagram to its socket, in the file system or abstract",
+        arguments: [true, false])
     func notify(isPath: Bool) throws {
         let folder = try TemporaryFolder()
         let name = isPath ? folder.file("notify") : "@" + folder.path
@@ -33,7 +35,7 @@ struct ServiceManagerTests {
     }
 
     @Test(
-        "where it is not, nothing happens",
+        "without systemd nothing happens",
         arguments: [
             nil, "", "@", "vsock:2:1234", "/nowhere/notify", "/" + String(repeating: "x", count: 200),
         ] as [String?])

@@ -6,15 +6,16 @@ import MovieCatalogue
 
 @testable import CatalogueService
 
-/// Asks a film service as a server would: each request is admitted by its head, and handled only then.
+/// A film service's client without sockets: it admits each request by its head, then handles it, as the
+/// server does.
 final class FilmClient: Sendable {
     let library: FilmLibrary
     let service: FilmService
 
     static let local = Peer(address: "127.0.0.1", isLocal: true)
 
-    /// A service of an empty library that may be written to.
-    /// - Parameter library: another library than an empty one in memory.
+    /// A service with an empty library that can be written to.
+    /// - Parameter library: the library. Default: an empty one in memory.
     init(
         library: FilmLibrary? = nil, configure: (inout FilmServiceConfiguration) -> Void = { _ in }
     ) throws {
@@ -40,7 +41,7 @@ final class FilmClient: Sendable {
         }
     }
 
-    /// Sends a body of a type, `application/json` unless told.
+    /// Sends a body, by default of the type `application/json`.
     func send(
         _ method: String, _ target: String, _ body: String, type: String = "application/json",
         _ more: HTTPFields = [:]
@@ -64,10 +65,10 @@ final class FilmClient: Sendable {
         return try RequestHead(parsing: Array(text.dropLast(1).utf8))
     }
 
-    /// What came back.
+    /// An answer.
     struct Answer {
         let response: HTTPResponse
-        /// Whether it came before any body was read.
+        /// Whether the answer came before the body was read.
         let isEarly: Bool
 
         var status: Int { response.status.rawValue }
@@ -93,7 +94,7 @@ final class FilmClient: Sendable {
     }
 }
 
-/// A form of parts, as curl makes it.
+/// A multipart form, as curl makes it.
 struct MultipartBody {
     static let type = "multipart/form-data; boundary=----test"
     private(set) var bytes: [UInt8] = []

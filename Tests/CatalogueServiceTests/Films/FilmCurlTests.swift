@@ -7,7 +7,7 @@ import Testing
 
 @testable import CatalogueService
 
-/// The service as a client written by others meets it.
+/// The film service with an independent client.
 @Suite(
     "Films by curl", .enabled(if: Curl.isInstalled, "curl is not installed"), .serialized,
     .timeLimit(.minutes(30)))
@@ -29,7 +29,7 @@ struct FilmCurlTests {
         try Data(SampleImages.png).write(to: URL(filePath: folder.file("a.png")))
     }
 
-    /// What curl prints; its last line is the status.
+    /// curl's output; its last line is the status.
     private func curl(_ arguments: String) -> String {
         defer { withExtendedLifetime((server, folder)) {} }
         return Curl.output("-w '\n%{http_code}' \(arguments)")
@@ -57,7 +57,7 @@ struct FilmCurlTests {
         #expect(curl("\(base)/films/a").hasSuffix("\n404"))
     }
 
-    @Test("a body that is refused by its head is not sent, and chunked ones are read")
+    @Test("a body that its head refuses is not sent, and chunked bodies are read")
     func bodies() {
         let refused = curl(
             "-H 'Expect: 100-continue' -H 'Content-Type: text/plain' -o /dev/null -w ' %{http_code} %{size_upload}' "
@@ -70,7 +70,7 @@ struct FilmCurlTests {
         #expect(curl("-X POST -H 'Content-Type: application/json' \(base)/films").hasSuffix("\n411"))
     }
 
-    @Test("HEAD has the fields of GET, and a known answer is 304")
+    @Test("HEAD has the fields of GET, and a matching entity tag gets a 304")
     func head() {
         _ = curl("-H 'Content-Type: application/json' -d '{\"id\":\"a\",\"title\":\"A\"}' \(base)/films")
         let head = curl("-I \(base)/films/a").lowercased()

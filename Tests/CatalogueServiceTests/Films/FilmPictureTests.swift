@@ -10,10 +10,10 @@ import Testing
 
 @testable import CatalogueService
 
-/// Posters of films at a size, over real connections. Posters at addresses come from a scripted origin.
+/// Posters of films at a size, over real connections. A scripted origin serves the posters at addresses.
 @Suite("Posters at a size", .ownThread, .timeLimit(.minutes(30)))
 struct FilmPictureTests {
-    /// An origin that has a picture everywhere.
+    /// An origin with a picture at every path.
     private let transport = HeldTransport { _ in .fresh(SampleImages.jpeg) }
     private let folder: TemporaryFolder
     private static let host = "images.example"
@@ -29,7 +29,7 @@ struct FilmPictureTests {
         return configuration
     }
 
-    /// A service of a library, and a client.
+    /// A service with a library, and a client.
     private func library(isWritable: Bool = true) throws -> (CatalogueService, RawClient) {
         let path = folder.file("films.db")
         _ = try FilmLibrary(path: path, access: .creating)
@@ -39,7 +39,7 @@ struct FilmPictureTests {
         return (service, try RawClient(port: service.port, owner: service))
     }
 
-    /// A service of a folder, and a client.
+    /// A service with a folder, and a client.
     private func folder(posters: [String], files: [String: [UInt8]] = [:]) throws -> (
         CatalogueService, RawClient
     ) {
@@ -75,7 +75,7 @@ struct FilmPictureTests {
 
     private func image(_ address: String) -> String { "/image/-/w92/\(Base64URL.encode(address.utf8))" }
 
-    @Test("a poster in the library comes in the sizes on offer, and anew when it is replaced")
+    @Test("a poster in the library is served in the offered sizes, and again when it is replaced")
     func stored() throws {
         let (service, client) = try library()
         defer { service.stop() }
@@ -91,7 +91,7 @@ struct FilmPictureTests {
         let again = try client.get("/films/a/poster/w92", "If-None-Match: \(tag)")
         #expect(again.status == 304 && again.fields["etag"] == tag)
         #expect(try client.get("/films/a/poster/original").body == SampleImages.png)
-        // With a tag it never changes.
+        // An address with a tag is immutable.
         let tagged = try client.get("/films/a/poster/w92.v1")
         #expect(tagged.fields["cache-control"] == "public, max-age=31536000, immutable")
 
@@ -103,7 +103,7 @@ struct FilmPictureTests {
         #expect(transport.started.count == 0)
     }
 
-    @Test("what is not on offer is 403, what is no recipe 400, and what is not there 404")
+    @Test("a size that is not offered is 403, a malformed recipe 400, and an unknown film 404")
     func refused() throws {
         let (service, client) = try library()
         defer { service.stop() }
@@ -122,7 +122,7 @@ struct FilmPictureTests {
         #expect(head.status == 200 && head.fields["etag"] != nil)
     }
 
-    @Test("a poster beside the catalogue comes in the sizes on offer, and nothing outside the folder does")
+    @Test("a poster beside the catalogue is served in the offered sizes, and no file outside the folder is")
     func local() throws {
         let outside = try TemporaryFolder()
         try Data(SampleImages.png).write(to: URL(filePath: outside.file("a.png")))
@@ -139,14 +139,14 @@ struct FilmPictureTests {
         for (number, status) in [(1, 404), (2, 404), (3, 422), (4, 404)] {
             #expect(try client.get("/films/film-\(number)/poster/w92").status == status, "\(number)")
         }
-        // A changed file has new pictures.
+        // A changed file gets new pictures.
         try Data(SampleImages.png).write(to: URL(filePath: folder.file("a.jpg")))
         let changed = try client.get("/films/film-0/poster/w92")
         #expect(changed.status == 200 && changed.fields["etag"] != answer.fields["etag"])
         #expect(transport.started.count == 0)
     }
 
-    @Test("posters of the catalogue at addresses are fetched once, and so is all else of their hosts")
+    @Test("catalogue posters at addresses are fetched once, and all pictures of their hosts are allowed")
     func remote() throws {
         let address = "https://\(Self.host)/a.jpg"
         let (service, client) = try folder(posters: [address])
@@ -157,7 +157,7 @@ struct FilmPictureTests {
         let same = try client.get(image(address))
         #expect(same.status == 200 && same.fields["etag"] == answer.fields["etag"])
         #expect(transport.started.count == 1)
-        // Its own size is the picture itself, and no redirect.
+        // The size original is the poster itself, without a redirect.
         #expect(try client.get("/films/film-0/poster").body == SampleImages.jpeg)
         #expect(try client.get(image("https://\(Self.host)/b.jpg")).status == 200)
         #expect(try client.get(image("https://other.example/a.jpg")).status == 403)
@@ -165,7 +165,7 @@ struct FilmPictureTests {
         #expect(transport.started.count == 2)
     }
 
-    @Test("hosts of posters count when the service starts; those that clients write later do not")
+    @Test("the hosts of posters at the start of the service are allowed; those of later writes are not")
     func writtenLater() throws {
         let (address, evil) = ("https://\(Self.host)/a.jpg", "https://evil.example/a.jpg")
         do {
@@ -180,10 +180,10 @@ struct FilmPictureTests {
         try post(client, "b", poster: evil)
         #expect(try client.get("/films/b/poster/w92").status == 403)
         #expect(try client.get(image(evil)).status == 403)
-        // A client is sent there as before: it fetches for itself.
+        // The client is redirected as before, and fetches the poster itself.
         let moved = try client.get("/films/b/poster")
         #expect(moved.status == 302 && moved.fields["location"] == evil)
-        // Nor does a film that has changed to another host.
+        // A changed film whose poster is at another host is refused too.
         let put = try send(client, "PUT", "/films/a", Array("{\"title\":\"T\",\"poster\":\"\(evil)\"}".utf8))
         #expect([200, 204].contains(put.status))
         #expect(try client.get("/films/a/poster/w92").status == 403)
@@ -191,7 +191,7 @@ struct FilmPictureTests {
         #expect(service.pictures?.counters.refusals == ["source": 3])
     }
 
-    @Test("a service without pictures serves posters in their own size only")
+    @Test("a service without pictures serves posters only in their own size")
     func without() throws {
         let running = try RunningService()
         #expect(try running.client().get("/films/a/poster/w92").status == 404)

@@ -16,7 +16,7 @@ struct FilmPosterTests {
 
     private let path = "/films/a%20b/poster"
 
-    @Test("a picture is given back as the same bytes, of the type that they have")
+    @Test("a poster is served as the same bytes, with the type of its format")
     func sameBytes() throws {
         let client = try client()
         for (bytes, type, status) in [
@@ -32,7 +32,7 @@ struct FilmPosterTests {
         }
     }
 
-    @Test("parts of a picture are given where they are asked for")
+    @Test("ranges of a poster are served")
     func ranges() throws {
         let client = try client()
         #expect(try client.send("PUT", path, body: SampleImages.png).status == 201)
@@ -43,7 +43,7 @@ struct FilmPosterTests {
         #expect(try client.get(path, ["Range": "bytes=2-5", "If-Range": "\"x\""]).status == 200)
     }
 
-    @Test("what cannot be decoded whole is 422 with the reason, and what is no picture 415")
+    @Test("a poster that cannot be decoded is 422 with the reason, and another format 415")
     func refused() throws {
         let client = try client()
         for bytes in [
@@ -62,7 +62,7 @@ struct FilmPosterTests {
         #expect(try client.get(path).status == 404)
     }
 
-    @Test("a picture comes with a form, too")
+    @Test("a poster can be sent in a form, too")
     func form() throws {
         let client = try FilmClient()
         let body = MultipartBody([("film[title]", "A"), ("film[id]", "a b")], poster: SampleImages.png)
@@ -85,7 +85,7 @@ struct FilmPosterTests {
                 == 201)
     }
 
-    @Test("the poster's address leads from each answer to the same picture")
+    @Test("the address of a poster leads to the same picture from every answer")
     func addresses() throws {
         let client = try client()
         #expect(try client.send("PUT", path, body: SampleImages.png).status == 201)
@@ -101,7 +101,9 @@ struct FilmPosterTests {
                 == "../a%20b/poster")
     }
 
-    @Test("a poster stays when the film is put back with its address or changed, and goes without")
+    @Test(
+        "a poster stays when the film is sent back with its address or patched, and goes when it is sent without"
+    )
     func keeping() throws {
         let client = try client()
         #expect(try client.send("PUT", path, body: SampleImages.png).status == 201)
@@ -123,7 +125,7 @@ struct FilmPosterTests {
         #expect(try client.get(path).status == 404)
     }
 
-    @Test("a poster elsewhere is a redirect, of http and https alone")
+    @Test("a poster elsewhere is a redirect, only to http and https")
     func elsewhere() throws {
         for (address, location) in [
             ("https://example.org/é a.jpg", "https://example.org/%C3%A9%20a.jpg"),
@@ -141,7 +143,7 @@ struct FilmPosterTests {
         }
     }
 
-    @Test("a relative address is given relative to each answer, and is put back as it was")
+    @Test("a relative poster is given relative to each answer, and is stored as it was")
     func relative() throws {
         let client = try client(",\"poster\":\"posters/a.jpg\"")
         let film = try client.get("/films/a%20b")
@@ -153,7 +155,7 @@ struct FilmPosterTests {
         #expect(try client.get("/films").text.contains("\"posters/a.jpg\""))
     }
 
-    @Test("a poster is removed, also one elsewhere")
+    @Test("a poster is removed, also one at an address")
     func remove() throws {
         let client = try client(",\"poster\":\"https://example.org/a.jpg\"")
         #expect(try client.send("DELETE", path).status == 204)

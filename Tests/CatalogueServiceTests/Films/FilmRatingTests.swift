@@ -13,7 +13,7 @@ struct FilmRatingTests {
         return client
     }
 
-    @Test("votes make the mean, once for each rater, and are taken back")
+    @Test("votes make the mean, count once for each rater, and can be withdrawn")
     func votes() throws {
         let client = try client()
         let first = try client.send("PUT", "/films/a/ratings/ann", #"{"value":8.5}"#)
@@ -34,7 +34,7 @@ struct FilmRatingTests {
         #expect(try client.get("/films/a").film["rating"]?.text == "9")
     }
 
-    @Test("a vote comes in each kind of body")
+    @Test("a vote is accepted in each kind of body")
     func bodies() throws {
         let client = try client()
         for (body, type) in [

@@ -19,7 +19,7 @@ struct FilmReadingTests {
         return client
     }
 
-    @Test("a film has its members in their order, its id first and what the library knows last")
+    @Test("a film has its members in order: its id first, the library's own last")
     func film() throws {
         let answer = try client(1).get("/films/film-1")
         #expect(answer.status == 200)
@@ -30,7 +30,7 @@ struct FilmReadingTests {
         #expect(answer.text.contains(#""x":{"y":1.50}"#))
     }
 
-    @Test("the same in XML, by ending or by Accept; the ending wins")
+    @Test("the same film in XML, by extension or by Accept; the extension wins")
     func xml() throws {
         let client = try client(1)
         for answer in [
@@ -45,7 +45,7 @@ struct FilmReadingTests {
                 == "application/json")
     }
 
-    @Test("a format that is not there is 406, whose reason still can be read")
+    @Test("an unknown format is 406 with a readable reason")
     func notAcceptable() throws {
         let answer = try client(1).get("/films/film-1", ["Accept": "image/png"])
         #expect(answer.status == 406 && answer["content-type"] == "application/problem+json")
@@ -68,7 +68,7 @@ struct FilmReadingTests {
         }
     }
 
-    @Test("the best come first, as many as are asked for")
+    @Test("the best films come first, up to the limit")
     func top() throws {
         let client = try client(9)
         #expect(try client.get("/films/top3").ids == ["film-9", "film-8", "film-7"])
@@ -79,7 +79,7 @@ struct FilmReadingTests {
         }
     }
 
-    @Test("pages lead to the next by a relative Link, and keep what was asked for")
+    @Test("pages link to the next by a relative Link, and keep the query")
     func pages() throws {
         let client = try client(7)
         var (target, ids, pages) = ("/films?limit=3&q=T&sort=score", [String](), 0)
@@ -96,7 +96,7 @@ struct FilmReadingTests {
     }
 
     @Test(
-        "a query that cannot be right is 400",
+        "an impossible query is 400",
         arguments: [
             "limit=0", "limit=x", "limit=-1", "limit=1&limit=2", "sort=best", "after=nonsense", "q=%ff",
         ])
@@ -104,12 +104,12 @@ struct FilmReadingTests {
         #expect(try FilmClient().get("/films?\(query)").status == 400)
     }
 
-    @Test("more than the largest page is cut to it, and what is not known is passed over")
+    @Test("a limit above the maximum is clamped, and unknown parameters are ignored")
     func largePage() throws {
         #expect(try client(1).get("/films?limit=99999&utm_source=x").status == 200)
     }
 
-    @Test("short reads are answered at once, and what may take longer on a thread of its own")
+    @Test("short reads are answered at once, longer ones on a blocking thread")
     func quickReads() throws {
         let client = try client()
         for target in [
@@ -124,7 +124,7 @@ struct FilmReadingTests {
         }
     }
 
-    @Test("an answer that is known is 304, but not in another format")
+    @Test("a matching entity tag gets a 304, but not in another format")
     func notModified() throws {
         let client = try client()
         for target in ["/films/film-1", "/films", "/films/top3"] {
@@ -137,7 +137,7 @@ struct FilmReadingTests {
         }
     }
 
-    @Test("a write changes the tags of the film and of the lists")
+    @Test("a write changes the entity tags of the film and of the lists")
     func tags() throws {
         let client = try client()
         let before = try ["/films/film-1", "/films"].map { try client.get($0)["etag"] }
@@ -147,7 +147,7 @@ struct FilmReadingTests {
     }
 
     @Test(
-        "what is not there is 404",
+        "an unknown film is 404",
         arguments: [
             "/films/none", "/films/", "/film", "/films/a/b", "/films/film-1/ratings",
             "/films/film-1/ratings/none",
@@ -157,14 +157,14 @@ struct FilmReadingTests {
         ])
     func notFound(target: String) throws { #expect(try client(1).get(target).status == 404) }
 
-    @Test("the root is not served where a folder has it")
+    @Test("the root is not served if a folder serves it")
     func folder() throws {
         let client = try FilmClient { $0.isRoot = false }
         #expect(try client.get("/").status == 404 && client.get("/movies.json").status == 404)
         #expect(try client.get("/films").status == 200)
     }
 
-    @Test("ids of any characters go through paths and come back")
+    @Test("ids of any characters survive in paths")
     func strangeIDs() throws {
         let client = try FilmClient()
         for id in ["El Camión: 2019?", "a%2Fb", "日本", "a&b=c#d", "ü\"<>'"] {

@@ -8,10 +8,10 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("A film service under strain", .timeLimit(.minutes(30)))
+@Suite("A film service under load", .timeLimit(.minutes(30)))
 struct FilmServiceTests {
     @Test(
-        "failures of the library are told apart, and tell nothing of this machine",
+        "each failure of the library has its own status, and reveals nothing about this machine",
         arguments: [
             (.busy(path: "/secret"), 503), (.full(path: "/secret"), 507), (.readOnly(path: "/secret"), 403),
             (.corrupt(path: "/secret", reason: "/secret"), 500),
@@ -29,7 +29,7 @@ struct FilmServiceTests {
         }
     }
 
-    @Test("edits by many at once are neither lost nor doubled")
+    @Test("concurrent edits are neither lost nor doubled")
     func edits() throws {
         let folder = try TemporaryFolder()
         let client = try FilmClient(
@@ -61,7 +61,7 @@ struct FilmServiceTests {
         }
     }
 
-    @Test("no body traps, whatever is changed in it")
+    @Test("no changed body traps")
     func fuzz() throws {
         let multipart = MultipartBody([("film[title]", "El Camión")], poster: SampleImages.png)
         let bodies: [(String, [UInt8])] = [

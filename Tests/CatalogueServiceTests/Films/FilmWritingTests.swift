@@ -16,7 +16,7 @@ struct FilmWritingTests {
         return client
     }
 
-    @Test("a film is created from each kind of body alike")
+    @Test("each kind of body creates the same film")
     func create() throws {
         let multipart = MultipartBody([
             ("film[title]", "El Camión"), ("film[year]", "2019"), ("film[genres][]", "Crime"),
@@ -69,7 +69,7 @@ struct FilmWritingTests {
         }
     }
 
-    @Test("an id that is taken is 409, which names the film")
+    @Test("an id that exists is 409, with the film's address")
     func taken() throws {
         let answer = try client().send("POST", "/films", film)
         #expect(answer.status == 409)
@@ -77,7 +77,7 @@ struct FilmWritingTests {
     }
 
     @Test(
-        "an id that cannot be is 422",
+        "an invalid id is 422",
         arguments: [
             "a/b", "", "top", "top3", ".", "..", "a.json", "a.XML", "a.html", "a\u{1}b",
             String(repeating: "a", count: 201),
@@ -90,7 +90,7 @@ struct FilmWritingTests {
         #expect(answer.status == 422 && answer.text.contains(#""pointer":"/id""#))
     }
 
-    @Test("a body that breaks its grammar is 400 and says where")
+    @Test("a malformed body is 400 and says where")
     func malformed() throws {
         let client = try FilmClient()
         let json = try client.send("POST", "/films", "{\"title\":\n \"a\",}")
@@ -119,7 +119,7 @@ struct FilmWritingTests {
         #expect(notUTF8.status == 400)
     }
 
-    @Test("a film that is not right is 422, with everything that is wrong")
+    @Test("an invalid film is 422, with all its faults")
     func invalid() throws {
         let client = try FilmClient()
         let answer = try client.send("POST", "/films", #"{"year":"x","score":11}"#)
@@ -148,7 +148,7 @@ struct FilmWritingTests {
         }
     }
 
-    @Test("PUT replaces a film or makes it, and keeps members that nobody knows")
+    @Test("PUT replaces or creates a film, and keeps unknown members")
     func put() throws {
         let client = try client()
         let replaced = try client.send(
@@ -164,7 +164,7 @@ struct FilmWritingTests {
         #expect(try client.send("PUT", "/films/top3", #"{"title":"B"}"#).status == 405)
     }
 
-    @Test("what is got can be put back as it is, in both formats")
+    @Test("a film can be sent back as it was read, in both formats")
     func roundTrip() throws {
         let client = try client()
         for (ending, type) in [("", "application/json"), (".xml", "application/xml")] {
@@ -205,7 +205,7 @@ struct FilmWritingTests {
                 && film["title"]?.string == "El Camión")
     }
 
-    @Test("PATCH never makes a film, never changes an id, and leaves a film right")
+    @Test("PATCH never creates a film, never changes an id, and keeps a film valid")
     func badPatch() throws {
         let client = try client()
         #expect(try client.send("PATCH", "/films/none", #"{"year":1}"#).status == 404)
@@ -216,7 +216,7 @@ struct FilmWritingTests {
         #expect(try client.get("/films/a").film["year"]?.text == "2019")
     }
 
-    @Test("conditions are held against the film as it is, in either format's tag")
+    @Test("conditions compare with the present film, in either format's entity tag")
     func conditions() throws {
         let client = try client()
         let json = try #require(try client.get("/films/a")["etag"])
@@ -236,7 +236,7 @@ struct FilmWritingTests {
         #expect(try client.get("/films/a").status == 404)
     }
 
-    @Test("a tag is not used again for a film that is made anew")
+    @Test("the entity tag of a removed film is not used again for a new one")
     func tagOfNewFilm() throws {
         let client = try client()
         let tag = try #require(try client.get("/films/a")["etag"])

@@ -4,12 +4,12 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("Who may ask and who may write", .timeLimit(.minutes(30)))
+@Suite("Who may read and who may write", .timeLimit(.minutes(30)))
 struct RequestGateTests {
     private let body = #"{"title":"A"}"#
     private let token = "0123456789abcdefghijklmn"
 
-    @Test("without the right to write, only reading methods are there")
+    @Test("a read-only service accepts only methods that read")
     func readOnly() throws {
         let client = try FilmClient { $0.isWritable = false }
         for (method, target) in [
@@ -25,7 +25,7 @@ struct RequestGateTests {
         #expect(try client.get("/films").status == 200)
     }
 
-    @Test("OPTIONS tells what a route has")
+    @Test("OPTIONS names the methods of a route")
     func options() throws {
         let client = try FilmClient()
         let films = try client.send("OPTIONS", "/films")
@@ -37,7 +37,7 @@ struct RequestGateTests {
         #expect(film["accept-patch"]?.hasPrefix("application/merge-patch+json") == true)
         #expect(try client.send("OPTIONS", "*")["allow"] == "GET, HEAD, OPTIONS")
         #expect(try client.send("OPTIONS", "/films/top3")["allow"] == "GET, HEAD, OPTIONS")
-        // Those who share a server may decide on a request by themselves.
+        // The service also answers a request that another handler of the server admitted.
         let head = try FilmClient.head("OPTIONS", "/films", [:], nil)
         let handled = client.service.respond(to: HTTPRequest(head: head, peer: FilmClient.local))
         #expect(handled.status == .noContent)
@@ -46,7 +46,7 @@ struct RequestGateTests {
         }
     }
 
-    @Test("a body that will not be read is refused before it is sent")
+    @Test("a body that will be refused is refused before it is sent")
     func bodies() throws {
         let client = try FilmClient()
         func early(_ method: String, _ target: String, _ fields: HTTPFields) throws -> FilmClient.Answer {
@@ -89,7 +89,7 @@ struct RequestGateTests {
             ).status == 406)
     }
 
-    @Test("only hosts of this service are served, whatever is asked")
+    @Test("only this service's hosts are served, for every target")
     func hosts() throws {
         let client = try FilmClient {
             $0.listeningHosts = ["127.0.0.1", "192.168.1.5"]
@@ -114,7 +114,7 @@ struct RequestGateTests {
         #expect(try client.get("http://localhost:8080/films").status == 200)
     }
 
-    @Test("listening everywhere, addresses are served and names are not: names can be rebound")
+    @Test("a service on all interfaces serves addresses and no names, against DNS rebinding")
     func everywhere() throws {
         let client = try FilmClient { $0.listeningHosts = ["0.0.0.0"] }
         #expect(try client.get("/films", ["Host": "192.168.1.5:8080"]).status == 200)
@@ -150,7 +150,7 @@ struct RequestGateTests {
         #expect(try client.get("/films", ["Origin": "http://evil.example"]).status == 200)
     }
 
-    @Test("beyond this machine writing takes a token, in any of three ways")
+    @Test("from another machine a write needs a token, in any of three ways")
     func tokens() throws {
         let token = token
         let far = Peer(address: "192.168.1.9", isLocal: false)
@@ -179,7 +179,7 @@ struct RequestGateTests {
         #expect(try open.send("POST", "/films", fields, body: Array(body.utf8)).status == 201)
     }
 
-    @Test("without a token a message in SOAP is short, since it may only read")
+    @Test("without a token a SOAP message is limited in size, since it can only read")
     func shortMessages() throws {
         let client = try FilmClient { $0.tokens = [token] }
         for (authorization, limit) in [(nil, 64 << 10), ("Bearer \(token)", 4 << 20)] {
@@ -193,7 +193,7 @@ struct RequestGateTests {
         }
     }
 
-    @Test("a file of tokens has one a line, and none that could be guessed")
+    @Test("a file of tokens has one per line, and none that can be guessed")
     func tokenFile() throws {
         #expect(
             try TokenFile.tokens(in: Array("# laptop\n\n \(token)\r\n\(token)2\n".utf8)) == [
@@ -208,7 +208,7 @@ struct RequestGateTests {
         #expect(throws: TokenFile.Failure.notUTF8) { try TokenFile.tokens(in: [0xFF]) }
     }
 
-    @Test("bad targets are 400")
+    @Test("a malformed target is 400")
     func badTargets() throws {
         for target in [
             "/films/%", "/films/a%2Fb", "/films/%00", "ftp://localhost/films", "films", "/films/%ff",

@@ -7,13 +7,13 @@ import Testing
 
 @testable import CatalogueService
 
-/// Pages as a browser reads them, which mends what is broken in its own way.
+/// Pages in a browser, which repairs malformed HTML in its own way.
 @Suite(
     "Pages in Chromium", .enabled(if: Chromium.isInstalled, "Debian's chromium is not installed"),
     .serialized,
     .timeLimit(.minutes(30)))
 struct BrowserTests {
-    /// The document as it is once everything in it has run.
+    /// The document after all its scripts have run.
     private func document(_ address: String, _ profile: String) -> String {
         let options = "--headless --no-sandbox --disable-gpu --user-data-dir='\(profile)' --dump-dom"
         return Shell.output("timeout 120 chromium \(options) '\(address)' 2>/dev/null")

@@ -10,7 +10,7 @@ struct HTMLTests {
         return String(decoding: html.bytes, as: UTF8.self)
     }
 
-    @Test("texts and values of attributes are escaped, whatever they hold")
+    @Test("every text and attribute value is escaped")
     func escapes() {
         let hostile = #"</a><script>x('"&amp;')</script>"#
         let escaped = "&lt;/a&gt;&lt;script&gt;x(&#39;&quot;&amp;amp;&#39;)&lt;/script&gt;"
@@ -20,14 +20,14 @@ struct HTMLTests {
         #expect(written { $0.void("img", ["alt": hostile]) } == "<img alt=\"\(escaped)\">")
     }
 
-    @Test("attributes without a value are left out, and flags have an empty one")
+    @Test("attributes without a value are omitted, and flags have an empty one")
     func flags() {
         #expect(
             written { $0.void("input", ["required": "", "value": nil, "name": "a"]) }
                 == #"<input required="" name="a">"#)
     }
 
-    @Test("controls and what is no character are replaced; joiners and letters stay")
+    @Test("control characters and noncharacters are replaced; joiners and letters stay")
     func characters() {
         #expect(
             HTML.shown("a\u{0}b\u{1B}c\u{7F}d\u{85}e\r\n")
@@ -40,12 +40,12 @@ struct HTMLTests {
         #expect(written { $0.text(kept) } == kept)
     }
 
-    @Test("titles do not turn the direction of what follows them")
+    @Test("titles do not change the direction of the text after them")
     func direction() {
         #expect(HTML.undirected("a\u{202E}b\u{2066}c\u{2069}\u{202C}") == "abc")
     }
 
-    @Test("counts and scores as people write them")
+    @Test("counts and scores are written for people")
     func numbers() {
         #expect(
             [0, 12, 123, 1234, 1_234_567].map(ShownFilm.count) == ["0", "12", "123", "1,234", "1,234,567"])

@@ -27,7 +27,7 @@ struct PageFormTests {
         try #require(try client.library.film(id)).revision
     }
 
-    @Test("a film is added with its poster, and the browser led to its page")
+    @Test("a film is added with its poster, and the browser is redirected to its page")
     func add() throws {
         let body = MultipartBody(
             [
@@ -45,7 +45,7 @@ struct PageFormTests {
         }
     }
 
-    @Test("what is wrong stands beside its field, with what was typed")
+    @Test("errors show beside their fields, with the typed values")
     func mistakes() throws {
         let answer = try post("/add", "film[title]=&film[year]=19x&film[director]=%3Cb%3E&film[genres]=")
         #expect(answer.status == 422 && answer["cache-control"] == "no-store")
@@ -60,7 +60,7 @@ struct PageFormTests {
         #expect(try client.library.count == 1)
     }
 
-    @Test("an edit changes what was typed over, and nothing else")
+    @Test("an edit changes only the edited fields")
     func edit() throws {
         let shown = try client.get("/films/a/edit")
         let before = try revision()
@@ -77,7 +77,7 @@ struct PageFormTests {
         )
     }
 
-    @Test("an edit does not undo another's")
+    @Test("an edit does not undo a concurrent one")
     func changedMeanwhile() throws {
         let old = try revision()
         _ = try client.send("PATCH", "/films/a", #"{"year":1923}"#)
@@ -89,7 +89,7 @@ struct PageFormTests {
         #expect(try client.library.film("a")?.movie().title == "A")
     }
 
-    @Test("a vote counts, and a bad one comes back")
+    @Test("a vote counts, and an invalid one is shown again")
     func rate() throws {
         let bad = try post("/films/a/rate", "rater=me&value=11")
         #expect(bad.status == 422 && bad.text.contains("fault-value") && bad.text.contains("value=\"me\""))
@@ -99,7 +99,7 @@ struct PageFormTests {
         #expect(try client.get("/films/a.html").text.contains("1 vote"))
     }
 
-    @Test("a film goes only after it was asked for")
+    @Test("a film is removed only after a confirmation")
     func remove() throws {
         #expect(try client.get("/films/a/remove").text.contains("Remove A?"))
         #expect(try client.library.count == 1)
@@ -109,7 +109,7 @@ struct PageFormTests {
     }
 
     @Test(
-        "pages of other sites send no form",
+        "pages of other sites cannot send a form",
         arguments: [
             ["Origin": "http://evil.example"], ["Origin": "null"], ["Sec-Fetch-Site": "cross-site"],
             ["Sec-Fetch-Site": "same-site"],
@@ -123,7 +123,7 @@ struct PageFormTests {
         #expect(try client.library.count == 1 && client.library.film("a")?.votes == 0)
     }
 
-    @Test("there are no forms where writing needs a token or is off")
+    @Test("there are no forms if writing needs a token or is off")
     func withoutForms() throws {
         let far = Peer(address: "192.0.2.1", isLocal: false)
         let closed: [(FilmClient, Peer)] = [

@@ -30,7 +30,7 @@ struct PageTests {
         return try FilmClient(library: library) { $0.isWritable = isWritable }
     }
 
-    /// Every page there is.
+    /// All pages.
     private static let targets = [
         "/", "/films", "/films?q=film", "/films?q=zzz", "/films?sort=title&limit=2", "/films/top3",
         "/films/top/10",
@@ -40,7 +40,7 @@ struct PageTests {
     ]
 
     @Test(
-        "browsers get pages and programs what they got before",
+        "browsers get pages, and programs get JSON as before",
         arguments: ["/films", "/", "/films/top3", "/films/film-1"])
     func negotiation(target: String) throws {
         let client = try client()
@@ -58,7 +58,7 @@ struct PageTests {
         #expect(ended.bytes.starts(with: "<!DOCTYPE html>".utf8))
     }
 
-    @Test("a page that is known is 304, until something is written")
+    @Test("a page with a matching entity tag is 304, until something is written")
     func notModified() throws {
         let client = try client()
         for target in ["/films", "/films/top3", "/films/film-1"] {
@@ -71,7 +71,7 @@ struct PageTests {
         }
     }
 
-    @Test("pages run nothing, load nothing from elsewhere and stand in no frame", arguments: targets)
+    @Test("pages run no scripts, load nothing from elsewhere and cannot be framed", arguments: targets)
     func protection(target: String) throws {
         let page = try client().get(target, Self.browser)
         let policy = try #require(page["content-security-policy"])
@@ -84,12 +84,12 @@ struct PageTests {
             !page.text.contains("<script") && !page.text.contains("style=") && !page.text.contains("http"))
     }
 
-    @Test("tidy finds nothing", .enabled(if: Tidy.isInstalled, "tidy is not installed"), arguments: targets)
+    @Test("tidy finds no fault", .enabled(if: Tidy.isInstalled, "tidy is not installed"), arguments: targets)
     func tidy(target: String) throws {
         #expect(try Tidy.findings(try client().get(target, Self.browser).bytes) == "")
     }
 
-    @Test("no title breaks out of its place, on any page")
+    @Test("no title breaks the markup of any page")
     func hostileTitles() throws {
         let client = try client(0)
         for (index, title) in Self.hostile.enumerated() {
@@ -117,7 +117,9 @@ struct PageTests {
         }
     }
 
-    @Test("the wall leads to all films and back again, in every order", arguments: FilmQuery.Sort.allCases)
+    @Test(
+        "the pages of the wall link to all films and back, in every order", arguments: FilmQuery.Sort.allCases
+    )
     func paging(sort: FilmQuery.Sort) throws {
         let client = try client(23)
         func link(_ relation: String, _ page: String) -> String? {
@@ -143,7 +145,7 @@ struct PageTests {
         #expect(link("prev", page) == nil && link("next", page) != nil)
     }
 
-    @Test("a letter leads to the first title with it")
+    @Test("a letter links to the first title that starts with it")
     func letters() throws {
         let client = try client(26)
         let place = FilmQuery.start(ofTitles: "film q")
@@ -152,7 +154,7 @@ struct PageTests {
         #expect(!page.text.contains("films/film-15\""))
     }
 
-    @Test("the stylesheet is cached for good under its version, and under another never")
+    @Test("the stylesheet is cached for good under its version, and never under another")
     func stylesheet() throws {
         let client = try client()
         let page = try client.get("/films/film-1", Self.browser).text
@@ -177,7 +179,7 @@ struct PageTests {
         #expect(page.text.contains("href=\"../\"") && page["cache-control"] == "no-store")
         #expect(page.text.contains("Not Found · Silent &amp; Season</title>"))
         #expect(page.text.contains("Add a film"))
-        // Of what is no address of the service, the page knows nothing but the path.
+        // For an unknown path, the links depend on the path alone.
         #expect(try client.get("/a/b/c", Self.browser).text.contains("href=\"../../films\""))
     }
 

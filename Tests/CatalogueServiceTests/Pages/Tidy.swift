@@ -1,12 +1,12 @@
 import FoundationEssentials
 import TestSupport
 
-/// The checker of HTML of Debian's package `tidy`.
+/// The HTML checker of Debian's package `tidy`.
 enum Tidy {
     static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/tidy")
 
-    /// What it finds in a page; empty where there is nothing. Its release of 2017 takes newer attributes, such as `loading`, for
-    /// somebody's own.
+    /// Its findings for a page; empty if there are none. The release of 2017 reports newer attributes, such
+    /// as `loading`, as proprietary.
     static func findings(_ page: [UInt8]) throws -> String {
         let folder = try TemporaryFolder()
         let file = folder.file("page.html")

@@ -7,12 +7,12 @@ import Testing
 
 @testable import CatalogueService
 
-/// The service as PHP's client meets it: it knows nothing but the description.
+/// The service with PHP's client, which knows only the WSDL.
 @Suite(
     "Films by php-soap", .enabled(if: Php.isInstalled, "php-cli or php-soap is not installed"),
     .timeLimit(.minutes(30)))
 struct SoapStrangersTests {
-    @Test("reads the description, lists, adds, rates, edits, removes and sees faults")
+    @Test("reads the WSDL, lists, adds, rates, edits, removes, and gets faults")
     func php() throws {
         let library = try FilmLibrary(inMemoryFor: "php")
         for number in 1...5 {
@@ -38,7 +38,7 @@ struct SoapStrangersTests {
 private enum Php {
     static let isInstalled = output("-r 'echo class_exists(\"SoapClient\");'") == "1"
 
-    /// What PHP prints; empty where it is not there. Blocks.
+    /// PHP's output; empty if it is not installed. Blocks.
     static func output(_ arguments: String) -> String {
         Shell.output("php \(arguments)")
     }

@@ -29,7 +29,7 @@ struct SoapTests {
         return try Reply(client.send("POST", "/soap", message, type: "text/xml", fields))
     }
 
-    /// What came back: the body's element, or its fault.
+    /// The answer: the body's element, or its fault.
     private struct Reply {
         let answer: FilmClient.Answer
         let content: QualifiedElement
@@ -55,12 +55,12 @@ struct SoapTests {
 
     // MARK: Operations
 
-    @Test("Top3AsXml holds top3.xml, and FilmsAsXml pages that lead on")
+    @Test("Top3AsXml returns top3.xml, and FilmsAsXml pages with links")
     func lists() throws {
         let client = try client()
         let top = try soap(client, operation("Top3AsXml"))
         #expect(top.content.name == "Top3AsXmlResponse" && top.content.namespace == "urn:marquee:films")
-        // No poster is relative to the address.
+        // No poster is relative, so both texts are equal.
         #expect(try top.text("Top3AsXmlResult") == client.get("/films/top3.xml").text)
 
         let page = try soap(
@@ -113,7 +113,7 @@ struct SoapTests {
         #expect(try soap(client, operation("Film", "<id>a</id>")).fault?.text == "there is no film \"a\"")
     }
 
-    @Test("what REST stores, SOAP gives back as it is")
+    @Test("SOAP returns what REST stored, unchanged")
     func same() throws {
         let client = try client()
         let film = #"{"id":"a","title":"A","year":1.9e3,"score":7,"poster":"a.png","x":null,"y":"true"}"#
@@ -123,7 +123,7 @@ struct SoapTests {
         #expect(read["poster"]?.string == "a.png" && read["created_at"]?.string != nil)
     }
 
-    @Test("a film that is sent back as it came keeps its poster")
+    @Test("a film that is sent back unchanged keeps its poster")
     func sentBack() throws {
         let client = try client()
         let picture = PosterBytes(mediaType: "image/png", bytes: [1, 2, 3])
@@ -137,7 +137,7 @@ struct SoapTests {
 
     // MARK: Faults
 
-    @Test("wrong members are a Client fault that points at them")
+    @Test("invalid members are a Client fault that names them")
     func wrongMembers() throws {
         let client = try client()
         let film = "<film><year>soon</year><score>NaN</score></film>"
@@ -158,7 +158,7 @@ struct SoapTests {
     }
 
     @Test(
-        "what is no message is a Client fault",
+        "a malformed message is a Client fault",
         arguments: [
             "", "<a", "<a/>", "{}", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
             "<Envelope xmlns='http://schemas.xmlsoap.org/soap/envelope/'/>",
@@ -185,7 +185,7 @@ struct SoapTests {
     }
 
     @Test(
-        "a header that has to be understood here is MustUnderstand",
+        "an unknown header with mustUnderstand is MustUnderstand",
         arguments: [
             ("e:mustUnderstand='1'", true), ("e:mustUnderstand='0'", false), ("", false),
             ("mustUnderstand='1'", false), ("e:mustUnderstand='1' e:actor='urn:elsewhere'", false),
@@ -206,7 +206,7 @@ struct SoapTests {
     // MARK: HTTP
 
     @Test(
-        "the body says what is wanted, whatever SOAPAction says",
+        "the body decides the operation, whatever SOAPAction says",
         arguments: [nil, "", "\"\"", "\"urn:marquee:films/Remove\"", "urn:marquee:films/Film", "Film"])
     func action(value: String?) throws {
         let client = try client()
@@ -223,7 +223,7 @@ struct SoapTests {
         }
     }
 
-    @Test("GET gives the description alone, and OPTIONS the methods")
+    @Test("GET returns only the WSDL, and OPTIONS the methods")
     func methods() throws {
         let client = try client()
         for target in ["/soap?wsdl", "/soap?WSDL", "/soap?wsdl="] {
@@ -243,7 +243,7 @@ struct SoapTests {
     }
 
     @Test(
-        "the description has the address by which it was asked for",
+        "the WSDL has the address of its request",
         arguments: [
             ("127.0.0.1:81", "http://127.0.0.1:81/soap"), ("[::1]:8080", "http://[::1]:8080/soap"),
             ("films.example.org", "https://films.example.org/soap"),
@@ -258,7 +258,7 @@ struct SoapTests {
         #expect(try client.get("/soap?wsdl", ["Host": host]).text.contains("location=\"\(location)\""))
     }
 
-    @Test("writing needs what it needs in REST")
+    @Test("writing has the same conditions as in REST")
     func gate() throws {
         let readOnly = try client { $0.isWritable = false }
         let fault = try soap(readOnly, operation("Remove", "<id>film-1</id>")).fault
@@ -279,7 +279,7 @@ struct SoapTests {
         #expect(done.content.name == "RemoveResponse")
     }
 
-    @Test("a folder's catalogue answers in SOAP too, read only")
+    @Test("a folder's catalogue answers in SOAP too, read-only")
     func folder() throws {
         let service = try RunningService(["movies.json": #"[{"id":"a","title":"A"}]"#])
         let (client, description) = try service.answered("/soap?wsdl")

@@ -124,10 +124,10 @@ struct ScrollWindowTests {
                 .rest("load c, load d, prefetch e, prefetch f"),
             ]),
         ScrollScenario(
-            "what memory has is shown at once, also while the list moves", rows: "abcdef", memory: "bf",
+            "images in memory show at once, also while the list moves", rows: "abcdef", memory: "bf",
             [
                 .drag(""), .show(0..<3, "show b, pin b"),
-                .show(2..<5, "images in memory show at once, also while the list moves"),
+                .show(2..<5, "unpin b, let go b"),
                 .show(3..<6, "show f, pin f"), .rest("load e, load d"),
             ]),
         ScrollScenario(
