@@ -1,7 +1,7 @@
 import ImageCodecs
 import Testing
 
-@Suite("Whether a file is whole", .timeLimit(.minutes(30)))
+@Suite("Complete and truncated files", .timeLimit(.minutes(30)))
 struct CompletenessTests {
     private func error(_ bytes: [UInt8]) -> ImageDecodingError? {
         do throws(ImageDecodingError) {
@@ -24,7 +24,7 @@ struct CompletenessTests {
         }
     }
 
-    @Test("bytes after the end are let pass")
+    @Test("bytes after the end are ignored")
     func trailing() {
         #expect(error(JPEGWriter.grey + [1, 2, 3]) == nil)
         #expect(error(PNGWriter.file(imageData: PNGWriter.stored(PNGWriter.rows)) + [1, 2, 3]) == nil)
@@ -37,21 +37,21 @@ struct CompletenessTests {
         #expect(error(JPEGWriter.file(thumbnail, JPEGWriter.frame())) == nil)
     }
 
-    @Test("stuffed bytes, fill bytes and restart markers within a scan are no end")
+    @Test("stuffed bytes, fill bytes and restart markers within a scan are not its end")
     func scanData() {
         let data: [UInt8] = [1, 0xFF, 0, 0xD9, 0xFF, 0xD3, 2, 0xFF]
         #expect(error(JPEGWriter.start + JPEGWriter.scan() + data) != nil)
         #expect(error(JPEGWriter.file(JPEGWriter.scan(), data)) == nil)
     }
 
-    @Test("a marker is found wherever it stands", arguments: 0..<40)
+    @Test("a marker is found at every position", arguments: 0..<40)
     func markerAtEachPlace(place: Int) {
         let data = [UInt8](repeating: 7, count: place)
         #expect(error(JPEGWriter.file(JPEGWriter.scan(), data)) == nil)
         #expect(error(JPEGWriter.start + JPEGWriter.scan() + data + [0xFF]) != nil)
     }
 
-    @Test("lengths that cannot be are corrupt")
+    @Test("impossible lengths are corrupt")
     func badLengths() {
         #expect(
             error([0xFF, 0xD8, 0xFF, 0xE0, 0, 1]) == .corrupt(segment: "length of APP0 segment", offset: 4))
@@ -59,14 +59,14 @@ struct CompletenessTests {
         #expect(error(PNGWriter.signature + chunk) == .corrupt(segment: "length of a PNG chunk", offset: 8))
     }
 
-    @Test("a WebP shorter than its header says is truncated")
+    @Test("a WebP shorter than its header's length is truncated")
     func webP() {
         let file = Array("RIFF\u{0A}\0\0\0WEBPVP8 xx".utf8)
         #expect(error(file) == nil)
         #expect(error(Array(file.dropLast())) == .truncated(offset: file.count - 1))
     }
 
-    @Test("formats without an end of their own pass, and so do unknown bytes")
+    @Test("formats without an end marker pass, and so do unknown bytes")
     func others() {
         #expect(error(Array("GIF89a".utf8)) == nil)
         #expect(error(Array("<svg>".utf8)) == nil)

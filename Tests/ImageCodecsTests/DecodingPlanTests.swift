@@ -2,7 +2,7 @@ import Testing
 
 @testable import ImageCodecs
 
-@Suite("What decoding will give and take", .timeLimit(.minutes(30)))
+@Suite("The planned size and memory of decoding", .timeLimit(.minutes(30)))
 struct DecodingPlanTests {
     private func plan(_ file: [UInt8], notBelow least: ImageSize? = nil) throws -> DecodingPlan {
         try ImageDecoders.standard.plan(for: file.span, notBelow: least)
@@ -10,7 +10,7 @@ struct DecodingPlanTests {
 
     private func jpeg(_ name: String) throws -> [UInt8] { try Resources.bytes("JPEG/\(name).jpg") }
 
-    @Test("the size is that of the bitmap, at every scale", arguments: Resources.jpegs)
+    @Test("the planned size is the bitmap's, at every scale", arguments: Resources.jpegs)
     func sizes(name: String) throws {
         let file = try jpeg(name)
         for side in [1, 20, 50, 90, nil] {
@@ -22,7 +22,7 @@ struct DecodingPlanTests {
         }
     }
 
-    @Test("a progressive file takes the memory of its coefficients, two bytes a sample, at every scale")
+    @Test("a progressive file needs the memory of its coefficients, two bytes a sample, at every scale")
     func progressive() throws {
         for side in [1, nil] {
             let least = side.map { ImageSize(width: $0, height: $0) }
@@ -33,7 +33,7 @@ struct DecodingPlanTests {
         }
     }
 
-    @Test("a PNG takes the memory of its rows, an interlaced one too")
+    @Test("a PNG needs the memory of its rows, also if interlaced")
     func png() throws {
         for name in ["basn6a16", "basi6a16"] {
             let file = try Resources.bytes("PngSuite/\(name).png")
@@ -43,7 +43,7 @@ struct DecodingPlanTests {
         }
     }
 
-    @Test("headers that are cut off are refused at every length")
+    @Test("a header truncated at any length is refused")
     func cutHeaders() throws {
         for file in [try jpeg("progressive-420"), try Resources.bytes("PngSuite/basi6a16.png")] {
             for length in 0..<29 {

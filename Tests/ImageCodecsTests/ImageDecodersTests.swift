@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Lists of decoders", .timeLimit(.minutes(30)))
 struct ImageDecodersTests {
-    /// A program's own decoder: every GIF is one red pixel.
+    /// A custom decoder: every GIF is one red pixel.
     private struct RedGIF: ImageDecoding {
         let formats: Set<ImageFormat> = [.gif]
 
@@ -14,7 +14,7 @@ struct ImageDecodersTests {
         }
     }
 
-    /// A format of a program's own: one black pixel, whatever follows the first byte.
+    /// A custom format: one black pixel, whatever follows the first byte.
     private struct OneDot: ImageDecoding {
         static let dot = ImageFormat("dot", mediaType: "image/x-dot")
         static let size = ImageSize(width: 1, height: 1)
@@ -43,7 +43,7 @@ struct ImageDecodersTests {
 
     private let gif = Array("GIF89a\u{01}\0\u{01}\0".utf8)
 
-    @Test("a format nobody reads is named in the error")
+    @Test("the error names a format without a decoder")
     func unsupported() {
         #expect(unsupportedFeature(gif) == "GIF")
         #expect(unsupportedFeature(Array("RIFF\0\0\0\0WEBP".utf8)) == "WebP")
@@ -52,14 +52,14 @@ struct ImageDecodersTests {
         #expect(decodingError([]) == .unrecognised)
     }
 
-    @Test("a program's own decoder is asked for its formats")
+    @Test("a custom decoder decodes its formats")
     func ownDecoder() throws {
         let decoders = ImageDecoders(ImageDecoders.standard.decoders + [RedGIF()])
         #expect(try decoders.decode(gif).pixels == [255, 0, 0, 255])
         #expect(decoders.mediaTypes == ["image/jpeg", "image/png", "image/gif"])
     }
 
-    @Test("a decoder may recognise a format that is known nowhere else")
+    @Test("a decoder may recognise a format of its own")
     func unknownFormat() throws {
         let decoders = ImageDecoders(ImageDecoders.standard.decoders + [OneDot()])
         let file: [UInt8] = [1, 2, 3]
@@ -71,7 +71,7 @@ struct ImageDecodersTests {
         #expect(decoders.mediaTypes == ["image/jpeg", "image/png", "image/x-dot"])
     }
 
-    @Test("a format that no decoder reads is still recognised, with its size")
+    @Test("a format without a decoder is still recognised, with its size")
     func knownFormat() throws {
         let decoders = ImageDecoders([OneDot()])
         #expect(decoders.format(of: gif) == .gif)
@@ -82,7 +82,7 @@ struct ImageDecodersTests {
         #expect(throws: ImageDecodingError.unrecognised) { try decoders.header(of: [9, 9]) }
     }
 
-    @Test("of two decoders that recognise a file the first gets it, in place of the library's too")
+    @Test("the first of two decoders that recognise a file decodes it, also instead of the library's")
     func order() throws {
         let file = JPEGWriter.grey
         #expect(ImageDecoders.standard.format(of: file) == .jpeg)
@@ -91,7 +91,7 @@ struct ImageDecodersTests {
         #expect(try decoders.decode(file).size == OneDot.size)
     }
 
-    @Test("errors read as what follows a file's name")
+    @Test("an error's description can follow a file's name")
     func descriptions() {
         #expect(ImageDecodingError.truncated(offset: 9).description == "cut off after 9 bytes")
         #expect(
@@ -106,7 +106,7 @@ struct ImageDecodersTests {
         #expect(ImageDecodingError.unrecognised.description == "not an image of a known format")
     }
 
-    @Test("a bitmap costs its bytes")
+    @Test("a bitmap's cost is its bytes")
     func cost() {
         let bitmap = Bitmap(width: 2, height: 3, pixels: [UInt8](repeating: 255, count: 24))
         #expect(bitmap.cost == 24)

@@ -1,12 +1,12 @@
 import ImageCodecs
 import Testing
 
-@Suite("Formats by their first bytes", .timeLimit(.minutes(30)))
+@Suite("Formats by signature", .timeLimit(.minutes(30)))
 struct ImageFormatTests {
     private func format(_ bytes: [UInt8]) -> ImageFormat? { ImageFormat(detecting: bytes.span) }
     private func format(_ text: String) -> ImageFormat? { format(Array(text.utf8)) }
 
-    @Test("each format is told by its magic number")
+    @Test("each format has its signature")
     func magicNumbers() {
         #expect(format([0xFF, 0xD8, 0xFF, 0xE0]) == .jpeg)
         #expect(format(PNGWriter.signature) == .png)
@@ -19,7 +19,7 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "SVG is told behind whatever may stand ahead of it",
+        "SVG is recognised after a prologue, comments and white space",
         arguments: [
             "<svg xmlns=\"\">", "<svg>", "<svg:svg>", "\u{FEFF} <svg/>",
             "<?xml version=\"1.0\"?>\n<!-- a <b> --><!DOCTYPE svg><svg >",
@@ -27,7 +27,7 @@ struct ImageFormatTests {
     func svg(text: String) { #expect(format(text) == .svg) }
 
     @Test(
-        "what only looks like a format is none",
+        "similar beginnings are not recognised",
         arguments: [
             "", "BMW is a maker of cars, and no bitmap", "RIFF....WAVE", "<html><svg></svg></html>",
             "<svgfoo>", "<svg",

@@ -33,14 +33,14 @@ struct ImageHeaderTests {
         #expect(size == (value < 5 ? upright : ImageSize(width: 200, height: 300)))
     }
 
-    @Test("an orientation that is none is passed over", arguments: [UInt8(0), 9, 255])
+    @Test("an invalid orientation is ignored", arguments: [UInt8(0), 9, 255])
     func badOrientation(value: UInt8) throws {
         let exif = JPEGWriter.exif(orientation: value)
         let size = try size(JPEGWriter.start + exif + JPEGWriter.frame(width: 300, height: 200))
         #expect(size == ImageSize(width: 300, height: 200))
     }
 
-    @Test("a header that is cut is truncated, at every byte")
+    @Test("a header cut at any byte is truncated")
     func truncated() {
         let files = [
             JPEGWriter.start + JPEGWriter.exif(orientation: 6) + JPEGWriter.frame(),
@@ -55,7 +55,7 @@ struct ImageHeaderTests {
         }
     }
 
-    @Test("a size of nought is refused")
+    @Test("a size of zero is refused")
     func nought() {
         func error(_ bytes: [UInt8]) -> ImageDecodingError? {
             do throws(ImageDecodingError) {

@@ -1,8 +1,8 @@
 import ImageCodecs
 import Testing
 
-/// Nothing may trap, and nothing may run long, on any bytes.
-@Suite("Damaged files", .timeLimit(.minutes(30)))
+/// No bytes may trap, or take long.
+@Suite("Corrupt files", .timeLimit(.minutes(30)))
 struct RobustnessTests {
     private static let pngs = [
         "PngSuite/basi3p02.png", "PngSuite/basn0g01.png", "PngSuite/tbbn3p08.png", "PngSuite/basi6a08.png",
@@ -11,21 +11,23 @@ struct RobustnessTests {
         ["grey", "baseline-420", "progressive-444-restarts"].map { "JPEG/\($0).jpg" } + pngs
     private static let flippedFiles = Resources.jpegs.map { "JPEG/\($0).jpg" } + pngs
 
-    @Test("a file cut at any byte is refused, or gives a picture that says so", arguments: cutFiles)
+    @Test("a file cut at any byte is refused, or gives an incomplete picture", arguments: cutFiles)
     func cut(name: String) throws {
         let file = try Resources.bytes(name)
         #expect(try ImageDecoders.standard.decode(file).isComplete)
         for length in 0..<file.count {
             let bitmap = try? ImageDecoders.standard.decode(Array(file.prefix(length)))
-            if bitmap?.isComplete == true { Issue.record("\(name) cut to \(length) bytes was decoded") }
+            if bitmap?.isComplete == true {
+                Issue.record("\(name) cut to \(length) bytes was decoded as complete")
+            }
         }
     }
 
-    @Test("flipped bits give a picture or an error, at the size the header says", arguments: flippedFiles)
+    @Test("flipped bits give a picture of the header's size, or an error", arguments: flippedFiles)
     func flippedBits(name: String) throws {
         let original = try Resources.bytes(name)
         var random = SeededRandom(seed: UInt64(original.count))
-        // Damage may enlarge the picture; the limits keep the test short.
+        // A flipped bit may enlarge the picture. The limits keep the test short.
         let limits = DecodingLimits(side: 256, pixels: 4096)
         for _ in 0..<150 {
             var file = original
@@ -54,7 +56,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("damage behind sound checksums reaches the inflate and the filters, and never traps")
+    @Test("corrupt data with correct checksums reaches inflate and the filters, and never traps")
     func damagedStreams() throws {
         var random = SeededRandom(seed: 7)
         let header = PNGWriter.header(width: 16, height: 16, depth: 8, colourType: 2)
@@ -68,7 +70,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("noise behind a signature never traps")
+    @Test("noise after a signature never traps")
     func noise() {
         var random = SeededRandom(seed: 3)
         for start in [[0xFF, 0xD8, 0xFF], PNGWriter.signature] as [[UInt8]] {

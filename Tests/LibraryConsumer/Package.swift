@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A program of somebody else's: it knows this package by its place and one product, imports only that, and sees only the
-// members of what it imports.
+// A separate program that depends on this package. It imports one product, and sees only the public members
+// of it.
 let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("ExistentialAny"),
@@ -16,9 +16,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "LibraryConsumer", dependencies: dependencies, swiftSettings: swiftSettings),
-        // The Swift of the README, word for word.
+        // The README's Swift, word for word.
         .executableTarget(name: "ReadmeExample", dependencies: dependencies, swiftSettings: swiftSettings),
-        // The Swift of the articles that no other target has.
+        // The articles' other Swift.
         .target(name: "ArticleExamples", dependencies: dependencies, swiftSettings: swiftSettings),
     ]
 )

@@ -4,17 +4,19 @@ import Testing
 
 @Suite("Catalogue", .timeLimit(.minutes(30)))
 struct CatalogueTests {
-    @Test("JSON and XML of the same films read alike", arguments: [Fixtures.json, Fixtures.xml])
+    @Test("JSON and XML give the same films", arguments: [Fixtures.json, Fixtures.xml])
     func bothForms(text: String) throws {
         let catalogue = try Catalogue(parsing: Array(text.utf8))
         #expect(catalogue.name == "Silents & Co")
         #expect(catalogue.movies == Fixtures.movies)
     }
 
-    @Test("a byte order mark and white space may come first", arguments: [Fixtures.json, Fixtures.xml])
+    @Test(
+        "a byte order mark and white space may precede the document",
+        arguments: [Fixtures.json, Fixtures.xml])
     func byteOrderMark(text: String) throws {
         let bytes = [0xEF, 0xBB, 0xBF] + Array(" \r\n\t".utf8) + Array(text.utf8)
-        // XML wants its declaration first of all; a blank line before it harms nobody, so it is let through.
+        // XML requires its declaration to come first. A blank line before it is accepted too.
         #expect(try Catalogue(parsing: bytes).movies == Fixtures.movies)
     }
 
@@ -26,7 +28,7 @@ struct CatalogueTests {
         #expect(catalogue.movies == [Movie(id: "7", title: "A", year: 1920, director: "B")])
     }
 
-    @Test("a film that lacks what every film has is named with the field, and in XML the line")
+    @Test("the error for a missing member names the film, the member, and in XML the line")
     func missingField() {
         #expect(
             readError("{\"movies\": [\n{\"title\": \"Alpha\", \"year\": 1920}]}")
@@ -39,7 +41,7 @@ struct CatalogueTests {
                 == .missingField(movie: "film 1 (\"  \")", field: "title", line: nil))
     }
 
-    @Test("a film needs neither year nor director")
+    @Test("a film may lack year and director")
     func titleOnly() throws {
         let json = try Catalogue(parsing: Array(#"[{"id": "a", "title": "A"}]"#.utf8))
         let xml = try Catalogue(
@@ -48,7 +50,7 @@ struct CatalogueTests {
         #expect(xml.movies == json.movies)
     }
 
-    @Test("what a library adds is read, and what is none is passed over")
+    @Test("the members that a library adds are read, and malformed ones are ignored")
     func libraryFields() throws {
         let text = """
             [{"id": "a", "title": "A", "rating": 8.5, "votes": 2, "created_at": "2026-01-01T00:00:00.000Z"},
@@ -62,7 +64,7 @@ struct CatalogueTests {
             ])
     }
 
-    @Test("the film itself is a file or an address, in JSON and XML; what is no text is something else")
+    @Test("the film itself is a file or an address, in JSON and XML; another type of value is ignored")
     func media() throws {
         let json =
             #"[{"id": "a", "title": "A", "media": " films/a.mkv "}, {"id": "b", "title": "B", "media": {}}]"#
@@ -83,7 +85,7 @@ struct CatalogueTests {
     }
 
     @Test(
-        "a field of the wrong type or range is named",
+        "the error names a member with a wrong type or range",
         arguments: [
             (#""year": "1920""#, "year", "a number from 1800 to 9999"),
             (#""year": 1e300"#, "year", "a number from 1800 to 9999"),
@@ -100,7 +102,7 @@ struct CatalogueTests {
                 == .wrongType(movie: "film 1 (\"A\")", field: field, expected: expected, line: nil))
     }
 
-    @Test("a year in words is refused in XML too")
+    @Test("a year in words is refused in XML, too")
     func yearInWords() {
         let text =
             "<catalogue><movie id='a'><title>A</title><director>B</director><year>long ago</year></movie></catalogue>"
@@ -110,7 +112,7 @@ struct CatalogueTests {
                     movie: "film 1 (\"A\")", field: "year", expected: "a number from 1800 to 9999", line: 1))
     }
 
-    @Test("of two films with one id the second is left out")
+    @Test("the second of two films with one id is left out")
     func duplicateIdentifier() throws {
         let film = #"{"id": "a", "title": "A", "year": 1920, "director": "B"}"#
         let catalogue = try Catalogue(parsing: Array("[\(film),\n\(film)]".utf8))
@@ -118,7 +120,7 @@ struct CatalogueTests {
         #expect(catalogue.problems == [.duplicateIdentifier(id: "a", line: nil)])
     }
 
-    @Test("a film that is not right is left out, and the others are there")
+    @Test("an invalid film is left out, and the others are read")
     func leftOut() throws {
         let good = ["a", "b", "c"].map { #"{"id": "\#($0)", "title": "A", "year": 1920, "director": "B"}"# }
         let bad = #"{"id": "d", "year": 1920, "director": "B"}"#
@@ -141,7 +143,7 @@ struct CatalogueTests {
         #expect(fromXML.problems == [.missingField(movie: "film 2 (\"b\")", field: "title", line: 3)])
     }
 
-    @Test("what is no catalogue is told apart from what is malformed")
+    @Test("a document that is not a catalogue has another error than a malformed one")
     func wrongShape() {
         #expect(readError("") == .empty)
         #expect(readError("\u{FEFF} \n") == .empty)
@@ -157,14 +159,14 @@ struct CatalogueTests {
         }
     }
 
-    @Test("bytes that are not UTF-8 are refused with their offset")
+    @Test("invalid UTF-8 is refused with its offset")
     func notUTF8() {
         let bytes = Array("[\"".utf8) + [0xC3, 0x28] + Array("\"]".utf8)
         #expect(
             thrown { () throws(CatalogueError) in _ = try Catalogue(parsing: bytes) } == .notUTF8(offset: 2))
     }
 
-    @Test("more than the limit is refused before it is read")
+    @Test("a document above the limit is refused before it is parsed")
     func tooLarge() {
         let bytes = [UInt8](repeating: 0x20, count: 64 << 20) + [0x5B]
         #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("DocumentGrammar", .timeLimit(.minutes(30)))
 struct DocumentGrammarTests {
-    @Test("a media type names its grammar, or none")
+    @Test("a media type decides the grammar, or has none")
     func types() {
         let named: [(String, DocumentGrammar?)] = [
             ("application/json", .json), ("application/problem+json", .json), ("Application/XML", .xml),
@@ -15,7 +15,7 @@ struct DocumentGrammarTests {
     }
 
     @Test(
-        "what keeps the grammar passes, whatever it is about",
+        "a well-formed document passes, whatever its content",
         arguments: [
             (DocumentGrammar.json, "null"), (.json, "\u{FEFF} [1, {\"a\": \"\\u00e9\"}] \n"),
             (.xml, "<a/>"), (.xml, "\u{FEFF}<?xml version=\"1.0\"?>\n<!-- c --><a b='c'><![CDATA[<]]></a>"),
@@ -25,7 +25,7 @@ struct DocumentGrammarTests {
     }
 
     @Test(
-        "what breaks it does not",
+        "a malformed document does not pass",
         arguments: [
             (DocumentGrammar.json, ""), (.json, " \n"), (.json, "{\"a\":1,}"), (.json, "[1] 2"),
             (.json, "{\"a\":\"\u{0}\"}"), (.json, "<a/>"), (.xml, ""), (.xml, "<a>"), (.xml, "<a></b>"),
@@ -36,7 +36,7 @@ struct DocumentGrammarTests {
         #expect(throws: CatalogueError.self, "\(text)") { try grammar.check(Array(text.utf8)) }
     }
 
-    @Test("bytes that are no UTF-8 are named")
+    @Test("the error names the invalid UTF-8")
     func encoding() {
         for grammar in [DocumentGrammar.json, .xml] {
             #expect(throws: CatalogueError.notUTF8(offset: 3)) {
@@ -45,7 +45,7 @@ struct DocumentGrammarTests {
         }
     }
 
-    @Test("so many elements as 16 MiB hold are read and not kept")
+    @Test("a document of 16 MiB of elements is checked without keeping them")
     func many() throws {
         let count = 1 << 19
         let bytes = Array("<a>".utf8) + Array(repeating: Array("<b c='d'>e</b>".utf8), count: count).joined()

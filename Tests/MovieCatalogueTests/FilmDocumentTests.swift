@@ -7,7 +7,7 @@ struct FilmDocumentTests {
         try FilmDocument(json: JSONText(parsing: Array(text.utf8)))
     }
 
-    @Test("members that are not known come out as they went in, in their order")
+    @Test("unknown members are written as they were read, in order")
     func unknownMembers() throws {
         let text = #"{"shelf":{"row":3,"tags":[]},"title":"A","year":1922,"seen":null,"price":1.50}"#
         var film = try read(text)
@@ -20,7 +20,7 @@ struct FilmDocumentTests {
         #expect(try film.movie() == Movie(id: "a", title: "A", year: 1923))
     }
 
-    @Test("the same film comes back from XML")
+    @Test("a film is read back from XML")
     func throughXML() throws {
         let film = try read(
             """
@@ -30,7 +30,7 @@ struct FilmDocumentTests {
             """)
         let xml = film.xml()
         var expected = film
-        // White space of what is known here is layout.
+        // White space in known elements is layout.
         expected["overview"] = JSONText("Line one")
         expected["shelf"] = JSONText(members: [
             .init(name: "@row", value: JSONText("3")),
@@ -43,7 +43,7 @@ struct FilmDocumentTests {
         #expect(xml.contains(#"<member name="last seen" type="number">2026</member>"#))
     }
 
-    @Test("elements that are not known are kept")
+    @Test("unknown elements are kept")
     func foreignXML() throws {
         let film = try FilmDocument(
             xml: Array(
@@ -58,7 +58,7 @@ struct FilmDocumentTests {
     }
 
     @Test(
-        "a merge patch does what RFC 7396 says",
+        "a merge patch follows RFC 7396",
         arguments: [
             (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
             (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
@@ -76,7 +76,7 @@ struct FilmDocumentTests {
         #expect(film.json() == result)
     }
 
-    @Test("all that is wrong is said at once")
+    @Test("all faults are reported together")
     func problems() throws {
         let film = try read(#"{"id":"top3","year":"x","score":11,"genres":"Horror","rating":"PG","shelf":7}"#)
         #expect(film.problems.map(\.member) == ["id", "title", "year", "genres", "score"])
@@ -84,7 +84,7 @@ struct FilmDocumentTests {
         #expect(film.problems[2].detail == "must be a number from 1800 to 9999")
     }
 
-    @Test("a member that stands there twice is refused, or the first counts")
+    @Test("a repeated member is refused, unless the caller lets the first one count")
     func twice() throws {
         let text = #"{"title":"A","title":"B"}"#
         guard case .wrongShape = thrown(by: { () throws(CatalogueError) in _ = try read(text) }) else {
@@ -95,14 +95,14 @@ struct FilmDocumentTests {
         #expect(film.json() == #"{"title":"A"}"#)
     }
 
-    @Test("characters that XML does not have are replaced")
+    @Test("characters that XML does not allow are replaced")
     func controls() throws {
         var film = FilmDocument()
         film["title"] = JSONText("A\u{1}B\u{FFFF}")
         #expect(film.xml() == "<movie><title>A\u{FFFD}B\u{FFFD}</title></movie>")
     }
 
-    @Test("the documents of a catalogue are its films", arguments: [Fixtures.json, Fixtures.xml])
+    @Test("the documents of a catalogue equal its films", arguments: [Fixtures.json, Fixtures.xml])
     func documents(text: String) throws {
         let documents = try CatalogueDocuments(parsing: Array(text.utf8))
         #expect(documents.name == "Silents & Co" && documents.count == 2)
@@ -111,7 +111,7 @@ struct FilmDocumentTests {
         #expect(movies == Fixtures.movies)
     }
 
-    @Test("a written catalogue reads back", arguments: CatalogueWriter.Format.allCases)
+    @Test("a written catalogue is read back", arguments: CatalogueWriter.Format.allCases)
     func writer(format: CatalogueWriter.Format) throws {
         var writer = CatalogueWriter(format: format, name: "A & \"B\"")
         var text = writer.start
@@ -130,7 +130,7 @@ struct FilmDocumentTests {
 
 @Suite("FilmID", .timeLimit(.minutes(30)))
 struct FilmIDTests {
-    @Test("what a path could not hold is refused")
+    @Test("an id that a path cannot hold is refused")
     func faults() {
         for id in ["", ".", "..", "top", "top3", "a/b", "a\u{7}", "a.json", "b.XML", "c.Html", "\u{85}"]
             + [String(repeating: "é", count: 101)]
@@ -142,7 +142,7 @@ struct FilmIDTests {
         }
     }
 
-    @Test("an id is made from title and year")
+    @Test("an id is made of title and year")
     func made() {
         #expect(
             FilmID.make(title: "El Camión: A Breaking Bad Movie", year: 2019)

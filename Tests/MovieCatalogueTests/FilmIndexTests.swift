@@ -14,7 +14,7 @@ struct FilmIndexTests {
     ])
 
     @Test(
-        "a word is found in titles, director, year, country or genres, whole or in part",
+        "a word is found in titles, director, year, country and genres, whole or in part",
         arguments: [
             ("sunrise", [2]), ("symph", [0]), ("murnau", [0, 2]), ("1922", [0, 1]), ("192", [0, 1, 2]),
             ("sweden", [1]), ("horror", [1]),
@@ -32,20 +32,20 @@ struct FilmIndexTests {
         #expect(index.matches(FilterWords(text)) == films)
     }
 
-    @Test("case, accents and spaces do not count", arguments: ["HAXAN", "häxan", "  hax   1922 "])
+    @Test("case, accents and spaces are ignored", arguments: ["HAXAN", "häxan", "  hax   1922 "])
     func folded(text: String) {
         #expect(index.matches(FilterWords(text)) == [1])
     }
 
     @Test(
-        "from three letters on a word is looked for in the overview too",
+        "words of three letters or more are found in the overview, too",
         arguments: [("trip", [2]), ("tow", [2]), ("to", []), ("murnau trip", [2]), ("hax trip", [])])
     func overview(text: String, films: [Int]) {
         #expect(index.matches(FilterWords(text)) == films)
     }
 
     @Test(
-        "a title, or an original title, has every word, or the film is found by something else",
+        "films whose title or original title has every word are found apart from the others",
         arguments: [
             ("sun", [2]), ("symph", [0]), ("nosf symph", [0]), ("nosf murnau", []), ("192", []),
             ("", [0, 1, 2]),
@@ -55,14 +55,14 @@ struct FilmIndexTests {
         #expect(index.titleMatches(words, among: index.matches(words)) == films)
     }
 
-    @Test("no words find every film, and no films give none")
+    @Test("an empty filter finds every film, and an empty catalogue none")
     func empty() {
         #expect(index.matches(FilterWords("")) == [0, 1, 2])
         #expect(index.matches(FilterWords(" \t")) == [0, 1, 2])
         #expect(FilmIndex([]).matches(FilterWords("")) == [])
     }
 
-    @Test("a text is found in one film, not where two meet")
+    @Test("a text that spans two films is not found")
     func boundaries() {
         #expect(index.matches(FilterWords("1922hax")) == [])
         #expect(index.matches(FilterWords("2h")) == [])

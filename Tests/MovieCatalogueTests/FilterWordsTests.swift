@@ -3,13 +3,13 @@ import Testing
 
 @Suite("FilterWords", .timeLimit(.minutes(30)))
 struct FilterWordsTests {
-    /// The parts of a text that a filter has found.
+    /// The parts of a text that a filter matches.
     private func found(_ filter: String, in text: String, of field: FilterWords.Field = .title) -> [String] {
         FilterWords(filter).ranges(in: text, of: field).map { String(text[$0]) }
     }
 
     @Test(
-        "whole characters are found, without case and accents, however they are encoded",
+        "whole characters match, without case and accents, in any normal form",
         arguments: [
             ("hax", "Häxan", ["Häx"]), ("HAX", "Ha\u{308}xan", ["Ha\u{308}x"]), ("ss", "Die Straße", ["ß"]),
             ("oeur", "Cœur", ["œur"]), ("d'or", "L’Âge d’Or", ["d’Or"]), ("sjo", "på sjøen", ["sjø"]),
@@ -21,7 +21,7 @@ struct FilterWordsTests {
     }
 
     @Test(
-        "every word is found wherever it stands, and what touches is one",
+        "every occurrence of every word matches, and adjacent matches are joined",
         arguments: [
             ("moon trip", "A Trip to the Moon, a trip", ["Trip", "Moon", "trip"]),
             ("ab bc", "xabcx", ["abc"]),
@@ -31,7 +31,7 @@ struct FilterWordsTests {
         #expect(found(filter, in: text) == parts)
     }
 
-    @Test("short words are not looked for in an overview, as the index does not find them there")
+    @Test("short words do not match in an overview, as in the index")
     func overview() {
         #expect(found("a ca cam", in: "a camera", of: .overview) == ["cam"])
         #expect(
@@ -45,7 +45,7 @@ struct FilterWordsTests {
         country: "Germany", genres: ["Drama"], overview: "A city of two classes, and a robot.")
 
     @Test(
-        "the fields are named that have what the titles do not",
+        "the fields that match the words missing from the titles are named",
         arguments: [
             ("metro", []), ("stadt metro", []), ("lang", [.director]), ("metro lang", [.director]),
             ("fritz lang", [.director]), ("1927 lang", [.year, .director]), ("germ", [.country]),
@@ -55,7 +55,7 @@ struct FilterWordsTests {
         #expect(FilterWords(filter).missing(fromTitlesOf: film).fields(of: film) == fields)
     }
 
-    @Test("what the index finds is found in one of the fields, and nothing else is")
+    @Test("the index finds exactly the films whose fields match")
     func agreement() {
         let films = [
             film, Movie(id: "a", title: "Ha\u{308}xan", director: "Ønsket  \tŁukasz"),

@@ -1,6 +1,6 @@
 import MovieCatalogue
 
-/// Two small documents that say the same, with what real ones have: accents, escapes, layout, unknown fields.
+/// One catalogue in JSON and in XML, with accents, escapes, layout and unknown fields as in real documents.
 enum Fixtures {
     static let json = """
         {
@@ -48,7 +48,7 @@ enum Fixtures {
     ]
 }
 
-/// A catalogue of films that have nothing but what a test says of them.
+/// A catalogue of films with only the given titles.
 func catalogue(_ titles: [String], original: [String: String] = [:]) -> Catalogue {
     Catalogue(
         name: nil,
@@ -59,7 +59,7 @@ func catalogue(_ titles: [String], original: [String: String] = [:]) -> Catalogu
         })
 }
 
-/// What `body` throws, or nil.
+/// The error that `body` throws, or nil.
 func thrown(by body: () throws(CatalogueError) -> Void) -> CatalogueError? {
     do {
         try body()

@@ -2,7 +2,7 @@ import MovieCatalogue
 import SystemSupport
 import Testing
 
-/// Bytes that come from strangers end in a value or an error, never in a trap.
+/// Untrusted bytes cause a value or an error, never a trap.
 @Suite("Hostile bytes", .timeLimit(.minutes(30)))
 struct HostileBytesTests {
     private static let list =
@@ -16,7 +16,7 @@ struct HostileBytesTests {
                 _ = (film.problems, film.json(), film.xml())
             }
         }
-        // Only whether it is read matters here; which error it is, other tests say.
+        // Losing the error is right: other tests check which error it is.
         return (try? Catalogue(parsing: bytes), try? Manifest(parsing: bytes))
     }
 
@@ -32,7 +32,7 @@ struct HostileBytesTests {
         #expect(readBoth(bytes).0 != nil)
     }
 
-    @Test("a list cut anywhere reads what is whole")
+    @Test("a list cut anywhere gives its complete entries")
     func cutList() {
         let bytes = Array(Self.list.utf8)
         for length in 1..<bytes.count {

@@ -16,7 +16,7 @@ struct JSONDocumentTests {
     }
 
     @Test(
-        "strings keep every character, however it is written",
+        "strings keep every character, in any escaping",
         arguments: [
             (#""""#, ""), (#""a\"\\\/\b\f\n\r\t""#, "a\"\\/\u{8}\u{C}\n\r\t"), (#""\u00e9é""#, "éé"),
             (#""\ud83c\udfac🎬""#, "🎬🎬"), (#""\u0000""#, "\u{0}"), ("\"\u{7F}\u{2028}\"", "\u{7F}\u{2028}"),
@@ -35,7 +35,7 @@ struct JSONDocumentTests {
     }
 
     @Test(
-        "a number or text that breaks the grammar is a fault of its field",
+        "a malformed number or string is a fault of its member",
         arguments: [
             (.score, "01"), (.score, "1."), (.score, "1e"), (.score, "1e999"), (.score, "1e-400"),
             (.title, "\"a\nb\""),
@@ -47,7 +47,7 @@ struct JSONDocumentTests {
     }
 
     @Test(
-        "what breaks the structure is refused with its line",
+        "a malformed structure is refused with its line",
         arguments: [
             ("[1,\n 2", 2), ("[\n1 2]", 2), ("{\"a\"\n\n1}", 3), ("{a:1}", 1), ("[+1]", 1), ("[.5]", 1),
             ("[\n\nNaN]", 3), ("[nul]", 1), ("['a']", 1), ("[]\n]", 2), ("{} x", 1), ("[\n\"open", 2),
@@ -61,13 +61,13 @@ struct JSONDocumentTests {
         }
     }
 
-    @Test("null counts as absent")
+    @Test("null counts as a missing member")
     func null() throws {
         #expect(try value(.title, "null") == nil)
         #expect(try value(.score, "null") == nil)
     }
 
-    @Test("nesting too deep for the stack is refused")
+    @Test("nesting that would overflow the stack is refused")
     func depth() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -77,7 +77,7 @@ struct JSONDocumentTests {
         #expect(throws: CatalogueError.self) { try read(String(repeating: "[", count: 1_000_000)) }
     }
 
-    @Test("more values than the limit are refused before they are read")
+    @Test("more values than the limit are refused before they are parsed")
     func values() {
         let error = thrown { () throws(CatalogueError) in
             _ = try JSONDocument(parsing: Array("[1, [2], {}]".utf8)[...], maximumValues: 5)

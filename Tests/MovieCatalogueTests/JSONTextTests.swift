@@ -7,7 +7,7 @@ struct JSONTextTests {
         try JSONText(parsing: Array(text.utf8))
     }
 
-    @Test("members keep their order, numbers their digits, and white space goes")
+    @Test("members keep their order and numbers their digits, and white space is removed")
     func order() throws {
         let value = try read(" { \"b\" : 1.50e2 ,\n\"a\":[ 1 , \"x  y\" ] } ")
         #expect(value.text == #"{"b":1.50e2,"a":[1,"x  y"]}"#)
@@ -28,7 +28,7 @@ struct JSONTextTests {
     }
 
     @Test(
-        "what breaks the grammar is refused with line and column",
+        "a malformed text is refused with line and column",
         arguments: [
             ("{\"a\":1,}", 1, 8), ("[1,\n 2,]", 2, 4), ("[1 2]", 1, 4), ("{\"a\" 1}", 1, 6), ("{a:1}", 1, 2),
             ("\"a", 1, 3), ("\"\\x\"", 1, 2), ("\"\\uD83C\"", 1, 2), ("01", 1, 1), ("1.", 1, 1), ("-", 1, 1),
@@ -43,11 +43,11 @@ struct JSONTextTests {
         }
     }
 
-    @Test("nesting ends somewhere, and nothing is empty")
+    @Test("nesting is limited, and an empty text is refused")
     func limits() {
         let deep = String(repeating: "[", count: 300) + String(repeating: "]", count: 300)
         guard case .malformedJSON = thrown(by: { () throws(CatalogueError) in _ = try read(deep) }) else {
-            Issue.record("300 levels were read")
+            Issue.record("300 levels were parsed")
             return
         }
         #expect(thrown { () throws(CatalogueError) in _ = try read(" \n") } == .empty)
@@ -56,7 +56,7 @@ struct JSONTextTests {
                 == .notUTF8(offset: 1))
     }
 
-    @Test("numbers, flags and null are made as JSON has them")
+    @Test("numbers, booleans and null are written as in JSON")
     func made() {
         #expect(JSONText(8.0).text == "8")
         #expect(JSONText(8.25).text == "8.25")

@@ -2,12 +2,12 @@ import Testing
 
 @testable import MovieCatalogue
 
-/// Catalogues so long that they are decoded a piece at a time.
+/// Catalogues that are long enough to be decoded in pieces.
 @Suite("Long catalogues", .timeLimit(.minutes(30)))
 struct LongCatalogueTests {
     private static let count = 4000
 
-    /// Films of some 200 bytes, with what could be taken for structure in texts and in members that nobody knows.
+    /// Films of about 200 bytes, whose texts and unknown members resemble structure.
     private static func films(_ count: Int = count) -> [String] {
         (0..<count).map { number in
             #"""
@@ -19,7 +19,7 @@ struct LongCatalogueTests {
 
     private static let document = #"{"name": "Long", "movies": ["# + films().joined(separator: ",\n") + "]}"
 
-    @Test("every film is there, in order, whatever its texts look like")
+    @Test("every film is read, in order, whatever its texts")
     func whole() throws {
         let bytes = Array(Self.document.utf8)
         #expect(bytes.count > 3 * JSONOutline.pieceBytes)
@@ -33,7 +33,7 @@ struct LongCatalogueTests {
         #expect(try Manifest(parsing: bytes).problems.count == Self.count)
     }
 
-    @Test("what breaks the grammar in any piece, or between two, is refused with its line")
+    @Test("a fault in any piece, or between two, is refused with its line")
     func malformed() {
         var films = Self.films()
         films[3000] = #"{"id": "x" "title": "y"}"#
@@ -49,12 +49,12 @@ struct LongCatalogueTests {
             }
             #expect(abs(found - line) <= 1, "\(text.suffix(20))")
         }
-        // Two commas where one piece ends: the next one begins with nothing.
+        // Two commas at the end of a piece: the next piece would start with an empty value.
         let doubled = Self.films().joined(separator: ",,")
         #expect(readError("[" + doubled + "]") != nil)
     }
 
-    @Test("of two members of one name the first counts, and a key may be written with escapes")
+    @Test("the first of repeated members counts, and a key may have escapes")
     func members() throws {
         let film = #"{"id": "a", "title": "A", "year": 1920, "director": "B"}"#
         for (text, ids) in [
@@ -67,7 +67,7 @@ struct LongCatalogueTests {
         #expect(readError(#"{"movies": 1, "movies": [\#(film)]}"#) != nil)
     }
 
-    @Test("a catalogue of many small pieces of white space is no catalogue of nothing")
+    @Test("a catalogue with pieces of only white space is refused")
     func blankPieces() {
         let blank = String(repeating: " ", count: JSONOutline.pieceBytes)
         #expect(readError("[" + blank + "," + blank + "]") != nil)

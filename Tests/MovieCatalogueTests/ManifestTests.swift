@@ -7,7 +7,7 @@ struct ManifestTests {
 
     private func manifest(_ text: String) throws -> Manifest { try Manifest(parsing: Array(text.utf8)) }
 
-    @Test("a JSON manifest holds addresses and objects, named or bare")
+    @Test("a JSON manifest has addresses and objects, as a member or a bare array")
     func json() throws {
         let images = """
             [{"url": "a.jpg", "sha256": "\(checksum.uppercased())", "note": 1}, "b.jpg",
@@ -25,7 +25,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("a list holds an address a line, with comments, blank lines, CRLF and a byte order mark")
+    @Test("a list has one address per line, with comments, blank lines, CRLF and a byte order mark")
     func list() throws {
         let text =
             "\u{FEFF}# posters\r\nhttps://a.example/x.jpg#part\r\n\r\n  El Camión.jpg\t\r\n"
@@ -41,7 +41,7 @@ struct ManifestTests {
         #expect(manifest.problems == [])
     }
 
-    @Test("one bad line never stops the rest")
+    @Test("a malformed line does not affect the others")
     func badLines() throws {
         let long = String(repeating: "x", count: 9000)
         let bytes =
@@ -54,7 +54,7 @@ struct ManifestTests {
         #expect(manifest.problems.map(\.text)[0] == "b.jpg")
     }
 
-    @Test("one bad entry of a JSON manifest never stops the rest")
+    @Test("a malformed entry of a JSON manifest does not affect the others")
     func badEntries() throws {
         let manifest = try manifest(
             #"[1, {"url": 2}, "", {"sha256": "x"}, {"url": "a", "sha256": 5}, "z.jpg", null]"#)
@@ -71,7 +71,7 @@ struct ManifestTests {
         #expect(manifest.problems.map(\.reason) == ["has no poster"])
     }
 
-    @Test("a film that is not right gives up its poster all the same")
+    @Test("an invalid film still gives its poster")
     func badFilm() throws {
         let manifest = try manifest(
             #"[{"title": "A", "poster": "a.jpg"}, {"title": "B", "poster": 1}, {"title": "C", "poster": "c.jpg"}]"#
@@ -80,7 +80,7 @@ struct ManifestTests {
         #expect(manifest.problems.map(\.reason) == ["has a poster that is no text"])
     }
 
-    @Test("what is no manifest at all is refused")
+    @Test("a document that is not a manifest is refused")
     func refused() {
         func error(_ text: String) -> CatalogueError? {
             thrown { () throws(CatalogueError) in _ = try Manifest(parsing: Array(text.utf8)) }
@@ -95,7 +95,7 @@ struct ManifestTests {
         #expect(error("<!DOCTYPE html>") == .webPage)
     }
 
-    @Test("nothing but comments is an empty manifest")
+    @Test("a list of only comments is an empty manifest")
     func onlyComments() throws {
         #expect(try manifest("# none\n").entries.isEmpty)
         #expect(try manifest("[]").entries.isEmpty)

@@ -18,12 +18,12 @@ struct MatchTests {
         if case .none(let movies) = films.match(text) { movies.map(\.title) } else { nil }
     }
 
-    @Test("an exact id wins over everything")
+    @Test("an exact id goes first")
     func identifier() {
         #expect(title("id0") == "The Kid")
     }
 
-    @Test("an exact title wins over longer titles that contain it")
+    @Test("an exact title goes before longer titles that contain it")
     func exactTitle() {
         #expect(title("the  KID") == "The Kid")
     }
@@ -37,7 +37,7 @@ struct MatchTests {
     }
 
     @Test(
-        "letters with marks match without them, however they are encoded",
+        "letters with marks match without them, in any normal form",
         arguments: [
             ("Ha\u{308}xan", "haxan"), ("Terje Vigen på sjøen", "pa sjoen"), ("Żółć i Łódź", "ZOLC I LODZ"),
             ("Die Straße", "strasse"), ("L’Âge d’Or", "l'age d'or"), ("Cœur fidèle", "coeur"),
@@ -50,7 +50,7 @@ struct MatchTests {
         }
     }
 
-    @Test("a part of several titles names them all")
+    @Test("a part of several titles is ambiguous, and names them all")
     func several() {
         guard case .several(let movies) = films.match("kid") else {
             Issue.record("not several")
@@ -59,7 +59,7 @@ struct MatchTests {
         #expect(movies.map(\.title) == ["The Kid", "The Kid Brother"])
     }
 
-    @Test("two films of one title are both named")
+    @Test("two films with one title are ambiguous, and both are named")
     func sameTitle() {
         guard case .several(let movies) = catalogue(["Faust", "Faust", "Faust II"]).match("faust") else {
             Issue.record("not several")
@@ -68,21 +68,21 @@ struct MatchTests {
         #expect(movies.map(\.id) == ["id0", "id1"])
     }
 
-    @Test("a mistyped part of a title is suggested, the nearest first")
+    @Test("a mistyped part of a title gives suggestions, the nearest first")
     func mistyped() {
         #expect(suggestions("potemkn") == ["Battleship Potemkin"])
         #expect(suggestions("hxaan") == ["Häxan"])
         #expect(suggestions("the kdi") == ["The Kid", "The Kid Brother"])
     }
 
-    @Test("nothing alike suggests nothing, and nothing typed matches nothing")
+    @Test("a text without similar titles gives no suggestion, and an empty text no match")
     func nothing() {
         #expect(suggestions("xylophone") == [])
         #expect(suggestions("  ") == [])
         #expect(suggestions(String(repeating: "x", count: 1_000_000)) == [])
     }
 
-    @Test("at most five are suggested")
+    @Test("at most five titles are suggested")
     func atMostFive() {
         guard case .none(let movies) = catalogue((0..<9).map { "Film number \($0)" }).match("filn number")
         else {

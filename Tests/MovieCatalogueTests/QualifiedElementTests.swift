@@ -8,7 +8,7 @@ struct QualifiedElementTests {
         try QualifiedElement(parsing: Array(text.utf8))
     }
 
-    @Test("prefixes stand for namespaces, as the nearest element declares them")
+    @Test("a prefix stands for a namespace, by the nearest declaration")
     func resolved() throws {
         let root = try element(
             "<a:r xmlns:a='urn:a' xmlns='urn:d' x='1' a:x='2'><c/><a:c xmlns:a='urn:b'/><c xmlns='' a:y='3'>t</c></a:r>"
@@ -18,18 +18,18 @@ struct QualifiedElementTests {
         #expect(root.attribute("x", in: "urn:d") == nil && root.attribute("xmlns") == nil)
         #expect(root.children.map(\.namespace) == ["urn:d", "urn:b", ""])
         #expect(root.children[2].attribute("y", in: "urn:a") == "3" && root.children[2].text == "t")
-        // In the element's own namespace or in none.
+        // Looks in the element's own namespace, or in none.
         #expect(root.child("c")?.text == "t" && root.child("d") == nil)
     }
 
     @Test(
-        "what has no meaning is refused",
+        "an undeclared or malformed prefix is refused",
         arguments: ["<a:r/>", "<r a:x='1'/>", "<r xmlns:a='urn:a'/><a:b/>", "[]", "<!DOCTYPE r><r/>"])
     func refused(text: String) {
         #expect(throws: CatalogueError.self) { try element(text) }
     }
 
-    @Test("a document of many declarations does not take the service's time")
+    @Test("a document with many declarations is parsed fast")
     func manyNamespaces() throws {
         let declarations = (0..<200).map { " xmlns:p\($0)='urn:\($0)'" }.joined()
         #expect(throws: CatalogueError.tooLarge(limit: 100, unit: "namespaces around an element")) {

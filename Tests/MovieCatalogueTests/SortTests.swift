@@ -16,7 +16,7 @@ struct SortTests {
                 ])
     }
 
-    @Test("the best score comes first, no score last, and equals by title")
+    @Test("the best score is first, no score is last, and equal scores go by title")
     func scores() {
         let films = [
             ("a", "The Cat", 5.0), ("b", "Ape", nil), ("c", "Bat", 5), ("d", "Elk", 9), ("e", "Dog", 0),
@@ -27,7 +27,7 @@ struct SortTests {
         #expect(catalogue.sorted(by: .score).map(\.title) == ["Elk", "Bat", "The Cat", "Dog", "Ape"])
     }
 
-    @Test("votes count more than the score, and a film without a year comes last")
+    @Test("votes go before the score, and a film without a year is last")
     func votes() {
         let catalogue = Catalogue(
             name: nil,
@@ -39,7 +39,7 @@ struct SortTests {
         #expect(catalogue.sorted(by: .year).map(\.id) == ["b", "a"])
     }
 
-    @Test("the oldest comes first, and equals by title, then by id")
+    @Test("the oldest film is first, and equal years go by title, then by id")
     func years() {
         let films = [("a", "B", 1927), ("c", "A", 1927), ("b", "A", 1927), ("d", "C", 1919)]
         let catalogue = Catalogue(
@@ -48,7 +48,7 @@ struct SortTests {
     }
 
     @Test(
-        "the first films of an order are those that all of it begins with", arguments: Catalogue.Sort.allCases
+        "the first films of an order are the beginning of the whole order", arguments: Catalogue.Sort.allCases
     )
     func first(order: Catalogue.Sort) {
         let movies = (0..<60).map { number in

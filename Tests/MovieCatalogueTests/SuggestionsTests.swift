@@ -15,13 +15,13 @@ struct SuggestionsTests {
         #expect(Suggestions.distance(second, first, atMost: 9) == distance)
     }
 
-    @Test("beyond the limit there is no distance")
+    @Test("a distance above the limit is nil")
     func limit() {
         #expect(Suggestions.distance("kitten", "sitting", atMost: 2) == nil)
         #expect(Suggestions.distance("a", String(repeating: "a", count: 1_000_000), atMost: 2) == nil)
     }
 
-    @Test("the nearest word comes first, and what is too far does not come")
+    @Test("the nearest word is first, and distant words are left out")
     func nearest() {
         let commands = ["list", "show", "fetch", "prewarm", "cache", "serve"]
         #expect(Suggestions.nearest(to: "shwo", among: commands) == ["show"])

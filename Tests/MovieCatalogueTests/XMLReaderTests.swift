@@ -9,7 +9,7 @@ struct XMLReaderTests {
     }
 
     @Test(
-        "text is what the document means, not how it is written",
+        "references, CDATA and line ends in a text are resolved",
         arguments: [
             ("<a>x &lt;&amp;&gt;&quot;&apos; y</a>", "x <&>\"' y"), ("<a>&#233;&#xE9;é</a>", "ééé"),
             ("<a><![CDATA[<b>&amp;]]]]></a>", "<b>&amp;]]"), ("<a>1<!-- 2 -->3<?pi 4?>5</a>", "135"),
@@ -19,12 +19,12 @@ struct XMLReaderTests {
         #expect(try read(written).text == value)
     }
 
-    @Test("of two children with one name the first counts")
+    @Test("the first of two children with one name counts")
     func firstChild() throws {
         #expect(try read("<a><b>1</b><b>2</b></a>").child("b")?.text == "1")
     }
 
-    @Test("attributes are read in either quotes, with references and line ends resolved")
+    @Test("attributes have either quotes, and references and line ends are resolved")
     func quotes() throws {
         let element = try read("<a b='\"1\"' c = \"x&amp;\ny\"\n d-e.f='' />")
         #expect(element.attributes == ["b": "\"1\"", "c": "x& y", "d-e.f": ""])
@@ -37,14 +37,14 @@ struct XMLReaderTests {
         #expect(element.children.map(\.line) == [2, 3, 3])
     }
 
-    @Test("tags that do not match are refused with the open one")
+    @Test("an end tag that does not match is refused with the open tag's name")
     func mismatch() {
         let error = thrown { () throws(CatalogueError) in _ = try read("<a>\n<b>\n</a></b>") }
         #expect(error == .malformedXML(reason: "<b> of line 2 is not closed", line: 3, column: 5))
     }
 
     @Test(
-        "what is not well formed is refused with its line",
+        "a malformed document is refused with its line",
         arguments: [
             ("<a>\n<b>", 2), ("<a></a>\n<b/>", 2), ("</a>", 1), ("<a></a></a>", 1), ("<a/>text", 1),
             ("x<a/>", 1),
@@ -65,14 +65,14 @@ struct XMLReaderTests {
         }
     }
 
-    @Test("a DOCTYPE is refused before anything it declares is looked at")
+    @Test("a DOCTYPE is refused before its declarations are read")
     func doctype() {
         let bomb = "<?xml version='1.0'?>\n<!DOCTYPE c [<!ENTITY a \"&b;&b;\">]><catalogue>&a;</catalogue>"
         #expect(readError(bomb) == .doctypeRefused(line: 2))
         #expect(readError("<!DOCTYPE c SYSTEM 'file:///etc/passwd'><c/>") == .doctypeRefused(line: 1))
     }
 
-    @Test("another encoding is refused by name")
+    @Test("another encoding is refused with its name")
     func encoding() throws {
         #expect(
             readError("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><catalogue/>")
@@ -82,7 +82,7 @@ struct XMLReaderTests {
 
     @Test("no encoding hides a DOCTYPE from the check")
     func hiddenDoctype() {
-        // HZ takes a tilde and a line end for nothing, and UTF-7 needs no `<` at all.
+        // HZ ignores a tilde with a line end, and UTF-7 needs no `<`.
         for (name, hidden) in [
             ("HZ", "<!DOC~\nTYPE c [<!ENTITY a 'b'>]>"),
             ("UTF-7", "+ADwAIQ-DOCTYPE c +AFsAPAAh-ENTITY a 'b'+AD4AXQA+-"),
@@ -95,7 +95,7 @@ struct XMLReaderTests {
             thrown { () throws(CatalogueError) in _ = try Catalogue(parsing: wide) } == .unrecognised)
     }
 
-    @Test("text that comes in many pieces is whole")
+    @Test("a text that the parser delivers in pieces is whole")
     func longText() throws {
         let text = String(repeating: "é&#233;🎬\r\n", count: 20_000)
         let expected = String(repeating: "éé🎬\n", count: 20_000)
@@ -103,14 +103,14 @@ struct XMLReaderTests {
         #expect(try read("<a><![CDATA[\(expected)]]></a>").text == expected)
     }
 
-    @Test("a document above the parser's limit for one piece is read")
+    @Test("a document above the parser's limit for one buffer is read")
     func large() throws {
         let comment = "<!--" + String(repeating: "x", count: 1_000_000) + "-->"
         let text = "<a>" + String(repeating: comment, count: 11) + "whole</a>"
         #expect(try read(text).text == "whole")
     }
 
-    @Test("an element with so many attributes that they take for ever is refused at once")
+    @Test("an element with very many attributes is refused at once, not after quadratic time")
     func attributes() {
         let attributes = (0...XMLReader.maximumAttributes).map { "a\($0)=''" }.joined(separator: " ")
         let error = thrown { () throws(CatalogueError) in _ = try read("<a \(attributes)/>") }
@@ -120,13 +120,13 @@ struct XMLReaderTests {
         #expect(hidden == error)
     }
 
-    @Test("what looks like attributes in a text is text")
+    @Test("attributes in a text are text")
     func equalsSigns() throws {
         let text = String(repeating: "it's =\" = &lt;", count: XMLReader.maximumAttributes)
         #expect(try read("<a b='1'>\(text)</a>").text == text.replacing("&lt;", with: "<"))
     }
 
-    @Test("more elements than are kept are refused")
+    @Test("more elements than the limit are refused")
     func elements() {
         let error = thrown { () throws(CatalogueError) in
             _ = try XMLReader.read(Array("<a><b/><b/><b/></a>".utf8)[...], maximumElements: 3)
@@ -134,7 +134,7 @@ struct XMLReaderTests {
         #expect(error == .tooLarge(limit: 3, unit: "elements"))
     }
 
-    @Test("nesting too deep is refused")
+    @Test("nesting above the limit is refused")
     func depth() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Cache-Status", .timeLimit(.minutes(5)))
 struct CacheStatusTests {
-    @Test("RFC 9211: how the cache has handled a request")
+    @Test("RFC 9211: the field says how the cache handled a request")
     func cacheStatus() {
         #expect(CacheStatus(timeToLive: 280).value == "marquee; hit; ttl=280")
         #expect(CacheStatus(timeToLive: -5).value == "marquee; hit; ttl=-5")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A loader's pictures at a size", .timeLimit(.minutes(10)))
 struct FileLoaderPictureTests {
-    @Test("they have the bytes that are made of the file, and say what they are")
+    @Test("a picture has the bytes that the service makes of the file, with type and size")
     func made() async throws {
         let source = try Samples.jpeg(120, 90)
         let loader = FileLoader.ephemeral()
@@ -17,7 +17,7 @@ struct FileLoaderPictureTests {
         #expect(try await loader.picture(for: request, "original").bytes.array == source)
     }
 
-    @Test("what is no recipe, and what is no whole picture, is said")
+    @Test("a malformed recipe is an error, and so is a file that is not a whole picture")
     func refused() async throws {
         let loader = FileLoader.ephemeral()
         let whole = try Samples.jpeg(60, 60)
@@ -25,7 +25,7 @@ struct FileLoaderPictureTests {
         await #expect(throws: PictureError.malformedRecipe("large")) {
             try await loader.picture(for: request, "large")
         }
-        // All there by its end, and damaged within.
+        // The file has its end, and corrupt data within.
         var damaged = whole
         for index in damaged.count - 200..<damaged.count - 2 { damaged[index] = 0xFF }
         let broken = ImageRequest(id: "broken") { [damaged] in damaged }

@@ -12,7 +12,7 @@ struct PictureAddressTests {
         path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     }
 
-    @Test("an unsigned address is read and printed")
+    @Test("an unsigned address is parsed and printed")
     func unsigned() throws {
         let address = try PictureAddress(segments: ["image", "-", "w342", Self.encoded])
         #expect(address.signature == nil)
@@ -23,7 +23,7 @@ struct PictureAddressTests {
             try PictureAddress(PictureRecipe("w342"), of: PictureSource(Self.source)).path == address.path)
     }
 
-    @Test("the signature is the HMAC of the recipe and the source as they stand in the address")
+    @Test("the signature is the HMAC of the recipe and the source as encoded in the address")
     func signature() throws {
         // printf %s "/w342/$ENCODED" | openssl dgst -sha256 -hmac "0123456789abcdef0123456789abcdef" -binary | base64
         let keys = try SigningKeys(
@@ -36,7 +36,7 @@ struct PictureAddressTests {
         #expect(read.isSigned(by: keys))
     }
 
-    @Test("a signature holds for no other recipe, source or key")
+    @Test("a signature is valid for no other recipe, source or key")
     func otherParts() throws {
         let keys = try SigningKeys(Array(String(repeating: "0b", count: 32).utf8))
         let others = try SigningKeys(Array(String(repeating: "0c", count: 32).utf8))
@@ -53,7 +53,7 @@ struct PictureAddressTests {
     }
 
     @Test(
-        "what is no address of a picture is 400",
+        "a malformed address is 400",
         arguments: [
             "", "/", "/image", "/image/-/w342", "/image/-/w342/", "/image//w342/\(encoded)",
             "/images/-/w342/\(encoded)", "/image/-/w342/\(encoded)/", "/image/-/w342/\(encoded)/a.jpg",
@@ -65,7 +65,7 @@ struct PictureAddressTests {
     }
 
     @Test(
-        "a source is an absolute address in ASCII that has one host",
+        "a source is an absolute ASCII URL with one host",
         arguments: [
             "", "a.jpg", "/a.jpg", "//example.org/a.jpg", "https://example.org/El Camión.jpg",
             "https://example.org/a\u{0}b", "https://example.org/a\nb", "https://example.org\\@evil/",
@@ -75,7 +75,7 @@ struct PictureAddressTests {
         #expect(throws: PictureError.malformedAddress) { try PictureSource(text) }
     }
 
-    @Test("host and port of a source are what is connected to, and none where it is more than these")
+    @Test("host and port of a source are those of the connection; a malformed authority has none")
     func origin() throws {
         func origin(_ text: String) throws -> [String]? {
             try PictureSource(text).origin.map { [$0.scheme, $0.host, "\($0.port)"] }

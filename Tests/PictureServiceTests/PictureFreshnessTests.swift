@@ -3,10 +3,10 @@ import ImageCodecs
 import PictureService
 import Testing
 
-@Suite("How long the service's own answers hold", .timeLimit(.minutes(5)))
+@Suite("Freshness of the service's answers", .timeLimit(.minutes(5)))
 struct PictureFreshnessTests {
     @Test(
-        "a picture holds for what is left of its source's freshness, with a tag for a year, never past its expiry",
+        "a picture is fresh as long as its source, with a tag for a year, and never past its expiry",
         arguments: [
             ("w342", 10, 60, "public, max-age=50"), ("w342", 70, 60, "public, max-age=0"),
             ("w342.v1", 70, 60, "public, max-age=31536000, immutable"),
@@ -31,7 +31,7 @@ struct PictureFreshnessTests {
             lifetime: lifetime, mayBeKept: mayBeKept)
     }
 
-    @Test("what may not be kept, or not be used stale, may not in caches in front either")
+    @Test("a picture forbids storing and stale use downstream if its source forbids them")
     func restricted() throws {
         let plain = try PictureRecipe("w342")
         for (control, tail) in [
@@ -50,7 +50,7 @@ struct PictureFreshnessTests {
         }
     }
 
-    @Test("a failure is remembered only where it is the source's own")
+    @Test("a failure is stored only if it is the source's own")
     func failures() {
         for status in 400...599 {
             let isOwn = [404, 410, 422].contains(status)

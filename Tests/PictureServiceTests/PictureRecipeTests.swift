@@ -5,7 +5,7 @@ import Testing
 @Suite("Recipes", .timeLimit(.minutes(5)))
 struct PictureRecipeTests {
     @Test(
-        "what is printed is what was read",
+        "a printed recipe equals the parsed text",
         arguments: [
             "w342", "w1", "w65535", "x513", "342x513", "342x513.fill", "original", "w342.q1", "w342.q80",
             "w342.q100", "w342.png", "342x513.fill.png.e1790000000.v2", "342x513.fill.q60.e1.vA-b_c~9",
@@ -13,7 +13,7 @@ struct PictureRecipeTests {
         ])
     func spelling(text: String) throws { #expect(try PictureRecipe(text).description == text) }
 
-    @Test("the parts mean what they say")
+    @Test("each part of a recipe has its meaning")
     func parts() throws {
         let recipe = try PictureRecipe("342x513.fill.q60.e1790000000.vx")
         #expect(recipe.size == .fill(ImageSize(width: 342, height: 513)))
@@ -29,7 +29,7 @@ struct PictureRecipeTests {
     }
 
     @Test(
-        "what has another spelling, says a thing twice or without effect, or is beyond its limits is no recipe",
+        "another spelling, a repeated or useless part, and a value out of range are refused",
         arguments: [
             "", "w", "x", "w0", "w01", "w+1", "w-1", "w1.5", "W342", "w65536", "w99999999999999999999", "342",
             "342x", "0x5", "5x0", "05x5", "3x4x5", "342X513", "w342x513", "w 342", " w342", "w342 ", "w3４2",
@@ -46,7 +46,7 @@ struct PictureRecipeTests {
         #expect(throws: PictureError.malformedRecipe(text)) { try PictureRecipe(text) }
     }
 
-    @Test("when it expires and how it is tagged make no other picture, and the standard quality may be named")
+    @Test("expiry and tag do not change the picture, and naming the default quality does not either")
     func derivation() throws {
         func derivation(_ text: String) throws -> String { try PictureRecipe(text).derivation }
         for text in ["w342", "w342.q80", "w342.e5", "w342.v2", "w342.q80.e9.vx"] {
@@ -60,6 +60,6 @@ struct PictureRecipeTests {
         #expect(Set(different).count == different.count)
     }
 
-    @Test("what is no recipe is 400, whatever it is")
+    @Test("a malformed recipe is always 400")
     func status() { #expect(PictureError.malformedRecipe("w").status.rawValue == 400) }
 }

@@ -3,7 +3,7 @@ import ImageCodecs
 import PictureService
 import Testing
 
-@Suite("What may be made of what", .timeLimit(.minutes(5)))
+@Suite("The rules for sources and sizes", .timeLimit(.minutes(5)))
 struct PictureRulesTests {
     private static let now = 1_790_000_000
     private static let file = Array("k \(String(repeating: "0b", count: 32))".utf8)
@@ -20,7 +20,7 @@ struct PictureRulesTests {
             keys: try SigningKeys(Self.file))
     }
 
-    /// The status of an answer that the rules decide, and the rule that refuses.
+    /// The status that the rules decide, and the rule that refuses.
     private func verdict(
         _ recipe: String, _ source: String, isSigned: Bool = false, by rules: PictureRules
     ) throws -> String {
@@ -38,7 +38,7 @@ struct PictureRulesTests {
     }
 
     @Test(
-        "listed sizes of listed sources, and any size with a signature",
+        "listed sizes of listed sources are allowed, and any size with a signature",
         arguments: [
             // recipe, source, unsigned, signed
             ("w342", "https://example.org/a", "200", "200"),
@@ -80,7 +80,7 @@ struct PictureRulesTests {
     }
 
     @Test(
-        "where no source is named, a signature vouches for any host, but for no other scheme, port and user")
+        "without listed sources a signature allows any host, but no other scheme, port or user")
     func signedSources() throws {
         let rules = try rules(sources: [], catalogue: ["films.example"])
         #expect(try verdict("w342", "https://anywhere.example:8443/a", by: rules) == "403 source")
@@ -88,14 +88,14 @@ struct PictureRulesTests {
         for source in ["https://anywhere.example/a", "https://films.example/a"] {
             #expect(try verdict("w342", source, isSigned: true, by: rules) == "200")
         }
-        // Nor for what listens at odd ports.
+        // A signature does not allow another port.
         #expect(
             try verdict("w342", "https://anywhere.example:8443/a", isSigned: true, by: rules) == "403 source")
         #expect(try verdict("w342", "file:///a", isSigned: true, by: rules) == "403 scheme")
         #expect(try verdict("w342", "https://a@films.example/", isSigned: true, by: rules) == "403 source")
     }
 
-    @Test("the catalogue's hosts are sources beside the operator's, signed or not")
+    @Test("the catalogue's hosts are sources beside the listed ones, signed or not")
     func catalogueSources() throws {
         let rules = try rules(sources: ["example.org"], catalogue: ["films.example:81"])
         #expect(try verdict("w342", "http://films.example:81/a", by: rules) == "200")
@@ -103,7 +103,7 @@ struct PictureRulesTests {
         #expect(try verdict("w342", "http://films.example/a", by: rules) == "403 source")
     }
 
-    @Test("a wrong signature is 403, whatever it was put on, and so is any where there are no keys")
+    @Test("a wrong signature is always 403, and so is any signature if there are no keys")
     func wrongSignature() throws {
         let source = Base64URL.encode("https://example.org/a".utf8)
         let keyless = try PictureRules(sources: [name("example.org")])
@@ -116,7 +116,7 @@ struct PictureRulesTests {
         #expect(PictureError.wrongSignature.status == .forbidden)
     }
 
-    @Test("without a rule nothing is made, and a size on offer may have every part of a recipe")
+    @Test("without a rule every picture is refused, and an offered size may have every part of a recipe")
     func ownSizes() throws {
         let none = try PictureRules(sizes: [])
         #expect(try verdict("w342", "https://example.org/a", by: none) == "403 source")
@@ -127,7 +127,7 @@ struct PictureRulesTests {
         #expect(throws: PictureError.malformedRecipe("342")) { try PictureRules(sizes: ["342"]) }
     }
 
-    @Test("a film's poster comes in the sizes on offer, until it expires")
+    @Test("a film's poster is allowed in the offered sizes, until its expiry")
     func friendly() throws {
         let rules = try rules()
         try rules.check(PictureRecipe("w342.v1"), now: Self.now)

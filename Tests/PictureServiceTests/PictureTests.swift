@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Pictures at a size", .timeLimit(.minutes(10)))
 struct PictureTests {
-    /// Colours that change smoothly, as those of photographs do.
+    /// Smooth colours, as in photographs.
     private func bitmap(_ width: Int, _ height: Int, alpha: UInt8 = 255) -> Bitmap {
         var pixels: [UInt8] = []
         pixels.reserveCapacity(width * height * 4)
@@ -27,7 +27,7 @@ struct PictureTests {
     }
 
     @Test(
-        "the whole picture fits into its size, or is cropped to fill it, and is never enlarged",
+        "the whole picture fits its size, or is cropped to fill it, and is never enlarged",
         arguments: [
             ("w40", 40, 60), ("x30", 20, 30), ("40x40", 27, 40), ("40x40.fill", 40, 40), ("w500", 100, 150),
             ("x9999", 100, 150), ("500x500", 100, 150), ("100x150", 100, 150), ("80x20.fill", 80, 20),
@@ -41,9 +41,9 @@ struct PictureTests {
         #expect(try ImageDecoders.standard.decode(picture.bytes.array).size == size)
     }
 
-    @Test("what is cropped off is the same on both sides")
+    @Test("both sides are cropped equally")
     func centre() throws {
-        // Left third red, middle green, right blue.
+        // The left third is red, the middle green, the right blue.
         let pixels = (0..<20).flatMap { _ in
             (0..<60).flatMap { x -> [UInt8] in
                 x < 20 ? [255, 0, 0, 255] : x < 40 ? [0, 255, 0, 255] : [0, 0, 255, 255]
@@ -54,7 +54,7 @@ struct PictureTests {
         #expect(picture.pixels == Array((0..<400).map { _ in [0, 255, 0, 255] as [UInt8] }.joined()))
     }
 
-    @Test("where there is transparency it is a PNG, else a JPEG unless it is asked for")
+    @Test("a transparent picture is a PNG, another one a JPEG unless the recipe says otherwise")
     func formats() throws {
         let clear = ImageBytes(PNGEncoder().encode(bitmap(30, 30, alpha: 100)))
         let opaque = ImageBytes(PNGEncoder().encode(bitmap(30, 30)))
@@ -66,7 +66,7 @@ struct PictureTests {
         #expect(decoded.pixels.enumerated().allSatisfy { $0 % 4 != 3 || $1 == 100 })
     }
 
-    @Test("the quality is the recipe's, and 80 unless told")
+    @Test("the quality is the recipe's, by default 80")
     func quality() throws {
         let source = try jpeg(200, 300)
         #expect(try picture(source, "w100").bytes.array == picture(source, "w100.q80").bytes.array)
@@ -75,7 +75,7 @@ struct PictureTests {
     }
 
     @Test(
-        "the bytes are the same alone and together with any others, of large sources too",
+        "a recipe gives the same bytes alone and together with others, also for large sources",
         arguments: [(100, 150), (1371, 1370)])
     func together(width: Int, height: Int) throws {
         let source = try jpeg(width, height)
@@ -90,7 +90,7 @@ struct PictureTests {
     }
 
     @Test(
-        "a maker makes the same bytes in any order, and keeps what it decoded",
+        "a maker gives the same bytes in any order, and decodes once",
         arguments: [(100, 150), (1371, 1370)])
     func anyOrder(width: Int, height: Int) throws {
         let source = try jpeg(width, height)
@@ -104,20 +104,21 @@ struct PictureTests {
         }
     }
 
-    @Test("a maker that has kept planes or a bitmap counts them in the memory of another scale")
+    @Test("a maker counts kept planes and a kept bitmap in the memory that another scale needs")
     func keptMemory() throws {
         let (small, large) = (try PictureRecipe("w92"), try PictureRecipe("w400"))
         var maker = try PictureMaker(jpeg(1371, 1370))
         let alone = maker.memory(for: large)
         _ = try maker.picture(small)
-        // Luma of 86 units of two blocks of four samples each way, and two of half of that.
+        // 86 units of two by two blocks of four by four luma samples in each direction, and the chroma at
+        // half of that.
         #expect(maker.memory(for: large) == alone + 86 * 86 * 16 * 6 + 24)
         let png = try PictureRecipe("w92.png")
         _ = try maker.picture(png)
         #expect(maker.memory(for: large) == alone + 86 * 86 * 16 * 6 + 24 + 686 * 685 * 4)
     }
 
-    @Test("a maker looks at the header alone: what follows may be wrong until a picture is made")
+    @Test("a maker reads only the header: later faults appear when a picture is made")
     func lazily() throws {
         let whole = try jpeg(200, 300).array
         var maker = try PictureMaker(ImageBytes(Array(whole.dropLast(whole.count / 2))))
@@ -125,16 +126,16 @@ struct PictureTests {
         #expect(throws: PictureError.self) { try maker.picture(PictureRecipe("original")) }
     }
 
-    @Test("a picture that is reduced has the size that the source's own sides give it")
+    @Test("a reduced picture has the size that follows from the source's full sides")
     func roundedSides() throws {
-        // Half of either side is not whole.
+        // Half of either side is not a whole number.
         let picture = try picture(jpeg(1371, 1373), "w100")
         #expect(
             picture.size
                 == ImageSize(width: 1371, height: 1373).fitted(into: ImageSize(width: 100, height: 1373)))
     }
 
-    @Test("a reduced picture looks like the whole one at its size")
+    @Test("a reduced picture resembles the full one at its size")
     func likeness() throws {
         let source = try jpeg(1370, 1370)
         let whole = try ImageDecoders.standard.decode(source.array).resized(
@@ -145,7 +146,7 @@ struct PictureTests {
         #expect(differences.reduce(0, +) < differences.count * 2)
     }
 
-    @Test("a JPEG that becomes a JPEG looks as the PNG of it does")
+    @Test("a JPEG made of a JPEG resembles the PNG made of it")
     func planes() throws {
         let source = try jpeg(200, 300)
         for recipe in ["w92", "61x40.fill"] {
@@ -157,7 +158,7 @@ struct PictureTests {
         }
     }
 
-    @Test("what is cut off, larger than the limits, of another format or no picture is 422, the original too")
+    @Test("a truncated or too large picture, another format and other content are 422, also for the original")
     func refused() throws {
         let whole = try jpeg(200, 300).array
         let cut = ImageBytes(Array(whole.dropLast(whole.count / 2)))
@@ -174,7 +175,7 @@ struct PictureTests {
         }
     }
 
-    @Test("the key names the content and what is made of it, and neither expiry nor tag")
+    @Test("the key has the content and the recipe, without expiry and tag")
     func key() throws {
         let (one, other) = (SHA256.hash(of: "one").hexadecimal, SHA256.hash(of: "other").hexadecimal)
         func key(_ recipe: String, _ content: String) throws -> SHA256.Digest {

@@ -10,7 +10,7 @@ struct SigningKeysTests {
         try SigningKeys(Array(text.utf8))
     }
 
-    @Test("one key has one signature, however it is written")
+    @Test("a key has the same signature in every spelling")
     func spellings() throws {
         // 32 bytes of 0x0B.
         let base64 = "CwsLCwsLCwsLCwsLCwsLCwsLCwsLCwsLCwsLCwsLCws"
@@ -23,7 +23,7 @@ struct SigningKeysTests {
         }
     }
 
-    @Test("the first key signs with its name, and all are accepted, with their names or without")
+    @Test("the first key signs with its name, and all keys are accepted, with or without their names")
     func rotation() throws {
         let old = try keys("old \(Self.hexadecimal)")
         let both = try keys("new \(String(repeating: "0c", count: 40))\nold \(Self.hexadecimal)\n")
@@ -36,7 +36,7 @@ struct SigningKeysTests {
         #expect(!old.accept(both.signature(of: Self.message), of: Self.message))
     }
 
-    @Test("a signature of another message, another key's name, and one that was changed anywhere are refused")
+    @Test("a signature of another message, with another key's name, or changed anywhere is refused")
     func refused() throws {
         let keys = try keys("a \(Self.hexadecimal)\nb \(String(repeating: "0c", count: 32))")
         let signature = keys.signature(of: Self.message)
@@ -54,7 +54,7 @@ struct SigningKeysTests {
     }
 
     @Test(
-        "a line that is not right is named",
+        "the error names a malformed line",
         arguments: [
             ("keys", 1, SigningKeys.Fault.tooShort), ("\n# \nk k k", 3, .notAKey),
             ("a " + String(repeating: "0b", count: 31), 1, .tooShort), ("a &&", 1, .notAKey),
@@ -67,7 +67,7 @@ struct SigningKeysTests {
         #expect(throws: PictureError.malformedKeys(line: line, fault: fault)) { try keys(text) }
     }
 
-    @Test("a file without a key, and one that is no text, are refused, and no message tells a key")
+    @Test("a file without a key, or that is not text, is refused, and no error reveals a key")
     func empty() {
         #expect(throws: PictureError.noKeys) { try keys("# nothing\n\n") }
         #expect(throws: PictureError.malformedKeys(line: 1, fault: .notUTF8)) { try SigningKeys([0xFF]) }

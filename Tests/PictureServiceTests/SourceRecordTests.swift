@@ -3,7 +3,7 @@ import LazyImages
 import PictureService
 import Testing
 
-@Suite("What is known of a source", .timeLimit(.minutes(5)))
+@Suite("The record of a source", .timeLimit(.minutes(5)))
 struct SourceRecordTests {
     private static let now = 1_790_000_000
 
@@ -23,7 +23,7 @@ struct SourceRecordTests {
         }
     }
 
-    @Test("what is cut off, changed or of another version is no record")
+    @Test("a truncated, changed or foreign record is refused")
     func damaged() {
         let text = record(["max-age=60"]).text
         for count in 0..<text.utf8.count { #expect(SourceRecord(String(text.prefix(count))) == nil) }
@@ -36,7 +36,7 @@ struct SourceRecordTests {
         }
     }
 
-    @Test("it grows stale as a shared cache's answers do")
+    @Test("a record becomes stale by a shared cache's rules")
     func freshness() {
         let record = record(["s-maxage=60, max-age=5"], initialAge: 11)
         #expect(record.age(now: Self.now + 5) == 16)
@@ -51,7 +51,7 @@ struct SourceRecordTests {
         #expect(self.record(["no-cache"]).use(now: Self.now) == .validate)
     }
 
-    @Test("its content and the recipe alone decide what a picture is kept under")
+    @Test("the key of a picture depends only on content and recipe")
     func keys() throws {
         let recipe = try PictureRecipe("w342")
         #expect(record().key(recipe) == record(["max-age=9"], lifetime: 9, received: 5).key(recipe))

@@ -20,14 +20,14 @@ struct BlocksCanvasTests {
         return (grid.text(at: origin), grid.style(at: origin))
     }
 
-    @Test("a plain image is a space on its colour")
+    @Test("a uniform image is a space on its colour")
     func plain() {
         let drawn = cell(Pictures.bitmap(16, 16) { _, _ in red })
         #expect(drawn.text == " ")
         #expect(drawn.style == CellStyle(background: colour(red)))
     }
 
-    @Test("every block part of a cell is found with its exact colours", arguments: 0..<19)
+    @Test("every block character of a cell is found with its exact colours", arguments: 0..<19)
     func everyMask(number: Int) {
         let covers: [(String, (Int, Int) -> Bool)] =
             (1...6).map { count in
@@ -63,7 +63,7 @@ struct BlocksCanvasTests {
         }
     }
 
-    @Test("no cells are drawn into no room")
+    @Test("a grid without cells stays empty")
     func noRoom() {
         let grid = BlocksCanvas(depth: .trueColour).draw(
             Pictures.bitmap(2, 2) { _, _ in red }, size: CellSize(columns: 0, rows: 3))
@@ -81,13 +81,13 @@ struct BlocksCanvasTests {
         #expect(upper.style == CellStyle(foreground: colour(red)))
         let threeQuarters = cell(Pictures.bitmap(8, 8) { x, y in x < 4 && y < 4 ? clear : red })
         #expect(threeQuarters.text == "▟")
-        // The upper five eighths have no character of their own.
+        // There is no character for the upper five eighths.
         let reversed = cell(Pictures.bitmap(8, 8) { _, y in y < 5 ? red : clear })
         #expect(reversed.text == "▃")
         #expect(reversed.style == CellStyle(foreground: colour(red), attributes: .reversed))
     }
 
-    @Test("transparent pixels are put over a background that is given, and lend no colour of their own")
+    @Test("transparent pixels are blended over a given background, and give no colour of their own")
     func background() {
         let drawn = cell(Pictures.bitmap(8, 8) { _, y in y < 4 ? clear : red }, background: [1, 2, 3])
         #expect(drawn.text == "▀")
@@ -110,7 +110,7 @@ struct BlocksCanvasTests {
         #expect(cell(grey, depth: .indexed256).style.background == .palette(243))
     }
 
-    @Test("with 256 colours a hue stays that hue: red is no brown")
+    @Test("256 colours keep the hue: red does not become brown")
     func hues() {
         let hues: [(Pixel, UInt8)] = [
             ([242, 232, 213, 255], 255), ([230, 140, 50, 255], 172), ([200, 55, 45, 255], 160),
@@ -124,7 +124,7 @@ struct BlocksCanvasTests {
     @Test("sextants come on request")
     func sextants() {
         #expect(Sextants.all.count == 30 && Set(Sextants.all.map(\.glyph)).count == 30)
-        // Three rows of thirds; the uppermost left and the lowest right.
+        // Three rows of thirds; the upper left and the lower right one.
         let picture = Pictures.bitmap(8, 24) { x, y in
             (x < 4 && y < 8) || (x >= 4 && y >= 16) ? red : blue
         }
@@ -134,14 +134,14 @@ struct BlocksCanvasTests {
         #expect(GraphicsMode.sextants.canvas(depth: .none) is ASCIICanvas)
     }
 
-    @Test("two colours that the palette cannot tell apart make a space")
+    @Test("two colours with the same palette entry make a space")
     func palettesMerge() {
         let split = Pictures.bitmap(8, 8) { x, _ in x < 4 ? [100, 100, 100, 255] : [104, 104, 104, 255] }
         #expect(cell(split, depth: .trueColour).text == "▌")
         #expect(cell(split, depth: .ansi16).text == " ")
     }
 
-    @Test("letters alone draw bright as much ink, and send no colours")
+    @Test("without colours brighter pixels get denser letters, and no colours are sent")
     func ascii() {
         let ramp = Pictures.bitmap(5, 1) { x, _ in Pixel(UInt8(x * 63), UInt8(x * 63), UInt8(x * 63), 255) }
         let grid = ASCIICanvas().draw(ramp, size: CellSize(columns: 5, rows: 1))
@@ -151,7 +151,7 @@ struct BlocksCanvasTests {
         #expect(nothing.text(ofRow: 0).isEmpty)
     }
 
-    @Test("the user's word and the colours there are decide the canvas")
+    @Test("the user's choice and the available colours decide the canvas")
     func choice() {
         #expect(GraphicsMode.blocks.canvas(depth: .ansi16) is BlocksCanvas)
         #expect(GraphicsMode.blocks.canvas(depth: .none) is ASCIICanvas)

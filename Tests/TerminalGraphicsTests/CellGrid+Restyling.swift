@@ -1,7 +1,7 @@
 @testable import TerminalGraphics
 
 extension CellGrid {
-    /// Changes the colours and attributes of a rectangle's cells and leaves their text.
+    /// Changes the colours and attributes of a rectangle's cells, and keeps their text.
     mutating func restyle(_ rectangle: CellRectangle, _ change: (inout CellStyle) -> Void) {
         let area = rectangle.clipped(to: bounds)
         for row in area.rows {

@@ -9,7 +9,7 @@ struct CellGridTests {
         return grid
     }
 
-    @Test("text goes where it is put and says how wide it is")
+    @Test("text is put at its position, and its width is returned")
     func put() {
         var grid = grid(10, 2)
         #expect(grid.put("ab羅c", at: CellPosition(column: 1, row: 1)) == 5)
@@ -19,7 +19,7 @@ struct CellGridTests {
         #expect(grid.text(at: CellPosition(column: 4, row: 1)).isEmpty)
     }
 
-    @Test("text is cut at the edges and at the clip, and a wide cluster cut in half becomes a space")
+    @Test("text is clipped at the edges and at the clip, and a wide cluster cut in half becomes a space")
     func clipping() {
         var grid = grid(4, 1)
         grid.put("abcdef", at: CellPosition(column: -2, row: 0))
@@ -36,7 +36,7 @@ struct CellGridTests {
     }
 
     @Test(
-        "whatever overwrites half of a wide cluster leaves a space in the other half",
+        "overwriting half of a wide cluster leaves a space in the other half",
         arguments: [(0, "x 生門"), (1, " x生門"), (2, "羅x 門"), (3, "羅 x門"), (5, "羅生 x")])
     func overwriting(column: Int, expected: String) {
         var written = grid(6, 1, filledWith: "羅生門")
@@ -56,14 +56,14 @@ struct CellGridTests {
         #expect(filled.text(ofRow: 0) == blanks)
     }
 
-    @Test("a wide cluster over two others blanks what is left of both")
+    @Test("a wide cluster over two others blanks their remaining halves")
     func wideOverWide() {
         var grid = grid(6, 1, filledWith: "羅生門")
         grid.put("国", at: CellPosition(column: 1, row: 0))
         #expect(grid.text(ofRow: 0) == " 国 門")
     }
 
-    @Test("a placed grid is cut at the clip, also inside its wide clusters, and brings its clusters along")
+    @Test("a placed grid is clipped, also inside its wide clusters, and keeps its clusters")
     func placing() {
         var picture = grid(6, 1, filledWith: "羅生門")
         var target = grid(6, 1, filledWith: "......")
@@ -80,7 +80,7 @@ struct CellGridTests {
         #expect(target.text(ofRow: 0) == ".👨\u{200D}👩  a\u{308}")
     }
 
-    @Test("what takes no cell never gets into a grid")
+    @Test("characters without width are never stored in a grid")
     func controls() {
         var grid = grid(8, 1)
         #expect(grid.put("a\u{1B}[2J\u{9B}\n\u{202E}\u{301}b", at: CellPosition(column: 0, row: 0)) == 5)
@@ -89,7 +89,7 @@ struct CellGridTests {
         #expect(!grid.text(ofRow: 0).unicodeScalars.contains("\u{202E}"))
     }
 
-    @Test("grids are equal when they look the same, however they came to be")
+    @Test("grids are equal when they look the same, however they were made")
     func equality() {
         var one = grid(4, 1)
         var other = grid(4, 1)
@@ -102,7 +102,7 @@ struct CellGridTests {
         #expect(one != other)
     }
 
-    @Test("a fill beyond the grid fills what is inside")
+    @Test("a fill beyond the grid fills the cells inside")
     func fillClips() {
         var grid = grid(3, 2, filledWith: "abc")
         let colour = CellStyle(background: .palette(4))

@@ -1,7 +1,7 @@
 import TerminalGraphics
 import Testing
 
-@Suite("How many colours a terminal is given", .timeLimit(.minutes(30)))
+@Suite("The colour depth of a terminal", .timeLimit(.minutes(30)))
 struct ColourDepthTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let environment: [String: String]
@@ -61,7 +61,9 @@ struct ColourDepthTests {
         return result
     }
 
-    @Test("the user's word, then NO_COLOR, then what forces, then the terminal", arguments: cases)
+    @Test(
+        "the user's choice goes first, then NO_COLOR, then variables that force colours, then the terminal",
+        arguments: cases)
     func decisions(given: Case) {
         let depth = ColourDepth.decided(
             by: given.choice, environment: given.environment, isTerminal: given.isTerminal)

@@ -3,7 +3,7 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
-@Suite("Frames draw what changed", .timeLimit(.minutes(30)))
+@Suite("Frames draw only changes", .timeLimit(.minutes(30)))
 struct FrameEncoderTests {
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
@@ -22,7 +22,7 @@ struct FrameEncoderTests {
         #expect(text(bytes) == "\u{1B}[?2026h\u{1B}[m\u{1B}[2J\u{1B}[Hab\u{1B}[?2026l")
     }
 
-    @Test("an unchanged frame is no bytes at all")
+    @Test("an unchanged frame has no bytes")
     func unchanged() {
         var encoder = FrameEncoder(depth: .trueColour)
         _ = encoder.frame(grid(["ab"], columns: 4))
@@ -49,7 +49,7 @@ struct FrameEncoderTests {
         #expect(text(encoder.frame(grid([after], columns: 10))) == "\u{1B}[?2026h\(expected)\u{1B}[?2026l")
     }
 
-    @Test("colours and attributes are sent when they change, and the frame ends in the terminal's own")
+    @Test("colours and attributes are sent when they change, and a frame ends with the terminal's defaults")
     func styles() {
         var encoder = FrameEncoder(depth: .trueColour)
         var next = CellGrid(size: CellSize(columns: 8, rows: 1))
@@ -68,7 +68,7 @@ struct FrameEncoderTests {
     }
 
     @Test(
-        "24-bit colours become what the terminal has",
+        "24-bit colours are reduced to the terminal's depth",
         arguments: [
             (ColourDepth.trueColour, "\u{1B}[38;2;250;5;5mx\u{1B}[m"),
             (.indexed256, "\u{1B}[38;5;196mx\u{1B}[m"),
@@ -81,7 +81,7 @@ struct FrameEncoderTests {
         #expect(text(encoder.frame(next)) == "\u{1B}[?2026h\u{1B}[H\(expected)\u{1B}[?2026l")
     }
 
-    @Test("without colours the attributes stay, so that a selection can be seen")
+    @Test("without colours the attributes stay, so that a selection is visible")
     func attributesWithoutColours() {
         var encoder = FrameEncoder(depth: .none)
         _ = encoder.frame(grid([""], columns: 2))
@@ -90,7 +90,7 @@ struct FrameEncoderTests {
     }
 
     @Test(
-        "any screen after any other is what a terminal shows",
+        "the terminal shows the right screen after any other",
         arguments: [VirtualScreen.Measure.scalars, .clusters])
     func randomFrames(measure: VirtualScreen.Measure) {
         var random = SeededNumbers(seed: 7)
@@ -116,7 +116,7 @@ struct FrameEncoderTests {
         #expect(screen.unknown.isEmpty)
     }
 
-    /// Compares text everywhere, and styles as far as they can be seen.
+    /// Compares all text, and the visible part of the styles.
     private func matches(_ screen: VirtualScreen, _ grid: CellGrid) -> Bool {
         for row in 0..<grid.size.rows {
             for column in 0..<grid.size.columns {
@@ -140,7 +140,7 @@ struct FrameEncoderTests {
         return true
     }
 
-    @Test("clusters that terminals measure differently never push what follows them out of place")
+    @Test("clusters that terminals measure differently never shift the following cells")
     func uncertainClusters() {
         for cluster in ["👩\u{200D}👩\u{200D}👧", "❤\u{FE0F}", "का", "👍🏽", "🇩🇪", "1\u{FE0F}\u{20E3}"] {
             for measure in [VirtualScreen.Measure.scalars, .clusters] {
@@ -157,7 +157,7 @@ struct FrameEncoderTests {
         }
     }
 
-    @Test("lines printed among other output carry their colours and end clean")
+    @Test("printed lines have their colours and end with the defaults")
     func inlineLines() {
         var grid = grid(["ab", " "], columns: 5)
         grid.put("c", at: CellPosition(column: 2, row: 0), style: CellStyle(foreground: .palette(1)))

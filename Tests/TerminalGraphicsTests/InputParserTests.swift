@@ -3,7 +3,7 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
-@Suite("Bytes from a terminal become events", .timeLimit(.minutes(30)))
+@Suite("From a terminal's bytes to events", .timeLimit(.minutes(30)))
 struct InputParserTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let bytes: [UInt8]
@@ -93,14 +93,14 @@ struct InputParserTests {
             letter("q"), key(.up), letter("j")),
     ]
 
-    @Test("each sequence is its event", arguments: cases)
+    @Test("each sequence gives its event", arguments: cases)
     func sequences(given: Case) {
         var parser = InputParser()
         #expect(parser.feed(given.bytes) == given.events)
         #expect(!parser.isAmbiguous)
     }
 
-    @Test("the events are the same wherever the bytes are cut", arguments: cases)
+    @Test("the events are the same however the bytes are split", arguments: cases)
     func cutAnywhere(given: Case) {
         for cut in given.bytes.indices {
             var parser = InputParser()
@@ -113,7 +113,7 @@ struct InputParserTests {
     }
 
     @Test(
-        "what time has to decide is Escape, or Alt with the character",
+        "after the timeout, ambiguous bytes are Escape, or Alt with the character",
         arguments: [
             ("\u{1B}", key(.escape)), ("\u{1B}[", letter("[", .alt)), ("\u{1B}O", letter("O", .alt)),
             ("\u{1B}]", letter("]", .alt)), ("\u{1B}P", letter("P", .alt)),
@@ -128,7 +128,7 @@ struct InputParserTests {
         #expect(parser.feed("q".utf8) == [Self.letter("q")])
     }
 
-    @Test("a sequence that is clearly begun is waited for")
+    @Test("a sequence that has clearly started is waited for")
     func begunSequence() {
         var parser = InputParser()
         #expect(parser.feed("\u{1B}[<6".utf8).isEmpty)
@@ -137,7 +137,7 @@ struct InputParserTests {
         #expect(parser.feed("5;1;1M".utf8) == [.wheel(.down, at: Self.at(0, 0))])
     }
 
-    @Test("an endless sequence or paste takes bounded memory and ends")
+    @Test("an endless sequence or paste needs bounded memory and ends")
     func bounds() {
         var parser = InputParser()
         #expect(
@@ -151,9 +151,9 @@ struct InputParserTests {
         #expect(parser.feed(digits.utf8) == [Self.letter("q")])
     }
 
-    @Test("no bytes trap, and the parser comes back to the ground")
+    @Test("no bytes trap, and the parser returns to its ground state")
     func noise() {
-        // Every other byte is one that sequences are made of.
+        // Every other byte is one that occurs in sequences.
         let telling = Array("\u{1B}\u{1B}[]OPM<;12~ACM\\_\u{7}".utf8)
         var random = SeededNumbers(seed: 5)
         for _ in 0..<2000 {

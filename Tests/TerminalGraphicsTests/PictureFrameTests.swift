@@ -11,14 +11,14 @@ struct PictureFrameTests {
     ]
     private static func keepsPictures(_ way: PictureProtocol) -> Bool { way != .iterm2 && way != .sixel }
 
-    /// A picture, and the pixels that it was made of.
+    /// A picture and its pixels.
     private struct Subject {
         let grid: CellGrid
         let bitmap: Bitmap
         var picture: Picture? { grid.pictures.first?.picture }
     }
 
-    /// A pattern in colours that sixels have, without transparent pixels, of exactly the pixels that the picture has.
+    /// A pattern in colours that sixels have, without transparency, of exactly the picture's pixels.
     private static func subject(
         _ columns: Int, _ rows: Int, way: PictureProtocol, cell: ImageSize, seed: UInt64
     ) -> Subject {
@@ -34,8 +34,8 @@ struct PictureFrameTests {
         return Subject(grid: canvas.draw(bitmap, size: size), bitmap: bitmap)
     }
 
-    /// Compares all that is seen with a grid. At rest every picture is there, but in the last row where it is painted; moving,
-    /// those that are there are right.
+    /// Compares the screen with a grid. At rest every picture must be shown, except in the last row if it is
+    /// painted. While the list moves, the shown pictures must be right.
     private func matches(
         _ screen: VirtualScreen, _ grid: CellGrid, _ subjects: [Subject], _ way: PictureProtocol,
         cell: ImageSize, isMoving: Bool
@@ -78,10 +78,10 @@ struct PictureFrameTests {
             position.column - placement.origin.column, position.row - placement.origin.row
         )
         let wanted = subject.bitmap.tile(across * cell.width, down * cell.height, cell)
-        // Of sixels whole bands are drawn.
+        // Sixels are drawn in whole bands.
         let top = (position.row - placement.visible.rows.lowerBound) * cell.height
         let first = placement.part.rows.lowerBound * cell.height
-        // Nothing is drawn on the last row.
+        // Nothing is painted in the last row.
         let lastRow = min(placement.visible.rows.upperBound, rows - 1) - placement.origin.row
         let last = min(subject.bitmap.height, lastRow * cell.height)
         let end = (last - first) / 6 * 6 - top
@@ -97,7 +97,8 @@ struct PictureFrameTests {
     }
 
     @Test(
-        "any screen after any other shows its pictures and nothing of those before", arguments: ways, [6, 7])
+        "the terminal shows the right pictures after any other screen, and none of the earlier ones",
+        arguments: ways, [6, 7])
     func randomFrames(way: PictureProtocol, cellHeight: Int) {
         let cell = ImageSize(width: 4, height: cellHeight)
         var random = SeededNumbers(seed: 11)
@@ -134,7 +135,7 @@ struct PictureFrameTests {
         #expect(screen.kitty.pictures.isEmpty && screen.kitty.strangers.isEmpty)
     }
 
-    /// A column of pictures, from a line of them on.
+    /// A column of pictures, starting at this line.
     private func column(_ subjects: [Subject], from line: Int) -> CellGrid {
         var grid = CellGrid(size: CellSize(columns: 12, rows: 9))
         let body = CellRectangle(
@@ -145,7 +146,7 @@ struct PictureFrameTests {
         return grid
     }
 
-    @Test("scrolling by kitty's protocol sends every picture once", arguments: ways.prefix(3))
+    @Test("scrolling with kitty's protocol sends each picture once", arguments: ways.prefix(3))
     func once(way: PictureProtocol) {
         let cell = ImageSize(width: 4, height: 6)
         let subjects = (0..<20).map { Self.subject(4, 3, way: way, cell: cell, seed: UInt64($0)) }
@@ -158,7 +159,7 @@ struct PictureFrameTests {
         #expect(screen.unknown.isEmpty)
     }
 
-    @Test("painted pictures are not sent while they move, and one that stays is not sent again")
+    @Test("painted pictures are not sent while they move, and a picture that stays is not sent again")
     func painted() {
         let cell = ImageSize(width: 4, height: 6)
         for way in [PictureProtocol.iterm2, .sixel] {
@@ -178,7 +179,7 @@ struct PictureFrameTests {
         }
     }
 
-    @Test("a picture that replaces another is painted over it, and no cell is written between")
+    @Test("a picture that replaces another is painted over it, without writing cells between")
     func replaced() {
         let cell = ImageSize(width: 4, height: 6)
         for way in [PictureProtocol.iterm2, .sixel] {
@@ -191,7 +192,7 @@ struct PictureFrameTests {
         }
     }
 
-    @Test("below a sixel that replaces another stand its own blocks, where its last row has no whole band")
+    @Test("a sixel's last row without a whole band shows blocks, also when the sixel replaces another")
     func replacedFoot() {
         let cell = ImageSize(width: 4, height: 7)
         let subjects = (0..<2).map { Self.subject(4, 3, way: .sixel, cell: cell, seed: UInt64($0)) }
@@ -203,7 +204,7 @@ struct PictureFrameTests {
         #expect(text.contains("\u{1B}[2;2H\u{1B}P"))
     }
 
-    @Test("many pictures come in several frames")
+    @Test("many pictures are sent over several frames")
     func limit() {
         let cell = ImageSize(width: 8, height: 60)
         for way in Self.ways {
@@ -225,7 +226,7 @@ struct PictureFrameTests {
         }
     }
 
-    @Test("the terminal keeps no more than the budget, and what it shows", arguments: [3, 600])
+    @Test("the terminal stores no more than the budget, and all that it shows", arguments: [3, 600])
     func budget(most: Int) {
         let cell = ImageSize(width: 4, height: 6)
         let cost = 2 * 1 * 4 * 6 * 4
@@ -251,7 +252,7 @@ struct PictureFrameTests {
         #expect(screen.kitty.pictures.isEmpty && screen.kitty.strangers.isEmpty)
     }
 
-    @Test("a grid's pictures give way to what is put over them")
+    @Test("a grid's pictures are clipped by what is put over them")
     func cut() {
         let cell = ImageSize(width: 4, height: 6)
         let picture = Self.subject(6, 5, way: .kitty, cell: cell, seed: 1)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TerminalGraphics
 
-@Suite("What terminals answer", .timeLimit(.minutes(30)))
+@Suite("Terminals' answers to queries", .timeLimit(.minutes(30)))
 struct TerminalAnswersTests {
-    /// What a terminal sends, and what is made of it.
+    /// A terminal's bytes, and the result.
     struct Transcript: Sendable {
         let sent: String
         let graphics: GraphicsMode?
@@ -16,7 +16,7 @@ struct TerminalAnswersTests {
 
     private static let escape = "\u{1B}"
     private static let transcripts = [
-        // kitty, with a key in the middle of the answers and one behind them.
+        // kitty, with a key among the answers and one after them.
         Transcript(
             sent:
                 "\(escape)P>|kitty(0.41.1)\(escape)\\j\(escape)_Gi=31;OK\(escape)\\\(escape)[6;17;8t\(escape)[?62;c\(escape)[A",
@@ -31,40 +31,40 @@ struct TerminalAnswersTests {
         Transcript(
             sent: "\(escape)P>|WezTerm 20240203\(escape)\\\(escape)[?65;4;6;18;22c", graphics: .iterm2),
         Transcript(sent: "\(escape)_Gi=31;ENOTSUPPORTED:no\(escape)\\\(escape)[?62c", graphics: nil),
-        // Konsole says OK and shows nothing that way.
+        // Konsole answers OK but shows no such pictures.
         Transcript(
             sent:
                 "\(escape)P>|Konsole 22.12.3\(escape)\\\(escape)_Gi=31;OK\(escape)\\\(escape)]1337;ReportCellSize=18.0;8.0;1.0\u{07}\(escape)[6;18;8t\(escape)[?62;1;4c",
             graphics: .iterm2, cell: ImageSize(width: 8, height: 18)),
-        // Two pixels a point; iTerm2 without a name.
+        // Two pixels per point; iTerm2 without a name.
         Transcript(
             sent: "\(escape)]1337;ReportCellSize=17.0;8.0;2.0\(escape)\\\(escape)[?62;4c", graphics: .iterm2,
             cell: ImageSize(width: 16, height: 34)),
-        // mlterm, which has no name.
+        // mlterm, which sends no name.
         Transcript(
             sent: "\(escape)[6;22;10t\(escape)[4;528;800t\(escape)[?63;1;2;3;4;6;7;15;18;22;29c",
             graphics: .sixel,
             cell: ImageSize(width: 10, height: 22)),
-        // Controls of 8 bits, as bytes cannot be in a text, and as UTF-8.
+        // C1 controls, as single bytes, which a text cannot have, and as UTF-8.
         Transcript(
             sent: "\u{90}>|XTerm(379)\u{9C}a\u{9B}6;17;8t\u{9B}?64;4c", graphics: .sixel,
             cell: ImageSize(width: 8, height: 17), keys: "a"),
-        // A giant, one that breaks off, and what nobody asked for: no keys.
+        // A huge answer, one that breaks off, and an unrequested one: no keys.
         Transcript(
             sent:
                 "\(escape)]0;\(String(repeating: "x", count: 9000))\(escape)\\j\(escape)P>|kit\(escape)[5;7R\(escape)[?62ck",
             graphics: nil, keys: "jk"),
-        // Another's answer, cells of nothing, Escape typed before the answer, Ctrl-C.
+        // Another terminal's answer, cells of size zero, Escape typed before the answer, Ctrl-C.
         Transcript(
             sent: "\(escape)_Gi=7;OK\(escape)\\\(escape)[6;0;0t\(escape)\(escape)[?6c\u{3}", graphics: nil,
             keys: "\(escape)\u{3}"),
         Transcript(sent: "\(escape)[6;99999999999999999999;8t\(escape)[?c", graphics: nil),
-        // Cut off, and nothing but keys.
+        // A truncated answer, then only keys.
         Transcript(sent: "é\(escape)P>|kit", graphics: nil, keys: "é", isComplete: false),
         Transcript(sent: "", graphics: nil, isComplete: false),
     ]
 
-    @Test("answers are known from keys, whole or byte by byte", arguments: transcripts.indices)
+    @Test("answers are told from keys, whole or byte by byte", arguments: transcripts.indices)
     func transcript(index: Int) {
         let transcript = Self.transcripts[index]
         let bytes = Array(transcript.sent.utf8)
@@ -78,7 +78,7 @@ struct TerminalAnswersTests {
         }
     }
 
-    @Test("the end of a string that had ended is no key, other keys with Alt are")
+    @Test("the late end of a string is no key, and other keys with Alt are")
     func endAlone() {
         var sorter = AnswerSorter()
         sorter.take(Array("a\u{1B}]1337;ReportCellSize=17;8\u{07}\u{1B}\\b\u{1B}x\u{1B}[?62c".utf8))
@@ -86,7 +86,7 @@ struct TerminalAnswersTests {
         #expect(sorter.answers.isComplete)
     }
 
-    @Test("the questions end with the one that every terminal answers")
+    @Test("the last query is one that every terminal answers")
     func questions() {
         let text = String(decoding: TerminalAnswers.questions, as: UTF8.self)
         #expect(text.hasPrefix("\u{1B}[>0q\u{1B}_Gi=31,") && text.hasSuffix("\u{1B}[16t\u{1B}[14t\u{1B}[c"))
@@ -96,7 +96,7 @@ struct TerminalAnswersTests {
                 && inTmux.hasSuffix("\u{1B}\u{1B}[c\u{1B}\\"))
     }
 
-    /// What tmux and the terminal around it send.
+    /// The bytes of tmux and of the terminal outside it.
     private static let inTmux: [(own: String, outer: String, graphics: GraphicsMode?)] = [
         (
             "\(escape)[?1;2c",
@@ -114,7 +114,7 @@ struct TerminalAnswersTests {
     ]
 
     @Test(
-        "in tmux the terminal around it counts, and of tmux itself whether it shows sixels",
+        "in tmux the outer terminal counts, and tmux only for its sixels",
         arguments: inTmux.indices)
     func tmux(index: Int) {
         let transcript = Self.inTmux[index]
@@ -127,7 +127,7 @@ struct TerminalAnswersTests {
         #expect(!sorter.answers.showsTrueColour)
     }
 
-    @Test("a window's pixels tell a cell's where nothing else does, rounded down")
+    @Test("the window's pixels give the cell's size if nothing else does, rounded down")
     func window() {
         var answers = TerminalAnswers()
         answers.take(Array("\u{1B}[4;412;644t".utf8))
@@ -138,7 +138,7 @@ struct TerminalAnswersTests {
         #expect(answers.cell(in: CellSize(columns: 80, rows: 24)) == ImageSize(width: 9, height: 18))
     }
 
-    @Test("versions are compared by their numbers")
+    @Test("versions compare by number")
     func versions() {
         for (name, has) in [
             ("kitty(0.28.0)", true), ("kitty(0.27.9)", false), ("kitty(1.0)", true), ("kitty", false),
@@ -150,7 +150,7 @@ struct TerminalAnswersTests {
         }
     }
 
-    @Test("a terminal that is none is not asked")
+    @Test("only a terminal is queried")
     func none() async {
         #expect(await TerminalInquiry.answers(path: "/dev/null", limit: .seconds(1)) == nil)
     }

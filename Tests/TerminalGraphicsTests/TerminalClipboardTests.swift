@@ -9,7 +9,7 @@ struct TerminalClipboardTests {
         #expect(bytes == Array("\u{1B}]52;c;aHR0cHM6Ly9leGFtcGxlLm9yZy/DqQ==\u{1B}\\".utf8))
     }
 
-    @Test("in tmux it is said to tmux, and to the terminal around it")
+    @Test("in tmux the text goes to tmux and to the outer terminal")
     func tmux() {
         let bytes = TerminalClipboard.copying("a", isInTmux: true)
         #expect(
@@ -18,7 +18,7 @@ struct TerminalClipboardTests {
                     "\u{1B}]52;c;YQ==\u{1B}\\\u{1B}Ptmux;\u{1B}\u{1B}]52;c;YQ==\u{1B}\u{1B}\\\u{1B}\\".utf8))
     }
 
-    @Test("what a terminal would not take is not sent")
+    @Test("a text that a terminal would not accept is not sent")
     func tooLong() {
         let text = String(repeating: "a", count: TerminalClipboard.limit)
         #expect(TerminalClipboard.copying(text, isInTmux: false) != nil)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TerminalGraphics
 
-@Suite("A terminal that is lent", .timeLimit(.minutes(30)))
+@Suite("Lending the terminal", .timeLimit(.minutes(30)))
 struct TerminalLoanTests {
-    @Test("the reader stands aside until the terminal is given back, time after time")
+    @Test("the reader pauses until the terminal is returned, each time")
     func turns() throws {
         let loan = try #require(TerminalLoan())
         let events = Lock<[String]>([])
@@ -23,7 +23,7 @@ struct TerminalLoanTests {
         }
         for turn in 1...3 {
             #expect(loan.take())
-            // Until it is given back, the reader does nothing.
+            // Until the terminal is returned, the reader does nothing.
             #expect(events.withLock { $0.last } == "asked \(turn)")
             loan.giveBack()
         }

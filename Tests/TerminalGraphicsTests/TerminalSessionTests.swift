@@ -5,11 +5,11 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("A session gives the terminal back", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("A session restores the terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct TerminalSessionTests {
     #if THREAD_SANITIZER
-        // The sanitizer takes the others, and a stack's overflow, for itself, or handles them even in the middle of its own
-        // work: one that another process sends at the wrong moment then blocks it for ever.
+        // The sanitizer handles the other signals and stack overflows itself, even during its own work, where
+        // a signal from another process can block it for ever.
         private static let deadlySignals = [SIGTERM, SIGHUP, SIGINT, SIGQUIT]
         private static let crashKeys = [("t", [SIGILL]), ("a", [SIGABRT])]
     #else
@@ -21,21 +21,21 @@ struct TerminalSessionTests {
         ]
     #endif
 
-    /// The probe, once it is on the screen.
+    /// Starts the probe and waits until it is on the screen.
     private func started(columns: Int = 60, rows: Int = 12) throws -> PseudoTerminal {
         let terminal = try PseudoTerminal(BuiltProgram.path("TerminalProbe"), columns: columns, rows: rows)
         try #require(terminal.waits { $0.text(ofRow: 0) == "ready" }, "\(terminal.screen.rows)")
         return terminal
     }
 
-    /// The modes, and a picture deleted before the alternate screen was left.
+    /// Checks the modes, and that a picture was deleted before the alternate screen was left.
     private func isRestored(_ terminal: PseudoTerminal) -> Bool {
         let output = String(decoding: terminal.output, as: UTF8.self)
         return terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25]
             && output.contains("\u{1B}_Ga=d,d=I,i=7,q=2\u{1B}\\\u{1B}[?2026l")
     }
 
-    @Test("entering makes input raw and switches the modes on")
+    @Test("entering makes input raw and sets the modes")
     func entering() throws {
         let terminal = try started()
         #expect(terminal.settingsBefore.isCooked)
@@ -53,7 +53,7 @@ struct TerminalSessionTests {
     }
 
     @Test(
-        "a signal that ends the program restores the terminal, and still ends it as that signal",
+        "a terminating signal restores the terminal, and still ends the program",
         arguments: deadlySignals)
     func signals(signal: Int32) throws {
         let terminal = try started()
@@ -63,7 +63,7 @@ struct TerminalSessionTests {
     }
 
     @Test(
-        "a crash restores the terminal: a trap, abort, and a stack that overflows",
+        "a crash restores the terminal: a trap, abort, and a stack overflow",
         arguments: crashKeys)
     func crashes(key: String, signals: [Int32]) throws {
         let terminal = try started()
@@ -74,10 +74,10 @@ struct TerminalSessionTests {
     }
 
     @Test(
-        "a stop, by Ctrl-Z's key or by a signal, gives the shell its terminal; fg takes it again and draws",
+        "a stop, by Ctrl-Z or by a signal, gives the terminal to the shell; fg takes it back and redraws",
         arguments: ["z", "s"])
     func suspending(key: String) throws {
-        // Only under a shell: where nobody could continue a program, the kernel does not stop it.
+        // Needs a shell: the kernel does not stop a program that nobody could continue.
         let script = "set -m; \"$0\"; echo stopped; read line; fg"
         let terminal = try PseudoTerminal("/bin/sh", ["-c", script, BuiltProgram.path("TerminalProbe")])
         try #require(terminal.waits { $0.text(ofRow: 0) == "ready" })
@@ -94,7 +94,7 @@ struct TerminalSessionTests {
         #expect(isRestored(terminal))
     }
 
-    @Test("after leaving a stop is the system's again")
+    @Test("after leaving, a stop has its default action again")
     func stopAfterLeaving() throws {
         let script = "set -m; \"$0\"; echo stopped; read line; fg"
         let terminal = try PseudoTerminal("/bin/sh", ["-c", script, BuiltProgram.path("TerminalProbe")])
@@ -107,7 +107,7 @@ struct TerminalSessionTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("where nobody could continue a program it does not stop, and goes on")
+    @Test("a program that nobody could continue does not stop")
     func orphaned() throws {
         let terminal = try started()
         terminal.type("z")
@@ -124,7 +124,7 @@ struct TerminalSessionTests {
         #expect(isRestored(terminal))
     }
 
-    @Test("a signal that was ignored from the start, as under nohup, stays ignored")
+    @Test("a signal that was ignored at the start, as under nohup, stays ignored")
     func ignored() throws {
         let terminal = try PseudoTerminal(
             "/bin/sh", ["-c", "trap '' HUP; exec \"$0\"", BuiltProgram.path("TerminalProbe")])
@@ -137,7 +137,7 @@ struct TerminalSessionTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("keys, the mouse and another size arrive as events")
+    @Test("keys, mouse events and a new size arrive as events")
     func events() throws {
         let terminal = try started()
         terminal.type("\u{1B}[<65;3;4M")
@@ -152,13 +152,13 @@ struct TerminalSessionTests {
     }
 
     @Test(
-        "a sequence that breaks off does not take the keys for ever",
+        "a sequence that breaks off does not swallow keys for ever",
         arguments: ["\u{1B}P>|kit", "\u{1B}[?6;", "\u{1B}[200~paste", "\u{1B}[M!", "\u{C3}"])
     func brokenOff(sequence: String) throws {
         let terminal = try started()
         let isCharacter = sequence == "\u{C3}"
         terminal.type(isCharacter ? [0xC3] : Array(sequence.utf8))
-        // Keys that are typed at once may be taken for parts of it.
+        // Keys typed at once may be read as parts of it.
         var isHeard = false
         for _ in 0..<20 where !isHeard {
             terminal.type("k")
@@ -169,7 +169,7 @@ struct TerminalSessionTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("what is no terminal is refused by name")
+    @Test("a file that is not a terminal is refused with its name")
     func noTerminal() {
         #expect(throws: TerminalError.notATerminal(path: "/dev/null")) {
             try TerminalSession(path: "/dev/null")
@@ -180,7 +180,7 @@ struct TerminalSessionTests {
         #expect(TerminalSize(of: -1) == nil)
     }
 
-    @Test("what is no terminal is closed once: its number may be another file's a moment later")
+    @Test("a file that is not a terminal is closed once: its number may be another file's a moment later")
     func closedOnce() async {
         await #expect(processExitsWith: .success) {
             async let isUndisturbed = BlockingThreads(count: 1).run {
@@ -190,13 +190,13 @@ struct TerminalSessionTests {
                 }
                 return true
             }
-            // Each fails, as it should.
+            // Each fails, as expected.
             for _ in 0..<20_000 { _ = try? TerminalSession(path: "/dev/null") }
             exit(try await isUndisturbed ? 0 : 1)
         }
     }
 
-    @Test("a terminal tells its size")
+    @Test("a terminal has its size")
     func size() throws {
         let terminal = try started(columns: 33, rows: 7)
         #expect(terminal.screen.size == CellSize(columns: 33, rows: 7))

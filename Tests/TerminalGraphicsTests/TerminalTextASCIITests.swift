@@ -4,7 +4,7 @@ import Testing
 @Suite("Text for terminals without UTF-8", .timeLimit(.minutes(30)))
 struct TerminalTextASCIITests {
     @Test(
-        "letters lose their marks, signs become others, and the rest a question mark for each cell",
+        "letters lose their diacritics, signs are replaced, and other characters are one question mark per cell",
         arguments: [
             ("plain ASCII", "plain ASCII"), ("Häxan · Łódź", "Haxan - Lodz"), ("É\u{301}a\u{308}", "Ea"),
             ("●  8.6 ★ …", "*  8.6 * ."), ("╭──╮│▌", "+--+||"), ("┏━┛┃█▃▆", "+=+|#_="),
@@ -16,7 +16,7 @@ struct TerminalTextASCIITests {
         #expect(TerminalText.width(TerminalText.ascii(text)) == TerminalText.width(text))
     }
 
-    @Test("a frame has nothing but ASCII, and as many cells")
+    @Test("a frame has only ASCII, and the same number of cells")
     func frame() {
         var grid = CellGrid(size: CellSize(columns: 12, rows: 1))
         grid.put("é東●e\u{301}🎬x", at: CellPosition(column: 0, row: 0))
@@ -26,7 +26,7 @@ struct TerminalTextASCIITests {
         #expect(String(decoding: bytes, as: UTF8.self).contains("e??*e"))
     }
 
-    @Test("JSON is ASCII on demand, and the same value")
+    @Test("JSON is ASCII on demand, with the same value")
     func json() {
         #expect(
             TerminalText.harmless(json: #"{"a":"é🎬x"}"#, onlyASCII: true) == #"{"a":"\u00e9\ud83c\udfacx"}"#)

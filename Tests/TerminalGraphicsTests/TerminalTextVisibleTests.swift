@@ -1,10 +1,10 @@
 import TerminalGraphics
 import Testing
 
-@Suite("Text from outside is made visible", .timeLimit(.minutes(30)))
+@Suite("Making untrusted text visible", .timeLimit(.minutes(30)))
 struct TerminalTextVisibleTests {
     @Test(
-        "what steers a terminal or misleads a reader is shown as a sign",
+        "characters that control the terminal or mislead a reader show as a sign",
         arguments: [
             ("plain text", "plain text"),
             ("", ""),
@@ -41,7 +41,7 @@ struct TerminalTextVisibleTests {
     }
 
     @Test(
-        "ordinary text of any script and emoji stay as they are",
+        "ordinary text of any script, and emoji, stay unchanged",
         arguments: [
             "Größe, élan, Ελλάδα, Москва", "羅生門", "한국어", "العربية", "עברית", "हिन्दी", "ไทย",
             "e\u{301}\u{323}", "👩\u{200D}👩\u{200D}👧\u{200D}👦", "👍🏽", "❤\u{FE0F}", "1\u{FE0F}\u{20E3}",
@@ -51,27 +51,27 @@ struct TerminalTextVisibleTests {
         #expect(TerminalText.visible(text).unicodeScalars.elementsEqual(text.unicodeScalars))
     }
 
-    @Test("a mark with nothing to stand on gets a dotted circle")
+    @Test("a combining mark without a base gets a dotted circle")
     func orphanedMark() {
         #expect(TerminalText.visible("\u{301}a") == "\u{25CC}\u{301}a")
         #expect(TerminalText.visible("a\n\u{301}", keepingNewlines: true) == "a\n\u{25CC}\u{301}")
         #expect(TerminalText.visible("\u{202E}\u{301}") == "‹U+202E›\u{25CC}\u{301}")
     }
 
-    @Test("a pile of marks is cut at the eighth and counted out")
+    @Test("combining marks after the eighth are cut, with their number")
     func pileOfMarks() {
         let pile = "a" + String(repeating: "\u{301}", count: 10)
         let kept = "a" + String(repeating: "\u{301}", count: 8)
         #expect(TerminalText.visible(pile + "b") == kept + "‹U+0301›‹U+0301›b")
     }
 
-    @Test("newlines are kept where the caller asks, and only line feeds come out")
+    @Test("newlines are kept if the caller asks, and only line feeds are")
     func newlines() {
         #expect(TerminalText.visible("a\nb\r\nc\rd", keepingNewlines: true) == "a\nb\nc␍d")
         #expect(TerminalText.visible("\u{1B}\n", keepingNewlines: true) == "␛\n")
     }
 
-    @Test("no scalar that controls, hides or reorders comes out, whatever goes in")
+    @Test("no scalar that controls, hides or reorders is ever in the result")
     func everyScalar() {
         for value in assignedPlanes {
             guard let scalar = Unicode.Scalar(value) else { continue }
@@ -79,22 +79,22 @@ struct TerminalTextVisibleTests {
             for out in shown where !(0x20..<0x7F).contains(out.value) {
                 switch out.properties.generalCategory {
                 case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
-                    Issue.record("U+\(String(value, radix: 16)) came out")
+                    Issue.record("U+\(String(value, radix: 16)) is in the result")
                 default:
                     if out.properties.isDefaultIgnorableCodePoint {
-                        Issue.record("U+\(String(value, radix: 16)) came out invisible")
+                        Issue.record("U+\(String(value, radix: 16)) is invisible in the result")
                     }
                 }
             }
         }
     }
 
-    @Test("bytes that are no UTF-8 are shown as replacement signs")
+    @Test("invalid UTF-8 shows as replacement characters")
     func invalidBytes() {
         let text = String(decoding: [0x61, 0xFF, 0x1B, 0xC2] as [UInt8], as: UTF8.self)
         #expect(TerminalText.visible(text) == "a\u{FFFD}␛\u{FFFD}")
     }
 }
 
-/// Where characters are: the first two planes, and the first block of plane 14 with its tags.
+/// The assigned planes: the first two, and the first block of plane 14 with its tags.
 let assignedPlanes = [Array(UInt32(0)..<0x20000), Array(0xE0000..<0xE1000)].joined()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TerminalGraphics
 
-@Suite("Text is measured and cut in cells", .timeLimit(.minutes(30)))
+@Suite("Measuring and cutting text in cells", .timeLimit(.minutes(30)))
 struct TerminalTextWidthTests {
     @Test(
         "width counts cells",
@@ -17,7 +17,7 @@ struct TerminalTextWidthTests {
         #expect(TerminalText.width(text) == cells)
     }
 
-    @Test("the tables rise and do not touch")
+    @Test("the ranges of the tables ascend and do not touch")
     func tablesAreSorted() {
         for table in [CellWidthTables.zero, CellWidthTables.wide] {
             for index in stride(from: 0, to: table.count, by: 2) {
@@ -27,28 +27,28 @@ struct TerminalTextWidthTests {
         }
     }
 
-    @Test("the tables agree with what the standard library knows of each scalar")
+    @Test("the tables agree with the standard library's properties of each scalar")
     func tablesAgreeWithStandardLibrary() {
         for value in assignedPlanes {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let width = TerminalText.width(of: scalar)
             let properties = scalar.properties
             let name = "U+\(String(value, radix: 16))"
-            // A lead consonant's filler stands for a syllable's first half and is as wide as one.
+            // A leading filler is the first half of a Hangul syllable, and as wide as one.
             let isFiller = value == 0x115F
             switch properties.generalCategory {
             case .control, .nonspacingMark, .enclosingMark, .format, .lineSeparator, .paragraphSeparator:
                 if width != 0 { Issue.record("\(name) takes cells") }
             case .uppercaseLetter, .decimalNumber, .mathSymbol, .currencySymbol:
-                if width == 0 { Issue.record("\(name) takes no cell") }
+                if width == 0 { Issue.record("\(name) has no width") }
             default:
                 if properties.isDefaultIgnorableCodePoint, !isFiller, width != 0 {
-                    Issue.record("\(name) is invisible and takes cells")
+                    Issue.record("\(name) is invisible and has a width")
                 }
             }
             let isRegionalIndicator = (0x1F1E6...0x1F1FF).contains(value)
             if properties.isEmojiPresentation, !isRegionalIndicator, width != 2 {
-                Issue.record("\(name) is an emoji of \(width) cells")
+                Issue.record("\(name) is an emoji with a width of \(width)")
             }
         }
     }
@@ -64,7 +64,7 @@ struct TerminalTextWidthTests {
         #expect(TerminalText.truncated(text, toWidth: limit) == expected)
     }
 
-    @Test("an ellipsis wider than the room is cut itself")
+    @Test("an ellipsis wider than the room is truncated itself")
     func longEllipsis() {
         #expect(TerminalText.truncated("abcdef", toWidth: 2, ellipsis: "...") == "..")
         #expect(TerminalText.truncated("abcdef", toWidth: 4, ellipsis: "...") == "a...")
@@ -82,7 +82,7 @@ struct TerminalTextWidthTests {
     }
 
     @Test(
-        "wrapping breaks at spaces and line feeds, and splits only what is too long",
+        "wrapping breaks at spaces and line feeds, and splits only words that are too long",
         arguments: [
             ("the quick brown fox", 9, ["the quick", "brown fox"]),
             ("ab cd", 4, ["ab", "cd"]),

@@ -2,9 +2,9 @@ import TerminalGraphics
 import TestSupport
 import Testing
 
-/// What the other tests trust: found to agree with tmux on sequences made at random, except where tmux
-/// alone wraps backwards, and keeps half of a wide character that is overwritten.
-@Suite("The virtual screen shows what a terminal would", .timeLimit(.minutes(30)))
+/// The other tests rely on the virtual screen. It agreed with tmux on random sequences, except that tmux
+/// alone wraps backwards, and keeps half of an overwritten wide character.
+@Suite("The virtual screen behaves as a terminal", .timeLimit(.minutes(30)))
 struct VirtualScreenTests {
     private func screen(_ output: String, columns: Int = 8, rows: Int = 3) -> VirtualScreen {
         var screen = VirtualScreen(columns: columns, rows: rows)
@@ -37,7 +37,7 @@ struct VirtualScreenTests {
         #expect(screen.unknown.isEmpty)
     }
 
-    @Test("output means the same wherever it is cut")
+    @Test("output means the same however it is split")
     func cuts() {
         let bytes = Array("羅\u{1B}[31;1mé\u{1B}]0;title\u{7}\u{1B}[0m\u{1B}P1;2q~\u{1B}\\👍x".utf8)
         let whole = screen(String(decoding: bytes, as: UTF8.self))
@@ -49,7 +49,7 @@ struct VirtualScreenTests {
         #expect(parts.cell(column: 2, row: 0).style == CellStyle(foreground: .palette(1), attributes: .bold))
     }
 
-    @Test("the alternate screen comes empty and gives back what was there")
+    @Test("the alternate screen starts empty, and the main screen returns unchanged")
     func alternate() {
         var screen = screen("before\u{1B}[?1049h\u{1B}[Hinside")
         #expect(screen.isAlternate)
@@ -59,7 +59,7 @@ struct VirtualScreenTests {
         #expect(screen.cursor == CellPosition(column: 6, row: 0))
     }
 
-    @Test("what steers the terminal and is not known is told, and so are questions")
+    @Test("unknown control sequences are recorded, and so are queries")
     func unknown() {
         #expect(screen("\u{1}").unknown == ["control 1"])
         #expect(screen("\u{9B}31m").unknown == ["control 155"])

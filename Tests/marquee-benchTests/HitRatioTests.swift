@@ -8,12 +8,12 @@ import Testing
 @Suite("Hit ratios", .timeLimit(.minutes(30)))
 struct HitRatioTests {
     @Test(
-        "what somebody does with a list of films, the memory tier answers as often as LRU would, or more often"
+        "on traces of a film list the memory tier hits at least as often as LRU"
     )
     func browsing() {
         for trace in FrozenTrace.browsing {
             let numbered = NumberedTrace(trace.uses)
-            // The larger sizes take long without optimisation; the benchmark has them all.
+            // Larger sizes are slow without optimisation. The benchmark has them all.
             for capacity in trace.capacities.prefix(2) {
                 let ratios = HitRatios(of: numbered, capacity: capacity)
                 #expect(ratios.ours >= ratios.lru, "\(trace.name), capacity \(capacity)")
@@ -22,7 +22,7 @@ struct HitRatioTests {
         }
     }
 
-    @Test("a loop that does not fit is answered nearly as often as by the optimum, where LRU answers nothing")
+    @Test("a loop that does not fit hits nearly as often as the optimum, where LRU never hits")
     func loop() {
         let trace = NumberedTrace((0..<30_000).map { $0 % 300 })
         let ratios = HitRatios(of: trace, capacity: 200)
@@ -30,7 +30,7 @@ struct HitRatioTests {
     }
 
     @Test(
-        "a trace that is short beside a large cache does not leave it plain LRU",
+        "on a trace that is short for a large cache the window leaves plain LRU",
         arguments: [1_001, 1_002, 1_003])
     func shortTrace(seed: UInt64) throws {
         let searches = try #require(FrozenTrace.short(seed: seed).first { $0.name == "searches" })
@@ -53,19 +53,20 @@ struct HitRatioTests {
         #expect(mean.ours > 0.85 * mean.optimum)
     }
 
-    @Test("the policies and the optimum do what they are known to do on a trace one can follow by hand")
+    @Test("the policies and the optimum behave as known on a trace that can be followed by hand")
     func byHand() {
-        // Belady's own kind of example: at three places and for these keys, ten misses under LRU, and seven at best.
+        // An example of Belady's kind: three slots give ten misses under LRU for these keys, and seven at
+        // best.
         let trace = NumberedTrace([1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5])
         #expect(hits(LeastRecentlyUsed.self, trace, 3) == 2)
         #expect(Optimum.hits(trace.uses, capacity: 3, keyCount: trace.keyCount) == 5)
-        // The first key is used before its turn comes and stays; the second goes.
+        // The first key is used before its turn and stays. The second is evicted.
         let chance = NumberedTrace([1, 2, 1, 3, 1, 2])
         #expect(hits(Clock.self, chance, 2) == 2)
         #expect(hits(Sieve.self, chance, 2) == 2)
     }
 
-    @Test("no policy answers more than the optimum, which agrees with trying everything")
+    @Test("no policy hits more often than the optimum, which equals an exhaustive search")
     func optimum() {
         var random = SeededNumbers(seed: 3)
         for _ in 0..<60 {
@@ -76,7 +77,7 @@ struct HitRatioTests {
     }
 
     @Test(
-        "a trace is read from lines of any text and from integers of 32 bits, low byte first",
+        "a trace is read from lines of text, or from 32-bit integers in little-endian order",
         arguments: [false, true])
     func files(isBinary: Bool) throws {
         let folder = try TemporaryFolder()
@@ -86,7 +87,7 @@ struct HitRatioTests {
         #expect(trace.uses == [0, 1, 0] && trace.keyCount == 2)
     }
 
-    @Test("a list of pairs gives each pair's ratios and their mean; a line that is no pair is named")
+    @Test("a list of pairs gives each pair's ratios and their mean, and a malformed line is named")
     func pairs() async throws {
         let folder = try TemporaryFolder()
         let (trace, list) = (folder.file("trace"), folder.file("list"))
@@ -108,7 +109,7 @@ struct HitRatioTests {
         return trace.uses.count { policy.use($0) }
     }
 
-    /// The most hits there are, by every choice of what to keep.
+    /// The most possible hits, by exhaustive search.
     private func bestByTrying(_ uses: ArraySlice<Int>, held: Set<Int>, capacity: Int) -> Int {
         guard let key = uses.first else { return 0 }
         let rest = uses.dropFirst()

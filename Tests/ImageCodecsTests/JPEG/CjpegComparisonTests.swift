@@ -4,8 +4,8 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What is written, against libjpeg-turbo's own programs: the same bytes as cjpeg, and pixels that djpeg reads alike.
-@Suite("JPEG written as cjpeg does", .serialized, .ownThread, .timeLimit(.minutes(30)))
+/// The encoder beside libjpeg-turbo: the same bytes as cjpeg, and the same pixels as djpeg reads.
+@Suite("JPEG encoder beside cjpeg", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct CjpegComparisonTests {
     private func expectSame(
         _ picture: TestPicture, quality: Int, _ subsampling: JPEGEncoder.Subsampling,

@@ -1,11 +1,11 @@
 import ImageCodecs
 import Testing
 
-@Suite("JPEG cut short", .timeLimit(.minutes(30)))
+@Suite("Truncated JPEG", .timeLimit(.minutes(30)))
 struct CutJPEGTests {
     private typealias JPEG = JPEGWriter
 
-    /// A hundred grey blocks in a row, as many of them in the data as it holds.
+    /// A hundred grey blocks in a row, of which `data` has the first ones.
     private func file(_ data: [UInt8], interval: [UInt8] = []) -> [UInt8] {
         JPEG.file(JPEG.quantisation, JPEG.frame(width: 800), JPEG.tables, interval, JPEG.scan(), data)
     }
@@ -16,25 +16,25 @@ struct CutJPEGTests {
         return !bitmap.isComplete
     }
 
-    @Test("data that ends early, at a marker or with the file, gives a picture that is not complete")
+    @Test("data that ends early, at a marker or with the file, gives an incomplete picture")
     func shortScan() throws {
         #expect(try isIncomplete(file([0, 0])))
         #expect(try isIncomplete(file([0, 0]).dropLast(2)))
-        // The last bits begin a code that zeros cannot end.
+        // The last bits start a code that zeros cannot end.
         #expect(try isIncomplete(file([0, 0b0000_0011])))
         #expect(try isIncomplete(file([0, 0b0000_0011]).dropLast(2)))
         #expect(try !isIncomplete(file(Array(repeating: 0, count: 25))))
         #expect(try isIncomplete(file(Array(repeating: 0, count: 25)).dropLast(2)))
     }
 
-    @Test("so does a restart marker that is missing")
+    @Test("a missing restart marker gives an incomplete picture")
     func missingRestart() throws {
         let interval = JPEG.segment(0xDD, [0, 1])
         #expect(try isIncomplete(file([0x3F, 0xFF, 0xD0, 0x3F], interval: interval)))
     }
 
     @Test(
-        "what is missing is grey, what is there is not",
+        "missing blocks are grey, and decoded ones are not",
         arguments: ["baseline-420", "baseline-444", "restarts"])
     func even(name: String) throws {
         let bytes = try Resources.bytes("JPEG/\(name).jpg")
@@ -45,7 +45,7 @@ struct CutJPEGTests {
         #expect(cut.pixels.suffix(4) == [128, 128, 128, 255])
     }
 
-    @Test("a progressive file gives the picture of the scans it has")
+    @Test("a truncated progressive file gives the picture of its scans")
     func progressive() throws {
         let bytes = try Resources.bytes("JPEG/progressive-420.jpg")
         let whole = try ImageDecoders.standard.decode(bytes)
@@ -56,7 +56,7 @@ struct CutJPEGTests {
         #expect(!early.isComplete && !later.isComplete)
     }
 
-    @Test("a component without a scan is grey, and the picture not complete")
+    @Test("a component without a scan is grey, and the picture is incomplete")
     func missingComponent() throws {
         let frame = JPEG.frame(components: (1...3).map { JPEG.Component(identifier: $0) })
         let bytes = JPEG.file(JPEG.quantisation, frame, JPEG.tables, JPEG.scan(), JPEG.greyBlock)
@@ -64,7 +64,7 @@ struct CutJPEGTests {
         #expect(!bitmap.isComplete && bitmap.pixels.prefix(4) == [128, 128, 128, 255])
     }
 
-    @Test("progressive blocks that only a refinement reached are not complete")
+    @Test("progressive blocks with only a refinement scan are incomplete")
     func refinementsAlone() throws {
         let bytes = JPEG.file(
             JPEG.quantisation, JPEG.frame(marker: 0xC2), JPEG.tables,
@@ -72,7 +72,7 @@ struct CutJPEGTests {
         #expect(try !ImageDecoders.standard.decode(bytes).isComplete)
     }
 
-    @Test("a progressive component without a scan leaves the picture not complete")
+    @Test("a progressive component without a scan makes the picture incomplete")
     func missingProgressiveComponent() throws {
         let frame = JPEG.frame(marker: 0xC2, components: (1...3).map { JPEG.Component(identifier: $0) })
         let scans = (1...2).flatMap { JPEG.scan(components: [($0, 0)], spectrum: (0, 0)) + JPEG.greyBlock }
@@ -85,7 +85,7 @@ struct CutJPEGTests {
             ).isComplete)
     }
 
-    @Test("being cut survives the turn and the averaging")
+    @Test("turning and averaging keep the picture incomplete")
     func turned() throws {
         let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
         let file = JPEG.start + JPEG.exif(orientation: 6) + bytes.dropFirst(2).prefix(bytes.count / 2)

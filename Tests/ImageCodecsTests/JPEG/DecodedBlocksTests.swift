@@ -2,8 +2,8 @@ import Testing
 
 @testable import ImageCodecs
 
-/// Whether a picture is complete follows from the blocks that were decoded for its rows, and not from how a scan ended.
-@Suite("JPEG blocks that were decoded", .timeLimit(.minutes(30)))
+/// A picture is complete if the blocks of its rows were decoded, however a scan ended.
+@Suite("Decoded JPEG blocks", .timeLimit(.minutes(30)))
 struct DecodedBlocksTests {
     private let frame: JPEGFrame
     private let scale: JPEGScale
@@ -25,7 +25,7 @@ struct DecodedBlocksTests {
             layout: PictureLayout(whole: frame.size))
     }
 
-    /// Whether the picture is complete that is made of so many columns of blocks of each row of units.
+    /// Whether a picture is complete after this many columns of blocks were decoded in each row of units.
     private func isComplete(_ columns: (_ component: Int, _ unitRow: Int) -> Int) throws -> Bool {
         var planes = JPEGPlanes(frame, scale: scale, isWindow: true)
         var rows = rows(planes)
@@ -40,24 +40,24 @@ struct DecodedBlocksTests {
         return rows.finish(isWhole: true).isComplete
     }
 
-    @Test("all blocks of all components make a complete picture; those past its edge do not count")
+    @Test("a picture is complete once all its blocks are decoded; blocks past its edge do not count")
     func all() throws {
         #expect(try isComplete { component, _ in component == 0 ? 6 : 3 })
         #expect(try isComplete { component, _ in component == 0 ? 5 : 3 })
     }
 
-    @Test("one block less, of any component in any row, does not", arguments: 0..<3, 0..<3)
+    @Test("one missing block, of any component in any row, makes it incomplete", arguments: 0..<3, 0..<3)
     func oneLess(component: Int, row: Int) throws {
         #expect(
             try !isComplete { $0 == component && $1 == row ? ($0 == 0 ? 4 : 2) : 6 })
     }
 
-    @Test("rows of pixels that are made ahead of their blocks are not complete, whatever comes later")
+    @Test("rows that were output before their blocks are incomplete, also if the blocks follow")
     func tooEarly() throws {
         var planes = JPEGPlanes(frame, scale: scale, isWindow: false)
         var early = rows(planes)
         for row in 0..<frame.unitRows {
-            // As if a row of units were a row of blocks.
+            // Treats a row of units as one row of blocks.
             for index in 0..<3 { planes.countDecoded(index, rows: row..<row + 1, columns: 6) }
             try early.add(upToUnitRow: row, of: planes)
         }
@@ -68,7 +68,7 @@ struct DecodedBlocksTests {
         #expect(rows.finish(isWhole: true).isComplete)
     }
 
-    @Test("rows of pixels that were never made, or a file that is not whole, are not complete")
+    @Test("rows that were never output, or a truncated file, make it incomplete")
     func unfinished() throws {
         var planes = JPEGPlanes(frame, scale: scale, isWindow: false)
         for index in 0..<3 { planes.countDecoded(index, rows: 0..<6, columns: 6) }

@@ -3,8 +3,8 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What is written, against our own decoder and the format's rules.
-@Suite("JPEG written", .timeLimit(.minutes(30)))
+/// The encoder beside our decoder and the format's rules.
+@Suite("JPEG encoder", .timeLimit(.minutes(30)))
 struct JPEGEncoderTests {
     private static let sizes = [
         (1, 1), (1, 2), (2, 1), (1, 40), (40, 1), (7, 9), (8, 8), (9, 8), (8, 9), (16, 16), (17, 16),
@@ -25,27 +25,27 @@ struct JPEGEncoderTests {
     private func noise(_ width: Int, _ height: Int) -> Bitmap {
         var random = SeededRandom(seed: 17)
         let pixels = (0..<width * height * 4).map { index in
-            // The extremes alone: the largest coefficients that there are.
+            // Extremes only, which give the largest coefficients.
             index % 4 == 3 ? 255 : UInt8(random.next() & 1) &* 255
         }
         return Bitmap(width: width, height: height, pixels: pixels)
     }
 
-    @Test("what is written is read back at every size, about the same", arguments: sizes)
+    @Test("a written picture is read back approximately, at every size", arguments: sizes)
     func everySize(width: Int, height: Int) throws {
         let bitmap = try picture(width, height)
         for subsampling in JPEGEncoder.Subsampling.allCases {
             let file = try JPEGEncoder(quality: 95, subsampling: subsampling).encode(bitmap)
             let read = try ImageDecoders.standard.decode(file)
             #expect(read.isComplete && read.size == bitmap.size)
-            // The picture is noisy, and with a colour for four pixels its edges blur.
+            // The picture has noise, and four pixels share one colour, which blurs its edges.
             let least = subsampling == .none ? 30.0 : 14
             #expect(try #require(read.signalToNoise(to: bitmap)) > least)
         }
     }
 
     @Test(
-        "one colour comes back as it was, but for rounding",
+        "a uniform colour is read back, except for rounding",
         arguments: [
             [0, 0, 0, 255], [255, 255, 255, 255], [255, 0, 0, 255], [0, 0, 255, 255], [18, 200, 77, 255],
         ])
@@ -60,7 +60,7 @@ struct JPEGEncoderTests {
         }
     }
 
-    @Test("a better quality is nearer to the picture, and larger")
+    @Test("a higher quality is nearer to the picture, and larger")
     func qualities() throws {
         let bitmap = try picture(64, 48)
         var last = (count: 0, likeness: 0.0)
@@ -74,7 +74,7 @@ struct JPEGEncoderTests {
         #expect(last.likeness > 40)
     }
 
-    @Test("a quality beyond the scale counts as its end")
+    @Test("a quality out of range is clamped")
     func clampedQuality() throws {
         let bitmap = try picture(20, 20)
         #expect(
@@ -96,7 +96,7 @@ struct JPEGEncoderTests {
         }
     }
 
-    @Test("the same picture always becomes the same bytes, on any thread")
+    @Test("a picture always gives the same bytes, on any thread")
     func deterministic() async throws {
         let bitmap = try picture(50, 70)
         let file = try JPEGEncoder().encode(bitmap)
@@ -107,7 +107,7 @@ struct JPEGEncoderTests {
         #expect(others.count == 8 && others.allSatisfy { $0 == file })
     }
 
-    @Test("a picture that is not opaque is refused, wherever it is not", arguments: [0, 7, 8, 250, 499])
+    @Test("a picture with any transparency is refused", arguments: [0, 7, 8, 250, 499])
     func translucent(pixel: Int) throws {
         var pixels = flat([9, 99, 199, 255], width: 25, height: 20).pixels
         pixels[pixel * 4 + 3] = 254
@@ -124,7 +124,7 @@ struct JPEGEncoderTests {
         }
     }
 
-    @Test("the longest side that the format has is written, a longer one refused")
+    @Test("the longest side of the format is written, and a longer one is refused")
     func longest() throws {
         for (width, height) in [(65_535, 1), (1, 65_535)] {
             let bitmap = flat([3, 3, 3, 255], width: width, height: height)

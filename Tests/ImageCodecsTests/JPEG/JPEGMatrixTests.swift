@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Pixels against those of libjpeg-turbo: 2 levels at most in any channel, 0.2 in the mean.
+/// Decoded pixels beside libjpeg-turbo's: at most 2 levels in any channel, and 0.2 on average.
 @Suite("JPEG pixels", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct JPEGMatrixTests {
     private static let largestDifference = 2
@@ -68,7 +68,7 @@ struct JPEGMatrixTests {
         }
     }
 
-    @Test("quantisation steps of 16 bits are read", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
+    @Test("16-bit quantisation tables are read", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
     func wideSteps() throws {
         #expect(try compare(TestPicture(width: 32, height: 32), options: "-quality 1"))
     }

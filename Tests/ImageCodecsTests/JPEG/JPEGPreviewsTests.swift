@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JPEG previews", .timeLimit(.minutes(30)))
 struct JPEGPreviewsTests {
-    /// Feeds a file in pieces; the pictures after each scan, and at the end.
+    /// Feeds a file in pieces. Returns the pictures after each scan and at the end.
     private func pictures(_ bytes: [UInt8], pieces length: Int, fitting target: ImageSize? = nil) throws
         -> [Bitmap]
     {
@@ -18,7 +18,7 @@ struct JPEGPreviewsTests {
         return pictures
     }
 
-    @Test("each scan makes it better, and the last picture is the decoder's", arguments: [1, 7, 100])
+    @Test("each scan improves the picture, and the last one is the decoder's", arguments: [1, 7, 100])
     func better(length: Int) throws {
         let bytes = try Resources.bytes("JPEG/progressive-420.jpg")
         let whole = try ImageDecoders.standard.decode(bytes)
@@ -31,7 +31,7 @@ struct JPEGPreviewsTests {
         #expect(first.mean > late.mean * 2)
     }
 
-    @Test("a piece may hold many scans, and a target counts")
+    @Test("a piece may have several scans, and the target size holds")
     func atOnce() throws {
         let bytes = try Resources.bytes("JPEG/progressive-444-restarts.jpg")
         let box = ImageSize(width: 9, height: 9)
@@ -40,7 +40,7 @@ struct JPEGPreviewsTests {
                 == [ImageDecoders.standard.decode(bytes, fitting: box)])
     }
 
-    @Test("a sequential file has its picture at the end, and no byte behind that matters")
+    @Test("a sequential file gives its picture at the end, and later bytes are ignored")
     func sequential() throws {
         let bytes = try Resources.bytes("JPEG/restarts.jpg")
         var previews = JPEGPreviews()
@@ -50,7 +50,7 @@ struct JPEGPreviewsTests {
         #expect(try previews.picture() == ImageDecoders.standard.decode(bytes))
     }
 
-    @Test("what is no JPEG, or too large, is refused as by the decoder")
+    @Test("another format and a picture over the limits are refused as by the decoder")
     func refused() {
         var previews = JPEGPreviews()
         #expect(throws: ImageDecodingError.unrecognised) { try previews.append(Array("GIF89a".utf8)) }

@@ -1,14 +1,14 @@
 import ImageCodecs
 import Testing
 
-/// What the standard allows and few encoders write.
+/// Valid structures that few encoders write.
 @Suite("JPEG structure", .timeLimit(.minutes(30)))
 struct JPEGStructureTests {
     private typealias JPEG = JPEGWriter
 
     private let grey = [UInt8](repeating: 128, count: 3) + [255]
 
-    @Test("a height of nought is told by a DNL segment behind the first scan")
+    @Test("a height of zero is set by a DNL segment after the first scan")
     func numberOfLines() throws {
         let lines = JPEG.segment(0xDC, [0, 8])
         let parts = [JPEG.quantisation, JPEG.frame(height: 0), JPEG.tables, JPEG.scan(), JPEG.greyBlock]
@@ -20,7 +20,7 @@ struct JPEGStructureTests {
         #expect(corruptSegment(none) == "number of lines")
     }
 
-    @Test("any number of fill bytes may stand ahead of a marker")
+    @Test("any number of fill bytes may precede a marker")
     func fillBytes() throws {
         let fill = [UInt8](repeating: 0xFF, count: 5)
         let file =
@@ -30,7 +30,7 @@ struct JPEGStructureTests {
         #expect(Array(bitmap.pixels.prefix(4)) == grey && bitmap.isComplete)
     }
 
-    @Test("fill bytes ahead of a restart marker, and bytes too many ahead of it, do no harm")
+    @Test("fill bytes and surplus bytes before a restart marker do no harm")
     func fillBytesAtRestart() throws {
         let data: [UInt8] = [0x3F, 0xFF, 0xFF, 0xFF, 0xD0, 0x3F, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0xFF, 0xD1, 0x3F]
         let file = JPEG.file(
@@ -39,7 +39,7 @@ struct JPEGStructureTests {
         #expect(try ImageDecoders.standard.decode(file).isComplete)
     }
 
-    @Test("an extended sequential frame of 8 bits is a baseline one with more tables")
+    @Test("an extended sequential frame of 8 bits is a baseline frame with more tables")
     func extended() throws {
         let tables = JPEG.huffman(0x03, [1: [0], 2: [1]]) + JPEG.huffman(0x12, [1: [0x00], 2: [0xF1]])
         let file = JPEG.file(
@@ -48,7 +48,7 @@ struct JPEGStructureTests {
         #expect(try ImageDecoders.standard.decode(file).pixels.prefix(4) == grey[...])
     }
 
-    @Test("quantisation steps of 16 bits are read from the higher byte on")
+    @Test("16-bit quantisation tables are read high byte first")
     func wideSteps() throws {
         let steps = JPEG.segment(0xDB, [0x10] + Array(repeating: [0x01, 0x00], count: 64).flatMap(\.self))
         // A difference of one step of 256 is 32 levels.

@@ -1,15 +1,15 @@
 import ImageCodecs
 import Testing
 
-/// The segments of what is written, byte by byte.
-@Suite("JPEG written, its segments", .timeLimit(.minutes(30)))
+/// The segments that the encoder writes, byte by byte.
+@Suite("JPEG encoder: segments", .timeLimit(.minutes(30)))
 struct JPEGWrittenStructureTests {
     private struct Segment {
         let marker: UInt8
         let body: [UInt8]
     }
 
-    /// The segments up to the scan's, and the data behind that, without the last two bytes.
+    /// The segments up to the scan header, and the entropy-coded data, without the last two bytes.
     private func parts(of file: [UInt8]) throws -> (segments: [Segment], data: ArraySlice<UInt8>) {
         try #require(file.starts(with: [0xFF, 0xD8]) && file.suffix(2) == [0xFF, 0xD9])
         var segments: [Segment] = []
@@ -36,7 +36,9 @@ struct JPEGWrittenStructureTests {
         return Bitmap(width: width, height: height, pixels: pixels)
     }
 
-    @Test("a picture in colours: JFIF 1.1, two tables of steps, baseline, four of codes, one scan")
+    @Test(
+        "a colour picture: JFIF 1.1, two quantisation tables, a baseline frame, four Huffman tables, one scan"
+    )
     func colour() throws {
         let file = try JPEGEncoder(quality: 50).encode(bitmap(300, 20))
         let (segments, data) = try parts(of: file)
@@ -53,14 +55,14 @@ struct JPEGWrittenStructureTests {
         for index in data.indices where data[index] == 0xFF { #expect(data[index + 1] == 0) }
     }
 
-    @Test("4:4:4 has one block of each component in a unit")
+    @Test("4:4:4 has one block of each component per unit")
     func full() throws {
         let file = try JPEGEncoder(subsampling: .none).encode(bitmap(20, 10))
         let (segments, _) = try parts(of: file)
         #expect(segments[3].body == [8, 0, 10, 0, 20, 3, 1, 0x11, 0, 2, 0x11, 1, 3, 0x11, 1])
     }
 
-    @Test("a grey picture has one component and no tables of colour, whatever the subsampling")
+    @Test("a grey picture has one component and no chroma tables, whatever the subsampling")
     func grey() throws {
         let bitmap = try bitmap(61, 43, isGrey: true)
         let files = try JPEGEncoder.Subsampling.allCases.map {
@@ -73,20 +75,20 @@ struct JPEGWrittenStructureTests {
         #expect(segments[5].body == [1, 1, 0, 0, 63, 0])
         let read = try ImageDecoders.standard.decode(files[0])
         #expect(try #require(read.signalToNoise(to: bitmap)) > 33)
-        // One pixel that is not grey makes it a picture in colours.
+        // One pixel that is not grey makes it a colour picture.
         var pixels = bitmap.pixels
         pixels[pixels.count - 2] ^= 1
         let coloured = Bitmap(width: 61, height: 43, pixels: pixels)
         #expect(try parts(of: JPEGEncoder().encode(coloured)).segments[3].body[5] == 3)
     }
 
-    @Test("steps are 1 at quality 100, and fit a byte at quality 1", arguments: [(100, 1), (1, 255)])
+    @Test("the steps are 1 at quality 100, and fit a byte at quality 1", arguments: [(100, 1), (1, 255)])
     func steps(quality: Int, step: UInt8) throws {
         let (segments, _) = try parts(of: JPEGEncoder(quality: quality).encode(bitmap(9, 9)))
         for table in segments[1...2] { #expect(table.body.dropFirst().allSatisfy { $0 == step }) }
     }
 
-    @Test("the codes of each table are complete but for that of ones alone, and at most 16 bits long")
+    @Test("the codes of each table are complete but for the code of all ones, and at most 16 bits long")
     func codes() throws {
         for (bitmap, quality) in [
             (try bitmap(64, 64), 100), (try bitmap(8, 8), 1), (try bitmap(150, 90), 75),
@@ -98,7 +100,7 @@ struct JPEGWrittenStructureTests {
                 #expect(Set(table.body.dropFirst(17)).count == table.body.count - 17)
                 let taken = counts.enumerated().reduce(0) { $0 + $1.element << (15 - $1.offset) }
                 let longest = (counts.lastIndex { $0 > 0 } ?? 0) + 1
-                // The missing code is one of the longest, or one bit longer where it was all of them.
+                // The missing code is among the longest, or one bit longer if there was none left.
                 #expect(taken <= 65_536 - 1 << (16 - min(16, longest + 1)))
             }
         }

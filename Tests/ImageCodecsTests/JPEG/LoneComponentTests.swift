@@ -4,11 +4,11 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Files of one component whose sampling factors are not 1 x 1: a minimum coded unit of their scans is one block all the
-/// same (T.81 A.2.2).
+/// Files of one component whose sampling factors are not 1 x 1. A minimum coded unit of their scans is still
+/// one block (T.81 A.2.2).
 @Suite("JPEG of one component", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct LoneComponentTests {
-    /// Every pair of factors: the horizontal one in the upper half of the byte.
+    /// Every pair of factors. The horizontal one is in the upper half of the byte.
     private static let factors = (0x1...0x4).flatMap { across in (0x1...0x4).map { UInt8(across << 4 | $0) } }
 
     private static let codings = [
@@ -16,7 +16,7 @@ struct LoneComponentTests {
         "-progressive -restart 3B",
     ]
 
-    /// The grey file that `cjpeg` makes, whose frame header is sure to have these factors.
+    /// The grey file that `cjpeg` makes, with these factors in its frame header.
     private func file(
         _ picture: TestPicture, _ factors: UInt8, _ coding: String, in folder: TemporaryFolder
     ) throws -> [UInt8] {
@@ -52,7 +52,7 @@ struct LoneComponentTests {
     }
 
     @Test(
-        "so it is scaled, and in previews", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence),
+        "scaling and previews give them too", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence),
         arguments: [0x12, 0x21, 0x22, 0x44] as [UInt8])
     func scaled(factors: UInt8) throws {
         let folder = try TemporaryFolder()
@@ -72,7 +72,7 @@ struct LoneComponentTests {
         }
     }
 
-    @Test("one that is cut is not complete, whatever its factors", arguments: factors)
+    @Test("a truncated file is incomplete, whatever its factors", arguments: factors)
     func cut(factors: UInt8) throws {
         var file = try Resources.bytes("JPEG/grey.jpg")
         let start = try #require(JPEGSurgery.frameHeader(of: file))

@@ -14,13 +14,13 @@ struct MalformedJPEGTests {
         JPEG.file(JPEG.quantisation, JPEG.frame(), tables, JPEG.scan(), JPEG.greyBlock)
     }
 
-    @Test("the file the others are bent from is sound")
+    @Test("the file that the other tests change is valid")
     func sound() throws {
         let bitmap = try ImageDecoders.standard.decode(JPEG.grey)
         #expect(bitmap.pixels == [UInt8](repeating: 0, count: 64).flatMap { _ in [128, 128, 128, 255] })
     }
 
-    @Test("segments of lengths 0 and 1 are refused, one past the end is truncated")
+    @Test("segments of length 0 and 1 are refused, and one past the end is truncated")
     func segmentLengths() {
         #expect(corruptSegment([0xFF, 0xD8, 0xFF, 0xDB, 0, 0]) == "length of DQT segment")
         #expect(corruptSegment([0xFF, 0xD8, 0xFF, 0xDB, 0, 1]) == "length of DQT segment")
@@ -28,7 +28,7 @@ struct MalformedJPEGTests {
         #expect(isTruncated([0xFF, 0xD8, 0xFF]))
     }
 
-    @Test("frame headers that promise what there cannot be are refused")
+    @Test("impossible frame headers are refused")
     func frames() {
         #expect(corruptSegment(file(frame: JPEG.frame(width: 0))) == "frame header")
         #expect(corruptSegment(file(frame: JPEG.frame(height: 0))) == "JPEG without a height")
@@ -49,7 +49,7 @@ struct MalformedJPEGTests {
         #expect(corruptSegment(JPEG.file(JPEG.quantisation, JPEG.tables)) == "JPEG without a frame header")
     }
 
-    @Test("what is not decoded is named")
+    @Test("the error names an unsupported feature")
     func unsupported() {
         let two = [Component(identifier: 1), Component(identifier: 2)]
         #expect(unsupportedFeature(file(frame: JPEG.frame(components: two))) == "JPEG with 2 components")
@@ -61,7 +61,7 @@ struct MalformedJPEGTests {
         #expect(unsupportedFeature(file(frame: JPEG.segment(0xCC, [0, 0]))) == "JPEG with arithmetic coding")
     }
 
-    @Test("sizes beyond the limits are refused at the header, before there is room for samples")
+    @Test("sizes over the limits are refused at the header, before samples are allocated")
     func limits() {
         #expect(exceededLimit(file(frame: JPEG.frame(width: 65_535, height: 65_535))) == .side)
         #expect(exceededLimit(file(frame: JPEG.frame(width: 16_000, height: 16_000))) == .pixels)
@@ -73,7 +73,7 @@ struct MalformedJPEGTests {
                 == nil)
     }
 
-    @Test("Huffman tables that are none are refused")
+    @Test("invalid Huffman tables are refused")
     func huffmanTables() {
         let overSubscribed = JPEG.huffman(0x00, [1: [0, 1, 2]])
         #expect(corruptSegment(file(tables: overSubscribed)) == "Huffman table")
@@ -89,11 +89,11 @@ struct MalformedJPEGTests {
                 == "Huffman table")
         #expect(corruptSegment(file(tables: JPEG.huffman(0x24, [1: [0]]))) == "Huffman table")
         #expect(corruptSegment(file(tables: JPEG.huffman(0x00, [1: [16]]))) == "Huffman table")
-        // 248 codes of 16 bits fit beside the others: a table as large as they come is no error.
+        // With 248 codes of 16 bits the table has the maximum size, which is valid.
         #expect(corruptSegment(file(tables: JPEG.tables + longOverSubscribed)) == nil)
     }
 
-    @Test("quantisation tables that are none are refused")
+    @Test("invalid quantisation tables are refused")
     func quantisationTables() {
         func segment(_ body: [UInt8]) -> String? { corruptSegment(JPEG.file(JPEG.segment(0xDB, body))) }
         #expect(segment([0] + Array(repeating: 1, count: 63)) == "quantisation table")
@@ -121,7 +121,7 @@ struct MalformedJPEGTests {
         #expect(segment(twice) == "second scan of a component")
     }
 
-    @Test("codes that are none and coefficients past a block's last are refused")
+    @Test("invalid codes and coefficients past the end of a block are refused")
     func coefficients() {
         func segment(_ data: [UInt8]) -> String? {
             corruptSegment(JPEG.file(JPEG.quantisation, JPEG.frame(), JPEG.tables, JPEG.scan(), data))
@@ -131,7 +131,7 @@ struct MalformedJPEGTests {
         #expect(segment([0b0100_1001, 0b0010_0100, 0, 0, 0, 0]) == "coefficients of a scan")
     }
 
-    @Test("a restart marker out of turn is refused")
+    @Test("a restart marker out of order is refused")
     func restarts() {
         func segment(_ data: [UInt8]) -> String? {
             let interval = JPEG.segment(0xDD, [0, 1])
@@ -143,9 +143,9 @@ struct MalformedJPEGTests {
         #expect(segment([0x3F, 0xFF, 0xD1, 0x3F, 0xFF, 0xD1, 0x3F]) == "RST1 instead of restart marker 0")
     }
 
-    @Test("zeros may run past a block's end, as other decoders let them; a coefficient may not")
+    @Test("zeros may run past the end of a block, as in other decoders; a coefficient may not")
     func zerosPastTheEnd() throws {
-        // AC: 0 is sixteen zeros, 10 fifteen and a coefficient of one bit.
+        // AC: 0 is sixteen zeros, 10 is fifteen and a coefficient of one bit.
         let tables = JPEG.huffman(0x00, [1: [0]]) + JPEG.huffman(0x10, [1: [0xF0], 2: [0xF1]])
         func data(_ bits: UInt8) -> [UInt8] {
             JPEG.file(JPEG.quantisation, JPEG.frame(), tables, JPEG.scan(), [bits, 0, 0, 0])
@@ -158,7 +158,7 @@ struct MalformedJPEGTests {
         }
     }
 
-    @Test("progressive scans of parts that cannot be are refused")
+    @Test("progressive scans with impossible parameters are refused")
     func progressiveHeaders() {
         let frame = JPEG.frame(marker: 0xC2)
         func segment(_ spectrum: (UInt8, UInt8), _ approximation: UInt8) -> String? {
@@ -174,7 +174,7 @@ struct MalformedJPEGTests {
         #expect(segment((1, 63), 0) == "first scan of a component")
     }
 
-    @Test("a progressive scan repeated without end stops at the limit")
+    @Test("a progressive scan that repeats endlessly stops at the limit")
     func scanBomb() {
         let scans = Array(repeating: JPEG.scan(spectrum: (0, 0)) + JPEG.greyBlock, count: 5000).flatMap(
             \.self)

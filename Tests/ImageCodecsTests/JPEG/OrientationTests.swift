@@ -3,14 +3,14 @@ import Testing
 
 @Suite("Exif orientation", .timeLimit(.minutes(30)))
 struct OrientationTests {
-    /// A file with an orientation put behind its SOI.
+    /// A file with an orientation inserted after its SOI.
     private func file(_ name: String, orientation: UInt8) throws -> [UInt8] {
         let bytes = try Resources.bytes("JPEG/\(name).jpg")
         return JPEGWriter.start + JPEGWriter.exif(orientation: orientation) + bytes.dropFirst(2)
     }
 
-    /// Where the stored picture's pixel (x, y) is shown, of a picture of `width` x `height` as stored: by the
-    /// definitions of Exif, "the 0th row is the visual left side" and so on.
+    /// The displayed position of the stored pixel (x, y) in a picture of `width` x `height` as stored, by
+    /// Exif's definitions: "the 0th row is the visual left side" and so on.
     private func shown(_ x: Int, _ y: Int, width: Int, height: Int, orientation: UInt8) -> (Int, Int) {
         let (right, bottom) = (width - 1 - x, height - 1 - y)
         return switch orientation {
@@ -25,7 +25,7 @@ struct OrientationTests {
         }
     }
 
-    @Test("each of the eight is turned upright", arguments: UInt8(1)...8)
+    @Test("each of the eight orientations is turned upright", arguments: UInt8(1)...8)
     func turned(orientation: UInt8) throws {
         let stored = try ImageDecoders.standard.decode(file("baseline-420", orientation: 1))
         let turned = try ImageDecoders.standard.decode(file("baseline-420", orientation: orientation))
@@ -45,7 +45,7 @@ struct OrientationTests {
         #expect(wrong == 0)
     }
 
-    @Test("a target counts for the picture as shown")
+    @Test("a target size holds for the displayed picture")
     func target() throws {
         let turned = try ImageDecoders.standard.decode(
             file("baseline-420", orientation: 6), fitting: ImageSize(width: 21, height: 10))
@@ -53,7 +53,7 @@ struct OrientationTests {
     }
 
     @Test(
-        "a damaged Exif segment costs the orientation, not the picture",
+        "a corrupt Exif segment loses the orientation, not the picture",
         arguments: [
             [], [0x4D, 0x4D], [0x4D, 0x4D, 0, 0x2A, 0xFF, 0xFF, 0xFF, 0xFF],
             [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0xFF, 0xFF], [0x49, 0x49, 0x2A, 0, 0xFF, 0xFF, 0xFF, 0x7F],

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Pictures decoded at 1/2, 1/4 and 1/8 against those of `djpeg -scale`: at least 40 dB.
+/// Pictures decoded at 1/2, 1/4 and 1/8 beside those of `djpeg -scale`: at least 40 dB.
 @Suite(
     "JPEG scaled", .serialized, .ownThread, .timeLimit(.minutes(30)),
     .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
@@ -17,7 +17,7 @@ struct ScaledJPEGTests {
     func everyScale(denominator: Int, sampling: String) throws {
         for options in ["-quality 85", "-quality 95 -progressive"] {
             let folder = try TemporaryFolder()
-            // Sides of no whole number of blocks, whose rounded fractions keep their shape.
+            // The sides are not whole numbers of blocks, and their rounded fractions keep the shape.
             let picture = TestPicture(width: 228, height: 156)
             let encoded = try JPEGTools.encode(
                 picture, options: "\(options) -sample \(sampling)", scale: denominator, in: folder)

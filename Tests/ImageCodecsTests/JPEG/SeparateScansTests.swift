@@ -4,14 +4,15 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Files whose components do not all come in one scan, against libjpeg-turbo.
+/// Files whose components are in several scans, beside libjpeg-turbo.
 @Suite(
     "JPEG in separate scans", .serialized, .ownThread, .timeLimit(.minutes(30)),
     .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
 struct SeparateScansTests {
-    /// Sequential: each component by itself, in another order, and two of three together.
+    /// Sequential: each component alone, in another order, and two of three together.
     private static let sequential = ["0;\n1;\n2;\n", "2;\n0;\n1;\n", "0;\n1 2;\n", "0 1;\n2;\n"]
-    /// Progressive: no two components in one scan, their bits in turns; and the first coefficients together.
+    /// Progressive: each component alone, with its bits in several scans; and the first coefficients
+    /// together.
     private static let progressive = [
         """
         0: 0-0, 0, 1;
@@ -66,7 +67,7 @@ struct SeparateScansTests {
         }
     }
 
-    @Test("so it is scaled, and in previews", arguments: ["2x2"])
+    @Test("scaling and previews give them too", arguments: ["2x2"])
     func scaled(sampling: String) throws {
         let folder = try TemporaryFolder()
         for file in try files(TestPicture(width: 100, height: 76), sampling, in: folder) {
@@ -82,7 +83,7 @@ struct SeparateScansTests {
         }
     }
 
-    @Test("one that is cut in any of its scans is not complete")
+    @Test("a file truncated in any of its scans is incomplete")
     func cut() throws {
         let folder = try TemporaryFolder()
         for file in try files(TestPicture(width: 37, height: 35), "2x2", in: folder) {

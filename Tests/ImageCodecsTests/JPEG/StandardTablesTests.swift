@@ -4,11 +4,11 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Files without Huffman tables, as the frames of Motion JPEG are: they mean the typical ones (T.81 K.3).
+/// Files without Huffman tables, such as frames of Motion JPEG, use the typical tables (T.81 K.3).
 @Suite("JPEG without Huffman tables", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct StandardTablesTests {
     @Test(
-        "a file whose writer used the standard tables decodes the same without them",
+        "a file with the standard tables decodes the same without them",
         arguments: ["baseline-444", "restarts"])
     func withoutTables(name: String) throws {
         let file = try Resources.bytes("JPEG/\(name).jpg")
@@ -34,21 +34,21 @@ struct StandardTablesTests {
         }
     }
 
-    @Test("a table that the file has takes the standard one's place")
+    @Test("a table in the file replaces the standard one")
     func ownTable() throws {
         typealias JPEG = JPEGWriter
-        // One grey block: with the standard tables 00 is no difference and 1010 ends the block.
+        // One grey block. In the standard tables 00 is no difference and 1010 is the end of block.
         let data: [UInt8] = [0b0010_1011]
         let parts = [JPEG.quantisation, JPEG.frame(), JPEG.scan(), data].flatMap(\.self)
         let standard = try ImageDecoders.standard.decode(JPEG.file(parts))
         #expect(standard.isComplete && standard.pixels[0] == 128)
-        // With a DC table of the file's own, 0 is a difference of seven bits, and zeros are -127: 15.875 levels.
+        // In this DC table 0 is a difference of seven bits, and seven zeros are -127: 15.875 levels.
         let table = JPEG.huffman(0x00, [1: [7]])
         let own = JPEG.file(table + JPEG.quantisation, JPEG.frame(), JPEG.scan(), [0, 0b1010_1111])
         #expect(try ImageDecoders.standard.decode(own).pixels[0] == 112)
     }
 
-    @Test("a progressive file, and one that names a table with no standard, is refused without it")
+    @Test("a progressive file, and one that uses a table without a standard, is refused without its tables")
     func refused() throws {
         let progressive = JPEGSurgery.removing(0xC4, from: try Resources.bytes("JPEG/progressive-420.jpg"))
         #expect(corruptSegment(progressive) == "scan without its tables")

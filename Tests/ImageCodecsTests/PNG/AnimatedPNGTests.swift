@@ -5,7 +5,8 @@ import Testing
 struct AnimatedPNGTests {
     private typealias PNG = PNGWriter
 
-    /// A frame (APNG 1.0: sequence number, sides, offsets, delay, disposal, blending), of 2 x 2 at the corner unless told.
+    /// A frame (APNG 1.0: sequence number, sides, offsets, delay, disposal, blending), by default 2 x 2 at
+    /// the corner.
     private func frame(_ number: Int, width: Int = 2, height: Int = 2, column: Int = 0, row: Int = 0)
         -> [UInt8]
     {
@@ -19,7 +20,7 @@ struct AnimatedPNGTests {
     private let animation = PNGWriter.chunk("acTL", PNGWriter.bigEndian(2) + PNGWriter.bigEndian(0))
     private let picture = PNGWriter.chunk("IDAT", PNGWriter.stored(PNGWriter.rows))
     private let end = PNGWriter.chunk("IEND")
-    /// The rows of another picture, of levels 50 to 80.
+    /// The rows of another picture, with the levels 50 to 80.
     private let otherRows: [UInt8] = [0, 50, 60, 0, 70, 80]
 
     private func opaque(_ levels: [UInt8]) -> [UInt8] { levels.flatMap { [$0, $0, $0, 255] } }
@@ -28,7 +29,7 @@ struct AnimatedPNGTests {
         try ImageDecoders.standard.decode(PNG.file(PNG.header(), chunks.flatMap(\.self), end)).pixels
     }
 
-    @Test("its first frame is the picture, and the others are passed over")
+    @Test("an animation is decoded to its first frame, and the others are skipped")
     func firstFrame() throws {
         let pixels = try pixels(
             animation, frame(0), picture, frame(1), data(2, PNG.stored([0, 9, 9, 0, 9, 9])))
@@ -36,7 +37,7 @@ struct AnimatedPNGTests {
     }
 
     @Test(
-        "a picture that no frame stands ahead of is none: the first frame follows it, in one chunk or in several"
+        "a default image without a frame is not part of the animation: the first frame after it is decoded"
     )
     func firstFrameElsewhere() throws {
         let stream = PNG.stored(otherRows)
@@ -49,7 +50,7 @@ struct AnimatedPNGTests {
                 == opaque([50, 60, 70, 80]))
     }
 
-    @Test("a first frame smaller than the picture stands in its place, with full transparency around it")
+    @Test("a first frame smaller than the picture is at its place, with full transparency around it")
     func smallFrame() throws {
         let small = frame(0, width: 1, height: 2, column: 1) + data(1, PNG.stored([0, 50, 0, 70]))
         let clear: [UInt8] = [0, 0, 0, 0]
@@ -62,7 +63,7 @@ struct AnimatedPNGTests {
     }
 
     @Test(
-        "the picture stays where the first frame reaches past it or has no data, and where no acTL is ahead")
+        "the default image is decoded if the first frame is out of bounds or empty, or if there is no acTL")
     func noFrame() throws {
         let other = data(1, PNG.stored(otherRows))
         let levels = opaque([10, 20, 30, 40])
@@ -74,7 +75,7 @@ struct AnimatedPNGTests {
         #expect(try pixels(picture, animation, frame(0), other) == levels)
     }
 
-    @Test("thousands of frames are passed over")
+    @Test("thousands of frames are skipped")
     func manyFrames() throws {
         let frames = (0..<2_000).flatMap { frame(2 * $0) + data(2 * $0 + 1, []) }
         #expect(try pixels(animation, frame(0), picture, frames) == opaque([10, 20, 30, 40]))

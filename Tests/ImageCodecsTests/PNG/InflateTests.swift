@@ -16,7 +16,7 @@ struct InflateTests {
         return bits
     }
 
-    @Test("a block of the fixed code is read, matches included")
+    @Test("a block of the fixed code is read, with matches")
     func fixedCode() throws {
         var bits = fixedBlock([0, 10])
         // Length 3 at distance 1, then the last byte and the end.
@@ -26,11 +26,11 @@ struct InflateTests {
         bits.code(0, bits: 7)
         let rows: [UInt8] = [0, 10, 10, 10, 10, 40]
         let stream = PNGWriter.zlib(bits.bytes, of: rows)
-        // The second row's filter byte is 10, which is none: the stream was read and the row refused.
+        // The second row's filter byte is 10, which is invalid: the stream was read, and the row was refused.
         #expect(corruptSegment(PNGWriter.file(imageData: stream)) == "filter type in row data")
     }
 
-    @Test("a distance past the beginning is refused")
+    @Test("a distance before the start is refused")
     func distance() {
         var bits = fixedBlock([0, 10])
         bits.code(1, bits: 7)
@@ -38,7 +38,7 @@ struct InflateTests {
         #expect(segment(bits) == "DEFLATE distance")
     }
 
-    @Test("a match past the picture's size is refused, however long the stream would go on")
+    @Test("a match past the picture's size is refused, however long the stream continues")
     func bomb() {
         var bits = fixedBlock([0])
         // Length 258 at distance 1, a thousand times.
@@ -49,7 +49,7 @@ struct InflateTests {
         #expect(segment(bits) == "image data is too long")
     }
 
-    @Test("a block kind that does not exist is refused")
+    @Test("a reserved block type is refused")
     func blockKind() {
         var bits = DeflateBits()
         bits.number(7, bits: 3)
@@ -64,7 +64,7 @@ struct InflateTests {
                 == "stored block")
     }
 
-    @Test("codes that the standard reserves are refused")
+    @Test("reserved codes are refused")
     func reservedCodes() {
         var length = fixedBlock([0])
         length.code(0b1100_0110, bits: 8)
@@ -75,7 +75,7 @@ struct InflateTests {
         #expect(segment(distance) == "DEFLATE distance code")
     }
 
-    /// The beginning of a dynamic block: its counts, and the lengths of the code of code lengths in their order.
+    /// The start of a dynamic block: its counts, and the lengths of the code length code in their order.
     private func dynamicBlock(literals: Int = 257, distances: Int = 1, lengths: [Int]) -> DeflateBits {
         var bits = DeflateBits()
         bits.number(1, bits: 1)
@@ -87,7 +87,7 @@ struct InflateTests {
         return bits
     }
 
-    @Test("blocks that bring codes of their own but no bytes end the decoding, if there are thousands")
+    @Test("thousands of dynamic blocks without any bytes end the decoding")
     func emptyBlocks() {
         func empty(_ count: Int) -> String? {
             var bits = DeflateBits()
@@ -95,7 +95,7 @@ struct InflateTests {
                 bits.number(number == count ? 1 : 0, bits: 1)
                 bits.number(2, bits: 2)
                 bits.number(0, bits: 10)
-                // The code of code lengths: 18 (many zeros) and 1, one bit each; then 256 zeros and two codes.
+                // The code length code: 18 (many zeros) and 1, one bit each; then 256 zeros and two codes.
                 let lengths = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
                 bits.number(lengths.count - 4, bits: 4)
                 for length in lengths { bits.number(length, bits: 3) }
@@ -103,7 +103,7 @@ struct InflateTests {
                     bits.code(1, bits: 1)
                     bits.number(zeros - 11, bits: 7)
                 }
-                // Of the end of the block and of one distance; the end of the block.
+                // The codes of the end of block and of one distance; then the end of block.
                 bits.code(0, bits: 3)
             }
             return segment(bits)
@@ -112,19 +112,19 @@ struct InflateTests {
         #expect(empty(1_100) == "number of DEFLATE blocks")
     }
 
-    @Test("more codes than there are symbols are refused")
+    @Test("more codes than symbols are refused")
     func tooManyCodes() {
         #expect(segment(dynamicBlock(literals: 287, lengths: [0, 0, 0, 0])) == "number of DEFLATE codes")
         #expect(segment(dynamicBlock(distances: 31, lengths: [0, 0, 0, 0])) == "number of DEFLATE codes")
     }
 
-    @Test("an over-subscribed or incomplete code of code lengths is refused")
+    @Test("an over-subscribed or incomplete code length code is refused")
     func codeOfCodeLengths() {
         #expect(segment(dynamicBlock(lengths: [1, 1, 1, 0])) == "DEFLATE code of code lengths")
         #expect(segment(dynamicBlock(lengths: [1, 2, 0, 0])) == "DEFLATE code of code lengths")
     }
 
-    @Test("repeating the last code length when there is none is refused")
+    @Test("repeating the last code length is refused if there is none")
     func repeatOfNothing() {
         var bits = dynamicBlock(lengths: [1, 1, 0, 0])
         bits.code(0, bits: 1)
@@ -132,7 +132,7 @@ struct InflateTests {
         #expect(segment(bits) == "DEFLATE code lengths")
     }
 
-    @Test("code lengths that run past their number are refused")
+    @Test("code lengths past their number are refused")
     func tooManyLengths() {
         var bits = dynamicBlock(lengths: [0, 0, 1, 0])
         for _ in 0..<3 {
@@ -142,7 +142,7 @@ struct InflateTests {
         #expect(segment(bits) == "DEFLATE code lengths")
     }
 
-    @Test("a block that cannot end is refused")
+    @Test("a block without an end code is refused")
     func noEndOfBlock() {
         var bits = dynamicBlock(lengths: [0, 0, 1, 0])
         for rest in [127, 109] {
@@ -152,16 +152,16 @@ struct InflateTests {
         #expect(segment(bits) == "DEFLATE codes")
     }
 
-    @Test("an over-subscribed code of literals is refused")
+    @Test("an over-subscribed literal code is refused")
     func overSubscribed() {
-        // The code of code lengths: 18 (many zeros) and 1, one bit each.
+        // The code length code: 18 (many zeros) and 1, one bit each.
         var bits = dynamicBlock(lengths: [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
         for _ in 0..<258 { bits.code(0, bits: 1) }
         #expect(segment(bits) == "DEFLATE codes")
     }
 
     @Test(
-        "a zlib header of another method, window or dictionary is refused",
+        "a zlib header with another method, window or dictionary is refused",
         arguments: [0x7900, 0x88, 0x7821, 0x7802])
     func zlibHeader(header: Int) {
         var stream = PNGWriter.stored(PNGWriter.rows)
@@ -170,7 +170,7 @@ struct InflateTests {
         #expect(corruptSegment(PNGWriter.file(imageData: stream)) == "zlib header")
     }
 
-    @Test("a stream that ends early is truncated, at every byte")
+    @Test("a stream cut at any byte is truncated")
     func truncated() {
         let stream = PNGWriter.stored(PNGWriter.rows)
         for length in 0..<stream.count {

@@ -8,7 +8,7 @@ struct MalformedPNGTests {
     private let end = PNGWriter.chunk("IEND")
     private let header = PNGWriter.header()
 
-    @Test("the file the others are bent from is sound")
+    @Test("the file that the other tests change is valid")
     func sound() throws {
         let bitmap = try ImageDecoders.standard.decode(PNG.file(header, data, end))
         #expect(bitmap.pixels == [10, 20, 30, 40].flatMap { [$0, $0, $0, 255] })
@@ -31,7 +31,7 @@ struct MalformedPNGTests {
         #expect(isTruncated(PNG.file(header, data)))
     }
 
-    @Test("unknown chunks are passed over when they may be, else named")
+    @Test("unknown ancillary chunks are skipped, and unknown critical chunks are named")
     func unknownChunks() {
         #expect(decodingError(PNG.file(header, PNG.chunk("abCd", [1]), data, end)) == nil)
         #expect(
@@ -40,7 +40,7 @@ struct MalformedPNGTests {
         #expect(corruptSegment(PNG.file(header, PNG.chunk("AB\u{1B}D"), data, end)) == "type of a PNG chunk")
     }
 
-    @Test("lengths past the file's end and past what there can be are refused")
+    @Test("lengths past the file's end and above the maximum are refused")
     func lengths() {
         #expect(isTruncated(PNG.file(header, [0x7F, 0xFF, 0xFF, 0xFF] + Array("IDAT".utf8) + [1, 2, 3, 4])))
         #expect(
@@ -48,7 +48,7 @@ struct MalformedPNGTests {
                 == "length of IDAT chunk")
     }
 
-    @Test("headers that promise what there cannot be are refused")
+    @Test("impossible headers are refused")
     func headers() {
         func error(_ header: [UInt8]) -> ImageDecodingError? { decodingError(PNG.file(header, data, end)) }
         #expect(error(PNG.header(width: 0)) == .corrupt(segment: "size in IHDR", offset: 16))
@@ -65,7 +65,7 @@ struct MalformedPNGTests {
                 == .side)
     }
 
-    @Test("palettes and indices past them are refused")
+    @Test("invalid palettes, and indices past the palette, are refused")
     func palettes() {
         let header = PNG.header(colourType: 3)
         let indices = PNG.chunk("IDAT", PNG.stored([0, 0, 1, 0, 1, 2]))
@@ -85,7 +85,7 @@ struct MalformedPNGTests {
         #expect(corruptSegment(PNG.file(twoColours, palette, indices, end)) == "PLTE chunk")
     }
 
-    @Test("checks that do not match are refused")
+    @Test("wrong checksums are refused")
     func checks() {
         var file = PNG.file(header, data, end)
         file[file.count - 13] ^= 1
@@ -95,7 +95,7 @@ struct MalformedPNGTests {
         #expect(corruptSegment(PNG.file(imageData: stream)) == "Adler-32 of the image data")
     }
 
-    @Test("a damaged chunk that the picture can do without is passed over, however many there are")
+    @Test("corrupt ancillary chunks are skipped, however many there are")
     func damagedExtras() throws {
         var transparency = PNG.chunk("tRNS", [0, 10])
         transparency[transparency.count - 1] ^= 1
@@ -104,7 +104,7 @@ struct MalformedPNGTests {
         #expect(bitmap.pixels == [10, 20, 30, 40].flatMap { [$0, $0, $0, 255] })
     }
 
-    @Test("a filter that does not exist is refused")
+    @Test("an unknown filter is refused")
     func filter() {
         #expect(
             corruptSegment(PNG.file(imageData: PNG.stored([0, 1, 2, 5, 3, 4]))) == "filter type in row data")
@@ -118,7 +118,7 @@ struct MalformedPNGTests {
     }
 
     @Test(
-        "a large picture is refused before there is room for it, if the data could never become so many bytes"
+        "a large picture is refused before it is allocated, if its data cannot expand to that size"
     )
     func largeHeader() {
         for interlace: UInt8 in [0, 1] {

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("PNG written", .timeLimit(.minutes(30)))
+@Suite("PNG encoder", .timeLimit(.minutes(30)))
 struct PNGEncoderTests {
     private static let pictures = [
         "JPEG/baseline-444.jpg", "PngSuite/basn6a08.png", "PngSuite/basn3p08.png", "PngSuite/tbbn3p08.png",
@@ -16,7 +16,7 @@ struct PNGEncoderTests {
         try ImageDecoders.standard.decode(Resources.bytes(name))
     }
 
-    @Test("what is written is read back, pixel by pixel", arguments: pictures)
+    @Test("a written picture is read back, pixel by pixel", arguments: pictures)
     func whole(name: String) throws {
         let bitmap = try bitmap(name)
         let file = PNGEncoder().encode(bitmap)
@@ -24,7 +24,7 @@ struct PNGEncoderTests {
         #expect(throws: Never.self) { try ImageHeader.checkComplete(file) }
     }
 
-    @Test("without alpha all is opaque, and the colours are the same", arguments: pictures)
+    @Test("without alpha every pixel is opaque, and the colours stay", arguments: pictures)
     func opaque(name: String) throws {
         let bitmap = try bitmap(name)
         let written = try ImageDecoders.standard.decode(PNGEncoder(colours: .rgb).encode(bitmap))
@@ -41,7 +41,7 @@ struct PNGEncoderTests {
         #expect(try ImageDecoders.standard.decode(file) == bitmap)
     }
 
-    @Test("one of many gets 256 that are near, and one for what cannot be seen")
+    @Test("a picture of many colours gets 256 similar ones, and one for transparent pixels")
     func manyColours() throws {
         let picture = TestPicture(width: 120, height: 90)
         var pixels = try #require(TestPicture.bitmap(ppm: picture.ppm)).pixels
@@ -56,7 +56,7 @@ struct PNGEncoderTests {
         #expect(seen.pixels[3] == 0 && seen.pixels[pixels.count - 1] == 255)
     }
 
-    @Test("repetition is compressed, noise does not grow by more than a hundredth")
+    @Test("repetition is compressed, and noise grows by at most a hundredth")
     func size() {
         let flat = Bitmap(width: 300, height: 300, pixels: [UInt8](repeating: 255, count: 360_000))
         #expect(PNGEncoder(colours: .rgb).encode(flat).count < 1000)
@@ -65,9 +65,9 @@ struct PNGEncoderTests {
         #expect(PNGEncoder().encode(Bitmap(width: 100, height: 100, pixels: noise)).count < 40_500)
     }
 
-    @Test("frequencies that ask for codes longer than there are get such as fit")
+    @Test("frequencies that need too long codes get codes that fit")
     func longCodes() throws {
-        // Each level twice as often as the last: Huffman's own code would be 17 bits long.
+        // Each level is twice as frequent as the last: Huffman's own code would be 17 bits long.
         let levels = (0..<18).flatMap { level in [UInt8](repeating: UInt8(level * 11), count: 1 << level) }
         var shuffled = levels
         var random = SeededRandom(seed: 13)

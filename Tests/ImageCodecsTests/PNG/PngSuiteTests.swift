@@ -4,7 +4,8 @@ import Testing
 
 @Suite("PngSuite", .timeLimit(.minutes(30)))
 struct PngSuiteTests {
-    /// A line of `expected.tsv`: file, width, height, SHA-256 of the RGBA pixels; or file, -, -, reject and why.
+    /// A line of `expected.tsv`: file, width, height, SHA-256 of the RGBA pixels; or file, -, -, reject and
+    /// the reason.
     struct Verdict: CustomTestStringConvertible {
         let file: String
         let width: Int?
@@ -21,7 +22,7 @@ struct PngSuiteTests {
         }
     }
 
-    @Test("every verdict is right: the pixels to the bit, or the refusal")
+    @Test("every file gives exactly the expected pixels, or the expected refusal")
     func everyVerdict() throws {
         let verdicts = try verdicts()
         #expect(verdicts.count == 175)

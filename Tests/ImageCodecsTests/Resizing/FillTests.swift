@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("Filling a size", .timeLimit(.minutes(30)))
+@Suite("The content mode fill", .timeLimit(.minutes(30)))
 struct FillTests {
     private let decoders = ImageDecoders.standard
 
@@ -14,7 +14,7 @@ struct FillTests {
         ImageSizing(ImageSize(width: width, height: height), mode: .fill(anchor))
     }
 
-    /// A grey PNG whose pixels are numbered from the first.
+    /// A grey PNG whose pixels are numbered from 0.
     private func numbered(_ width: Int, _ height: Int) -> [UInt8] {
         let pixels = (0..<UInt8(width * height)).flatMap { level -> [UInt8] in [level, level, level, 255] }
         return PNGEncoder().encode(Bitmap(width: width, height: height, pixels: pixels))
@@ -25,15 +25,15 @@ struct FillTests {
     }
 
     @Test(
-        "the result is as large as wanted, unless the picture is too small: then it has the shape that is wanted",
+        "the result has the target size; a smaller picture gives the target's shape",
         arguments: [
             ((50, 75), (10, 10), (10, 10)), ((50, 75), (30, 20), (30, 20)),
             ((50, 75), (50, 75), (50, 75)), ((1000, 8), (300, 2), (300, 2)),
             ((100, 125), (2, 2), (2, 2)), ((7, 5), (3, 3), (3, 3)),
-            // Smaller than wanted in one direction, or in both.
+            // Smaller than the target in one direction, or in both.
             ((100, 40), (80, 80), (40, 40)), ((100, 40), (200, 40), (100, 20)), ((10, 10), (30, 60), (5, 10)),
             ((3, 3), (1000, 1), (3, 1)), ((4, 4), (Int.max, Int.max), (4, 4)),
-            // No size at all.
+            // Targets of size zero.
             ((4, 4), (0, 3), (1, 3)), ((4, 4), (-1, Int.min), (1, 1)),
         ])
     func sizes(picture: (Int, Int), target: (Int, Int), expected: (Int, Int)) throws {
@@ -45,7 +45,7 @@ struct FillTests {
         #expect(try decoders.decode(file, sizing: fill(target.0, target.1)).size == size)
     }
 
-    @Test("the anchor says which part stays")
+    @Test("the anchor decides which part stays")
     func anchors() throws {
         let wide = numbered(5, 2)
         let tall = numbered(2, 5)
@@ -64,7 +64,7 @@ struct FillTests {
     }
 
     @Test(
-        "a picture is cropped to what it is when it covers the size whole, to the bit",
+        "a picture that covers the target is cropped exactly",
         arguments: [
             "JPEG/baseline-420.jpg", "JPEG/progressive-420.jpg", "JPEG/baseline-411.jpg", "JPEG/grey.jpg",
             "PngSuite/basi6a08.png", "PngSuite/basn6a08.png", "PngSuite/tbbn3p08.png",
@@ -73,7 +73,7 @@ struct FillTests {
         let file = try Resources.bytes(name)
         let source = try #require(try decoders.header(of: file).size)
         for (width, height) in [(9, 9), (7, 3), (3, 8), (14, 5), (source.width, 4)] {
-            // The side that is not given more than it needs decides.
+            // The side with less surplus decides.
             let box =
                 width * source.height >= height * source.width
                 ? ImageSize(width: width, height: source.height)
@@ -87,7 +87,7 @@ struct FillTests {
         }
     }
 
-    @Test("the anchor counts for the picture as it is shown", arguments: UInt8(1)...8)
+    @Test("the anchor holds for the displayed picture", arguments: UInt8(1)...8)
     func turned(orientation: UInt8) throws {
         let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
         let file = JPEGWriter.start + JPEGWriter.exif(orientation: orientation) + bytes.dropFirst(2)
@@ -95,14 +95,14 @@ struct FillTests {
             for anchor in [ContentMode.Anchor.topLeft, .right, .bottom, .centre] {
                 let sizing = fill(width, height, anchor)
                 let filled = try decoders.decode(file, sizing: sizing)
-                // A decoder that knows nothing of filling, whose pictures are cropped when they are upright.
+                // A decoder without fill, whose pictures are cropped once they are upright.
                 let expected = try ImageDecoders([FittingDecoder()]).decode(file, sizing: sizing)
                 #expect(filled == expected, "\(anchor)")
             }
         }
     }
 
-    @Test("a program's own decoder that only fits is cropped for, and asked for no more than that takes")
+    @Test("pictures of a custom decoder without fill are cropped, and decoded no larger than needed")
     func ownDecoder() throws {
         let file = try Resources.bytes("JPEG/baseline-420.jpg")
         let own = ImageDecoders([FittingDecoder(largest: ImageSize(width: 30, height: 20))])
@@ -121,7 +121,7 @@ struct FillTests {
         #expect(try previews.picture() == decoders.decode(file, sizing: fill(9, 9, .bottomRight)))
     }
 
-    @Test("a file that is cut is not complete, wherever it was cut")
+    @Test("a truncated file is incomplete, wherever it was cut")
     func cut() throws {
         let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
         let top = try decoders.decode(Array(bytes.prefix(bytes.count - 40)), sizing: fill(20, 2, .top))
@@ -152,7 +152,7 @@ struct FillTests {
     }
 }
 
-/// JPEG by a decoder of a program's own, which is asked to fit and for nothing else.
+/// A custom JPEG decoder that supports only fit.
 private struct FittingDecoder: ImageDecoding {
     let formats: Set<ImageFormat> = [.jpeg]
     var largest = ImageSize(width: .max, height: .max)
@@ -166,7 +166,7 @@ private struct FittingDecoder: ImageDecoding {
     }
 }
 
-/// Pictures cropped beside netpbm's, which resizes by `pamscale` and crops by `pamcut`.
+/// Cropped pictures beside netpbm, which resizes with `pamscale` and crops with `pamcut`.
 @Suite(
     "Filling, beside netpbm", .serialized, .ownThread, .timeLimit(.minutes(30)),
     .enabled(
@@ -175,7 +175,7 @@ private struct FittingDecoder: ImageDecoding {
 struct FillReferenceTests {
     private let picture = TestPicture(width: 228, height: 156)
 
-    /// Sizes, the size at which the picture covers each, and where the part that stays begins.
+    /// The target, the size at which the picture covers it, and the origin of the part that stays.
     private static let sizes: [(ContentMode.Anchor, ImageSize, covering: ImageSize, left: Int, top: Int)] = [
         (.centre, ImageSize(width: 78, height: 78), ImageSize(width: 114, height: 78), 18, 0),
         (.bottomRight, ImageSize(width: 50, height: 50), ImageSize(width: 73, height: 50), 23, 0),
@@ -184,7 +184,7 @@ struct FillReferenceTests {
         (.left, ImageSize(width: 31, height: 140), ImageSize(width: 205, height: 140), 0, 0),
     ]
 
-    @Test("a PNG is netpbm's to one level of 255", arguments: sizes.indices)
+    @Test("a PNG differs from netpbm's by at most one level of 255", arguments: sizes.indices)
     func png(index: Int) throws {
         let (anchor, size, covering, left, top) = Self.sizes[index]
         let folder = try TemporaryFolder()
@@ -196,7 +196,7 @@ struct FillReferenceTests {
     }
 
     @Test(
-        "a JPEG is what netpbm makes of djpeg's pixels at the same scale: at least 40 dB",
+        "a JPEG agrees with netpbm on djpeg's pixels at the same scale: at least 40 dB",
         .enabled(if: JPEGTools.areInstalled, JPEGTools.absence), arguments: sizes.indices)
     func jpeg(index: Int) throws {
         let (anchor, size, covering, left, top) = Self.sizes[index]

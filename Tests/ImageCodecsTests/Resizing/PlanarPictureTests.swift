@@ -2,13 +2,13 @@ import Testing
 
 @testable import ImageCodecs
 
-@Suite("Pictures resized in planes", .timeLimit(.minutes(10)))
+@Suite("Resizing in planes", .timeLimit(.minutes(10)))
 struct PlanarPictureTests {
     private func planes(_ file: [UInt8], notBelow least: ImageSize? = nil) throws -> PlanarPicture {
         try ImageDecoders.standard.decodePlanes(file.span, notBelow: least)
     }
 
-    /// The picture that an encoder makes of planes, and of the same picture in RGB.
+    /// The pictures that an encoder makes of planes, and of the same picture in RGB.
     private func pair(
         _ file: [UInt8], to sizing: ImageSizing, notBelow least: ImageSize? = nil
     ) throws -> (planes: Bitmap, colours: Bitmap) {
@@ -22,7 +22,8 @@ struct PlanarPictureTests {
     }
 
     @Test(
-        "they look as those resized in RGB, of every sampling, to odd sizes too", arguments: Resources.jpegs)
+        "they resemble pictures resized in RGB, in every sampling, also at odd sizes",
+        arguments: Resources.jpegs)
     func likeness(name: String) throws {
         let file = try Resources.bytes("JPEG/\(name).jpg")
         for (width, height) in [(61, 61), (30, 20)] {
@@ -43,7 +44,7 @@ struct PlanarPictureTests {
         return Bitmap(width: width, height: height, pixels: pixels)
     }
 
-    @Test("colours lie where luma does, in crops that begin at odd columns and rows too")
+    @Test("chroma and luma stay aligned, in crops that start at odd columns and rows too")
     func phase() throws {
         for subsampling in JPEGEncoder.Subsampling.allCases {
             let file = try JPEGEncoder(quality: 97, subsampling: subsampling).encode(slope(99, 81))
@@ -55,7 +56,7 @@ struct PlanarPictureTests {
                 ImageSizing(ImageSize(width: 61, height: 36), mode: .fill(.centre)),
             ] {
                 let (planes, colours) = try pair(file, to: sizing)
-                // A sample aside would be 2.6 levels or more.
+                // A shift by one sample would be 2.6 levels or more.
                 for channel in [0, 2] {
                     let sum = stride(from: channel, to: planes.pixels.count, by: 4).reduce(0) {
                         $0 + Int(planes.pixels[$1]) - Int(colours.pixels[$1])
@@ -67,7 +68,7 @@ struct PlanarPictureTests {
         }
     }
 
-    @Test("what has no colour becomes one component, of one or three")
+    @Test("a picture without colour becomes one component, from one or three")
     func grey() throws {
         let pixels = (0..<40 * 30).flatMap { place -> [UInt8] in
             let level = UInt8(place % 40 * 6)
@@ -82,7 +83,7 @@ struct PlanarPictureTests {
         #expect(try !planes(JPEGEncoder().encode(slope(40, 30))).isGrey)
     }
 
-    @Test("the same size has the same samples, and a flat picture stays flat")
+    @Test("the same size keeps every sample, and a uniform picture stays uniform")
     func same() throws {
         let picture = try planes(JPEGEncoder().encode(slope(37, 21)))
         #expect(picture.isQuarter && picture.resampled(to: picture.size).samples == picture.samples)
@@ -108,14 +109,14 @@ struct PlanarPictureTests {
         }
     }
 
-    @Test("a file that is cut off gives planes that are not complete", arguments: Resources.jpegs)
+    @Test("a truncated file gives incomplete planes", arguments: Resources.jpegs)
     func cut(name: String) throws {
         let file = try Resources.bytes("JPEG/\(name).jpg")
         #expect(try planes(file).isComplete)
         #expect(try !planes(Array(file.dropLast(60))).isComplete)
     }
 
-    @Test("the plan tells what the planes cost, at every scale", arguments: Resources.jpegs)
+    @Test("the plan has the memory of the planes, at every scale", arguments: Resources.jpegs)
     func plan(name: String) throws {
         let file = try Resources.bytes("JPEG/\(name).jpg")
         for side in [1, 20, 50, nil] {
@@ -127,11 +128,11 @@ struct PlanarPictureTests {
         }
     }
 
-    @Test("PNG, JPEGs in RGB and those that Exif turns have no planes")
+    @Test("a PNG, a JPEG in RGB and one that Exif turns have no planes")
     func others() throws {
         typealias JPEG = JPEGWriter
         let file = try JPEGEncoder().encode(slope(16, 16))
-        // Ahead of everything else: Exif that turns by half a turn, Adobe's colours as they are.
+        // Inserted at the start: Exif with a half turn, Adobe's RGB.
         let half: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0]
         let header: [UInt8] = [0x45, 0x78, 0x69, 0x66, 0, 0, 0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1]
         let exif = JPEG.segment(0xE1, header + half)

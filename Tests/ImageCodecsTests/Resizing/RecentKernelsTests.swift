@@ -2,9 +2,9 @@ import Testing
 
 @testable import ImageCodecs
 
-@Suite("Kernels that were made before", .timeLimit(.minutes(30)))
+@Suite("The cache of kernels", .timeLimit(.minutes(30)))
 struct RecentKernelsTests {
-    @Test("are the same as new ones, each for its own sizes and place, however many were made meanwhile")
+    @Test("cached kernels equal new ones for their sizes and offsets, after any number of others")
     func same() {
         let kernels = RecentKernels()
         let keys = (1...50).flatMap { count in
@@ -12,7 +12,7 @@ struct RecentKernelsTests {
                 RecentKernels.Key(source: 100, scale: 100 / Double(count), first: $0, count: count)
             }
         }
-        // Twice, forward and backward, so that some are found and others were dropped.
+        // Forward and backward, so that some are found and others were evicted.
         for key in keys + keys + keys.reversed() {
             let (kernel, fresh) = (
                 kernels.kernel(key),
@@ -23,10 +23,10 @@ struct RecentKernelsTests {
         }
     }
 
-    @Test("are found again, but for large ones")
+    @Test("kernels are found again, except large ones")
     func found() {
         let kernels = RecentKernels()
-        /// Whether two kernels share their weights' memory.
+        /// Whether both kernels share the memory of their weights.
         func isShared(_ key: RecentKernels.Key) -> Bool {
             let (first, second) = (kernels.kernel(key).weights, kernels.kernel(key).weights)
             return first.span.isIdentical(to: second.span)

@@ -16,20 +16,20 @@ struct ResamplingTests {
         return Bitmap(width: bitmap.width, height: bitmap.height, pixels: pixels)
     }
 
-    @Test("a flat picture stays exactly flat at any size", arguments: [1, 7, 16, 61, 99, 130])
+    @Test("a uniform picture stays exactly uniform at any size", arguments: [1, 7, 16, 61, 99, 130])
     func flat(side: Int) {
         let source = Bitmap(
             width: 100, height: 37, pixels: Array(repeating: [255, 1, 128, 255], count: 3700).flatMap(\.self))
         let result = source.resampled(to: ImageSize(width: side, height: side))
-        // Not compared in the expectation itself, which would take minutes to describe the difference.
+        // Compared outside the expectation, which would take minutes to describe a difference.
         let isFlat =
             result.pixels == Array(repeating: [255, 1, 128, 255], count: side * side).flatMap(\.self)
         #expect(isFlat)
     }
 
-    @Test("an edge stays sharp, and the level overshoots by no more than the kernel's lobes")
+    @Test("an edge stays sharp, and overshoots by no more than the kernel's lobes")
     func edge() {
-        // Half black, half grey, to two thirds.
+        // Half black, half grey, reduced to two thirds.
         let levels = (0..<60).map { $0 < 30 ? UInt8(40) : 200 }
         let source = Bitmap(width: 60, height: 1, pixels: levels.flatMap { [$0, $0, $0, 255] })
         let result = source.resampled(to: ImageSize(width: 40, height: 1))
@@ -41,7 +41,7 @@ struct ResamplingTests {
         #expect(row.min().map { $0 >= 20 } == true && row.max().map { $0 <= 220 } == true)
     }
 
-    @Test("the mirror image of a picture becomes the mirror image: nothing is shifted")
+    @Test("a mirrored picture gives the mirrored result: nothing is shifted")
     func symmetric() throws {
         let source = try picture(47, 33)
         for (width, height) in [(31, 22), (20, 33), (7, 5), (60, 50)] {
@@ -52,7 +52,7 @@ struct ResamplingTests {
         }
     }
 
-    @Test("far below its size a picture is about what the mean of its areas is")
+    @Test("far below its size a picture is about the mean of its areas")
     func small() throws {
         let source = try picture(160, 120)
         let size = ImageSize(width: 10, height: 8)
@@ -60,7 +60,7 @@ struct ResamplingTests {
         #expect(likeness > 20)
     }
 
-    @Test("what is invisible lends no colour to what is seen")
+    @Test("transparent pixels give no colour to visible ones")
     func translucent() {
         let pixels = (0..<20).flatMap { $0 < 10 ? [200, 100, 0, 255] : [0, 255, 255, 0] as [UInt8] }
         let source = Bitmap(width: 20, height: 1, pixels: pixels)
@@ -74,7 +74,7 @@ struct ResamplingTests {
     }
 
     @Test(
-        "a picture of one pixel, or to one, is resampled",
+        "a picture of one pixel, or a target of one, is resampled",
         arguments: [(1, 1, 5, 3), (5, 3, 1, 1), (1, 9, 1, 4)])
     func least(width: Int, height: Int, newWidth: Int, newHeight: Int) throws {
         let size = ImageSize(width: newWidth, height: newHeight)

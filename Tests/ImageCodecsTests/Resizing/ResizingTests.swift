@@ -11,7 +11,7 @@ struct ResizingTests {
         stride(from: 0, to: bitmap.pixels.count, by: 4).map { bitmap.pixels[$0] }
     }
 
-    @Test("a pixel is the mean of the area it covers, rounded")
+    @Test("a pixel is the rounded mean of the area it covers")
     func mean() {
         #expect(levels(grey(2, 2, [10, 20, 30, 41]).resized(to: ImageSize(width: 1, height: 1))) == [25])
         #expect(levels(grey(4, 1, [0, 10, 20, 30]).resized(to: ImageSize(width: 2, height: 1))) == [5, 25])
@@ -32,7 +32,7 @@ struct ResizingTests {
             ])
     }
 
-    @Test("a flat picture stays exactly flat at any size", arguments: [1, 7, 16, 61, 99])
+    @Test("a uniform picture stays exactly uniform at any size", arguments: [1, 7, 16, 61, 99])
     func flat(side: Int) {
         let source = Bitmap(
             width: 100, height: 37, pixels: Array(repeating: [255, 1, 128, 255], count: 3700).flatMap(\.self))
@@ -40,7 +40,7 @@ struct ResizingTests {
         #expect(result.pixels == Array(repeating: [255, 1, 128, 255], count: side * side).flatMap(\.self))
     }
 
-    @Test("what is invisible lends no colour to what is seen")
+    @Test("transparent pixels give no colour to visible ones")
     func translucent() {
         let source = Bitmap(width: 2, height: 1, pixels: [200, 100, 0, 255, 0, 255, 255, 0])
         let result = source.resized(to: ImageSize(width: 1, height: 1))
@@ -50,7 +50,7 @@ struct ResizingTests {
     }
 
     @Test(
-        "decoding a JPEG to fit gives about what decoding and then resizing does",
+        "decoding a JPEG to fit gives about the same as decoding and then resizing",
         arguments: ["baseline-420", "progressive-420", "grey"])
     func fitting(name: String) throws {
         let file = try Resources.bytes("JPEG/\(name).jpg")
@@ -63,7 +63,8 @@ struct ResizingTests {
     }
 
     @Test(
-        "PNG is made to fit too, woven or not", arguments: ["basi6a08", "basn6a08", "tbbn3p08", "basn3p02"])
+        "a PNG is decoded to fit too, interlaced or not",
+        arguments: ["basi6a08", "basn6a08", "tbbn3p08", "basn3p02"])
     func fittingPNG(name: String) throws {
         let file = try Resources.bytes("PngSuite/\(name).png")
         let box = ImageSize(width: 9, height: 5)
@@ -72,7 +73,7 @@ struct ResizingTests {
         #expect(small == whole.resized(to: ImageSize(width: 5, height: 5)))
     }
 
-    @Test("sizes fit their box, keep their shape and never grow or vanish")
+    @Test("fitted sizes stay in their box, keep their shape, and never grow or become zero")
     func sizes() {
         func fitted(_ width: Int, _ height: Int, _ box: (Int, Int)) -> ImageSize {
             ImageSize(width: width, height: height).fitted(into: ImageSize(width: box.0, height: box.1))

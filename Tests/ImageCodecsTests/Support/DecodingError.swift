@@ -1,6 +1,6 @@
 import ImageCodecs
 
-/// The error decoding `bytes` ends with, or nil when it gives a picture.
+/// The error of decoding `bytes`; nil for a picture.
 func decodingError(_ bytes: [UInt8], limits: DecodingLimits = .standard) -> ImageDecodingError? {
     do throws(ImageDecodingError) {
         _ = try ImageDecoders.standard.decode(bytes, limits: limits)
@@ -10,17 +10,17 @@ func decodingError(_ bytes: [UInt8], limits: DecodingLimits = .standard) -> Imag
     }
 }
 
-/// What is wrong according to the error, without the place; nil unless it is `corrupt`.
+/// The segment that the error names; nil unless it is `corrupt`.
 func corruptSegment(_ bytes: [UInt8]) -> String? {
     if case .corrupt(let segment, _) = decodingError(bytes) { segment } else { nil }
 }
 
-/// The feature the error names; nil unless it is `unsupported`.
+/// The feature that the error names; nil unless it is `unsupported`.
 func unsupportedFeature(_ bytes: [UInt8]) -> String? {
     if case .unsupported(let feature) = decodingError(bytes) { feature } else { nil }
 }
 
-/// The limit the error names; nil unless it is `tooLarge`.
+/// The limit that the error names; nil unless it is `tooLarge`.
 func exceededLimit(_ bytes: [UInt8], limits: DecodingLimits = .standard) -> ImageDecodingError.Limit? {
     if case .tooLarge(let limit, _, _) = decodingError(bytes, limits: limits) { limit } else { nil }
 }

@@ -1,7 +1,7 @@
-/// Finds and removes segments of sound JPEG files.
+/// Finds and removes segments of valid JPEG files.
 enum JPEGSurgery {
-    /// Where the marker of the frame header stands: behind it length, precision, height, width, the number of components
-    /// (at 9), and three bytes for each, the second of which has its sampling factors (at 11).
+    /// The offset of the frame header's marker. It is followed by length, precision, height, width, the
+    /// number of components (at 9), and three bytes each, whose second has the sampling factors (at 11).
     static func frameHeader(of file: [UInt8]) -> Int? {
         segments(of: file).first { (0xC0...0xC2).contains(file[$0.lowerBound + 1]) }?.lowerBound
     }
@@ -15,7 +15,7 @@ enum JPEGSurgery {
         return rest
     }
 
-    /// The file up to the middle of the data of each of its scans, and an end.
+    /// The file cut in the middle of each scan's data, with an end marker.
     static func cutInEachScan(_ file: [UInt8]) -> [[UInt8]] {
         let segments = segments(of: file)
         let ends = segments.dropFirst().map(\.lowerBound) + [file.count - 2]
@@ -24,13 +24,13 @@ enum JPEGSurgery {
         }
     }
 
-    /// All segments with parameters, those between and behind scans too.
+    /// All segments with parameters, also those between and after scans.
     private static func segments(of file: [UInt8]) -> [Range<Int>] {
         var segments: [Range<Int>] = []
         var offset = 2
         while offset + 3 < file.count {
             let marker = file[offset + 1]
-            // Entropy-coded data: stuffed zeros and restart markers belong to it.
+            // Entropy-coded data includes stuffed zeros and restart markers.
             guard file[offset] == 0xFF, marker != 0, marker != 0xFF, !(0xD0...0xD9).contains(marker) else {
                 offset += 1
                 continue

@@ -4,7 +4,7 @@ import ImageCodecs
 import TestSupport
 import Testing
 
-/// libjpeg-turbo's programs, for pictures and pixels that this project did not make.
+/// libjpeg-turbo's programs, as an independent encoder and decoder.
 enum JPEGTools {
     static let absence: Comment = "cjpeg and djpeg (libjpeg-turbo-progs) are not installed"
 
@@ -21,8 +21,7 @@ enum JPEGTools {
         let command: String
     }
 
-    /// What `cjpeg` makes of a picture, and the pixels `djpeg` makes of that, at a `scale`th of its size; nil where
-    /// `cjpeg` declines.
+    /// A picture encoded by `cjpeg`, and `djpeg`'s pixels of that file at 1/`scale`; nil if `cjpeg` refuses.
     static func encode(
         _ picture: TestPicture, options: String, scale: Int = 1, in folder: TemporaryFolder
     ) throws -> (file: [UInt8], pixels: Bitmap)? {
@@ -35,7 +34,7 @@ enum JPEGTools {
         return (file, pixels)
     }
 
-    /// What `cjpeg` makes of a picture; nil where it declines.
+    /// A picture encoded by `cjpeg`; nil if it refuses.
     static func file(
         of picture: TestPicture, options: String, in folder: TemporaryFolder
     ) throws -> [UInt8]? {
@@ -49,7 +48,7 @@ enum JPEGTools {
         return [UInt8](try Data(contentsOf: URL(filePath: file)))
     }
 
-    /// The pixels `djpeg` makes of a file, at a `scale`th of its size.
+    /// `djpeg`'s pixels of a file, at 1/`scale` of its size.
     static func decode(_ file: [UInt8], scale: Int = 1, in folder: TemporaryFolder) throws -> Bitmap {
         let (source, pixels) = (folder.file("decoded.jpg"), folder.file("pixels.ppm"))
         try Data(file).write(to: URL(filePath: source))

@@ -1,4 +1,4 @@
-/// Writes small JPEG files segment by segment, sound ones and others: grey, 8 x 8, all of one level unless told.
+/// Writes small JPEG files by segments, valid and invalid. By default they are grey, 8 x 8, and uniform.
 enum JPEGWriter {
     static let start: [UInt8] = [0xFF, 0xD8]
     static let end: [UInt8] = [0xFF, 0xD9]
@@ -26,7 +26,7 @@ enum JPEGWriter {
                 + [UInt8(components.count)] + components.flatMap { [$0.identifier, $0.sampling, $0.table] })
     }
 
-    /// A Huffman table of class and number `table`, with the symbols of each length.
+    /// A Huffman table with this class and number, and the symbols of each code length.
     static func huffman(_ table: UInt8, _ symbols: [Int: [UInt8]]) -> [UInt8] {
         let lengths = 1...16
         return segment(
@@ -34,8 +34,8 @@ enum JPEGWriter {
             [table] + lengths.map { UInt8(symbols[$0]?.count ?? 0) } + lengths.flatMap { symbols[$0] ?? [] })
     }
 
-    /// DC: 0 is no difference, 10 a difference of one bit. AC: 0 ends the block, 10 is fifteen zeros and a
-    /// coefficient of one bit.
+    /// DC: 0 is no difference, 10 a difference of one bit. AC: 0 is the end of block, 10 is fifteen zeros and
+    /// a coefficient of one bit.
     static let tables = huffman(0x00, [1: [0], 2: [1]]) + huffman(0x10, [1: [0x00], 2: [0xF1]])
 
     static func scan(
@@ -48,7 +48,7 @@ enum JPEGWriter {
                 + [spectrum.0, spectrum.1, approximation])
     }
 
-    /// One block: no difference, end of block, filled up with ones.
+    /// One block: no difference, end of block, padded with ones.
     static let greyBlock: [UInt8] = [0x3F]
 
     /// A file of these segments between SOI and EOI.
@@ -56,7 +56,7 @@ enum JPEGWriter {
 
     static let grey = file(quantisation, frame(), tables, scan(), greyBlock)
 
-    /// An APP1 segment whose Exif directory holds the orientation alone.
+    /// An APP1 segment whose Exif directory has only the orientation.
     static func exif(orientation: UInt8, isBigEndian: Bool = true) -> [UInt8] {
         let identifier: [UInt8] = [0x45, 0x78, 0x69, 0x66, 0, 0]
         let bigEndian: [UInt8] = [

@@ -3,7 +3,7 @@ import Glibc
 import ImageCodecs
 import TestSupport
 
-/// Netpbm's programs, for pictures read, resized and cropped by somebody else.
+/// Netpbm's programs, as an independent decoder and resizer.
 enum Netpbm {
     /// Whether a program is installed.
     static func has(_ program: String) -> Bool { unsafe system("command -v \(program) >/dev/null 2>&1") == 0 }
@@ -15,7 +15,7 @@ enum Netpbm {
         return [UInt8](try Data(contentsOf: URL(filePath: output)))
     }
 
-    /// A picture as PPM made `covering` large, each pixel the mean of the area it covers, and of that a part.
+    /// A PPM picture resized by area averaging to `covering`, and then cropped.
     static func scaled(
         _ ppm: [UInt8], _ covering: ImageSize, left: Int, top: Int, _ size: ImageSize,
         in folder: TemporaryFolder
@@ -33,7 +33,7 @@ enum Netpbm {
 }
 
 extension Bitmap {
-    /// The picture as a binary PPM, without its alpha.
+    /// The picture as a binary PPM, without alpha.
     var ppm: [UInt8] {
         var bytes = Array("P6\n\(width) \(height)\n255\n".utf8)
         for index in stride(from: 0, to: pixels.count, by: 4) { bytes += pixels[index..<index + 3] }

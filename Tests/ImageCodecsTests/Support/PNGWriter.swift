@@ -1,5 +1,5 @@
-/// Writes PNG files chunk by chunk, sound ones and others. Its checks are computed bit by bit, independently of
-/// the module under test.
+/// Writes PNG files by chunks, valid and invalid. It computes checksums bit by bit, independently of the
+/// module under test.
 enum PNGWriter {
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -23,12 +23,12 @@ enum PNGWriter {
         return zlib(block + data, of: data)
     }
 
-    /// A zlib stream of DEFLATE blocks that are said to hold `data`.
+    /// A zlib stream of these DEFLATE blocks, with the checksum of `data`.
     static func zlib(_ blocks: [UInt8], of data: [UInt8]) -> [UInt8] {
         [0x78, 0x01] + blocks + bigEndian(Int(adler(data)))
     }
 
-    /// Grey, 2 x 2, 8 bits: four values behind no filter.
+    /// Grey, 2 x 2, 8 bits: four values without a filter.
     static let rows: [UInt8] = [0, 10, 20, 0, 30, 40]
 
     /// A file of these chunks after the signature.

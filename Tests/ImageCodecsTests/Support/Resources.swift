@@ -4,7 +4,7 @@ import ImageCodecs
 
 /// The stored pictures of these tests.
 enum Resources {
-    /// The folder beside this one, by where this file was compiled.
+    /// The folder beside this source file.
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Resources").path
 
@@ -12,7 +12,7 @@ enum Resources {
         [UInt8](try Data(contentsOf: URL(filePath: folder + "/" + path)))
     }
 
-    /// Pairs of a JPEG and a PNG of the pixels `djpeg -dct int` makes of it.
+    /// Pairs of a JPEG and a PNG with the pixels of `djpeg -dct int`.
     static let jpegs = [
         "baseline-411", "baseline-420", "baseline-422", "baseline-440", "baseline-444", "grey",
         "progressive-420",
@@ -21,7 +21,7 @@ enum Resources {
 }
 
 extension Bitmap {
-    /// The largest difference of a colour channel to another picture of the same size, and the mean one.
+    /// The largest and the mean difference of the colour channels of two pictures of one size.
     func difference(to other: Bitmap) -> (largest: Int, mean: Double)? {
         guard size == other.size else { return nil }
         let mine = pixels.span

@@ -1,6 +1,6 @@
 import ImageCodecs
 
-/// A picture with slopes, edges and noise, the same on every run.
+/// A picture with gradients, edges and noise, the same on every run.
 struct TestPicture {
     let width: Int
     let height: Int
@@ -26,7 +26,8 @@ struct TestPicture {
         return bytes
     }
 
-    /// The bitmap of a binary PPM as `djpeg` writes it, with its size on a line of its own; nil if it is none.
+    /// The bitmap of a binary PPM as `djpeg` writes it, with the size on a separate line; nil for other
+    /// bytes.
     static func bitmap(ppm: [UInt8]) -> Bitmap? {
         let lines = ppm.prefix(64).split(separator: UInt8(ascii: "\n"), maxSplits: 3)
         guard lines.count == 4, Array(lines[0]) == Array("P6".utf8) else { return nil }

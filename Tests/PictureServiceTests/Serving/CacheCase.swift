@@ -6,17 +6,18 @@ import Testing
 
 @testable import PictureService
 
-/// One row of a table of cases: an origin that answers so, a second request some time later, and what becomes of it.
+/// One row of a table of cases: the origin's answer, a second request some time later, and the cache's
+/// behaviour.
 struct CacheCase: Sendable, CustomTestStringConvertible {
     /// What a cache does with the second request.
     enum Use: Sendable {
-        /// Answers it without asking.
+        /// Answers from the cache.
         case hit
-        /// Answers it with what is stale, and asks the origin meanwhile.
+        /// Answers with a stale picture, and revalidates it meanwhile.
         case meanwhile
-        /// Asks whether what is stored still holds.
+        /// Revalidates the stored answer.
         case validates
-        /// Asks as if nothing were stored.
+        /// Sends an unconditional request.
         case fetches
     }
 
@@ -26,15 +27,15 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
     var status = 200
     /// Whether the origin wants a credential.
     var isAuthorised = false
-    /// Seconds between the two requests.
+    /// Whether the origin demands a credential.
     let wait: Int
     /// Fields of the second request.
     var client: HTTPFields = [:]
-    /// What this service does, and what a private cache does.
+    /// The behaviour of this service, and that of a private cache.
     let shared, `private`: Use
-    /// The Cache-Control of the service's first answer; `N` stands for a number of seconds.
+    /// The Cache-Control of the service's first answer; `N` is a number of seconds.
     let control: String
-    /// That number. A busy machine's answers are some seconds older.
+    /// The value of `N`. On a busy machine an answer is some seconds older.
     var seconds = 0
 
     var testDescription: String { name }
@@ -43,7 +44,7 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
     static let tag = "\"a\""
 }
 
-/// An origin that answers as a case says, to all who come with the credential.
+/// A case's origin. It answers every client that has the credential.
 final class CaseOrigin: Sendable {
     private let asked = Lock<[String?]>([])
     private let cacheCase: CacheCase
@@ -54,7 +55,7 @@ final class CaseOrigin: Sendable {
         body = try Samples.jpeg(40, 60)
     }
 
-    /// The conditions of the requests so far: nil for one without.
+    /// The If-None-Match of each request so far; nil for an unconditional one.
     var conditions: [String?] { asked.withLock { $0 } }
 
     func answer(_ request: TransportRequest) -> HeldTransport.Answer {
@@ -73,8 +74,8 @@ final class CaseOrigin: Sendable {
         return HeldTransport.Answer(body, fields: fields)
     }
 
-    /// What the second request came to.
-    /// - Parameter isStale: whether it was answered with what is stale.
+    /// The behaviour that the second request showed.
+    /// - Parameter isStale: whether its answer was stale.
     func use(isStale: Bool) -> CacheCase.Use? {
         let asked = conditions
         switch asked.count {
@@ -86,7 +87,7 @@ final class CaseOrigin: Sendable {
     }
 }
 
-/// Gives the credential of the cases.
+/// Returns the credential of the cases.
 struct CaseAuthenticator: Authenticator {
     func credential(for challenge: AuthenticationChallenge) async -> Credential? { .token("secret") }
 }
@@ -97,7 +98,7 @@ extension CacheCase {
 
     private static func at(_ offset: Int) -> String { HTTPDate.format(now + offset) }
 
-    /// With this Cache-Control.
+    /// A case with this Cache-Control.
     private static func row(
         _ control: String, wait: Int = 100, _ shared: Use, _ private: Use, _ told: String,
         _ seconds: Int = 0
@@ -236,7 +237,7 @@ extension CacheCase {
             fresh, 600),
     ]
 
-    /// What has no picture. `no-store` tells that the service's own answer is for nobody else.
+    /// Answers without a picture. `no-store` means that the service's answer is not cacheable.
     private static let statuses: [CacheCase] = [
         row("404", [:], status: 404, .hit, .hit, "public, max-age=60"),
         row("404", [:], status: 404, wait: 400, .fetches, .fetches, "public, max-age=60"),
@@ -255,7 +256,7 @@ extension CacheCase {
         row("500 max-age=600", ["Cache-Control": "max-age=600"], status: 500, .fetches, .fetches, "no-store"),
     ]
 
-    /// Section 5.2.1: a private cache heeds its user; nobody makes a shared service fetch.
+    /// Section 5.2.1: a private cache obeys its user, but no client makes a shared service fetch.
     private static let requests: [CacheCase] = [
         asking("Cache-Control", "no-cache", .validates), asking("Cache-Control", "max-age=0", .validates),
         asking("Cache-Control", "max-age=50", .validates),

@@ -5,12 +5,12 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Many clients of one cold picture.
+/// Many clients of one picture that is not cached.
 @Suite("PictureService: a crowd", .ownThread, .timeLimit(.minutes(10)))
 struct CrowdTests {
     private static let clients = 2000
 
-    /// Each has two descriptors here, one at either end.
+    /// Each client has two descriptors here, one per end.
     private static var hasDescriptors: Bool {
         var limit = rlimit()
         return unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
@@ -18,7 +18,7 @@ struct CrowdTests {
     }
 
     @Test(
-        "2,000 clients of one cold poster in four sizes: one request at the origin, one decode, four encodes",
+        "2,000 clients of an uncached poster in four sizes cause one request, one decode and four encodes",
         .enabled(if: hasDescriptors, "the system gives a process too few descriptors"))
     func crowd() async throws {
         let gate = Gate()

@@ -4,12 +4,12 @@ import Testing
 
 @testable import PictureService
 
-@Suite("Why a source gave no picture", .timeLimit(.minutes(5)))
+@Suite("Stored failures of sources", .timeLimit(.minutes(5)))
 struct FailureMemoryTests {
     private let key = CacheKey(id: "a")
     private let other = CacheKey(id: "b")
 
-    @Test("what is wrong with the source itself is remembered, for this source, until it is forgotten")
+    @Test("a permanent fault of a source is stored for that source, until it is forgotten")
     func remembered() {
         let memory = FailureMemory()
         let failure = PictureFailure(.unprocessableContent, "no picture")
@@ -19,7 +19,7 @@ struct FailureMemoryTests {
         #expect(memory.failure(of: key) == nil)
     }
 
-    @Test("what may pass, or is remembered elsewhere, is not")
+    @Test("a transient failure, and one that the HTTP cache stores, is not stored")
     func passing() {
         let memory = FailureMemory()
         for status in [

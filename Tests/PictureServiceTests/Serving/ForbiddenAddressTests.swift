@@ -6,11 +6,11 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// No connection is made to an address that is not public, whoever asks and however it is spelled. A listener on every
-/// address of this machine, IPv4 and IPv6, counts the connections that come.
+/// No client and no spelling causes a connection to an address that is not public. A listener on every
+/// address of this machine, IPv4 and IPv6, counts the connections.
 @Suite("PictureService: addresses that may not be fetched", .ownThread, .timeLimit(.minutes(10)))
 struct ForbiddenAddressTests {
-    /// Hosts that lead to this machine, or to addresses that are not public.
+    /// Hosts of this machine, and of other addresses that are not public.
     private static let hosts =
         [
             "127.0.0.1", "127.0.0.2", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "0X7F.0.0.1", "2130706433",
@@ -27,7 +27,7 @@ struct ForbiddenAddressTests {
             "[::ffff:169.254.169.254]",
         ]
 
-    /// Spellings that two readers may read as two hosts, or as one that is none. `P` stands for the listener's port.
+    /// Spellings that two parsers may read as two hosts, or as none. `P` is the listener's port.
     private static let riddles = [
         "http://nowhere.invalid@127.0.0.1:P/", "http://nowhere.invalid:80@127.0.0.1:P/",
         "http://127.0.0.1:P@127.0.0.1:P/",
@@ -56,7 +56,7 @@ struct ForbiddenAddressTests {
         }
     }
 
-    /// Asks for a picture of each source on one connection. Each must be refused, and counted by a rule.
+    /// Requests a picture of each source on one connection. Each must be refused, and counted by a rule.
     private func expectRefused(
         _ sources: [String], by server: PictureServer, rule: String? = nil, isSigned: Bool = false
     ) throws {
@@ -66,7 +66,7 @@ struct ForbiddenAddressTests {
             let path = PictureClient.path("w92", source)
             let signed = isSigned ? (try? PictureClient.signedPath("w92", source)) ?? path : path
             let answer = try client.get(signed)
-            // Some systems' name services do not know a name with a dot at its end, and none knows `invalid`.
+            // Some systems' name services do not know a name with a final dot, and none knows `invalid`.
             let isUnknown =
                 answer.status == 502
                 && ((source.contains("./") || source.contains(".:")) || source.contains("invalid#"))
@@ -78,7 +78,8 @@ struct ForbiddenAddressTests {
         }
     }
 
-    /// That nobody has connected. The control: somebody who may is counted, after all who came before.
+    /// Checks that no connection has arrived. The control case is a permitted connection, which is counted
+    /// last.
     private func expectNoConnection(and more: Int = 0) throws {
         #expect(listener.connections.count == more)
         let server = try PictureServer(sources: ["127.0.0.1:\(listener.port)"], allowed: ["127.0.0.1"])
@@ -89,7 +90,7 @@ struct ForbiddenAddressTests {
 
     private var riddles: [String] { Self.riddles.map { $0.replacing("P", with: "\(listener.port)") } }
 
-    @Test("an unsigned source that is not on offer is refused, however it is spelled")
+    @Test("an unsigned source that is not listed is refused, in every spelling")
     func unlisted() throws {
         let server = try PictureServer(sources: ["nowhere.invalid"])
         let sources = Self.hosts.flatMap { host in
@@ -99,7 +100,7 @@ struct ForbiddenAddressTests {
         try expectNoConnection()
     }
 
-    @Test("a source that is on offer is refused for its address")
+    @Test("a listed source is refused for its address")
     func listed() throws {
         let sources = Self.hosts.map { "\($0):\(listener.port)" }
         let server = try PictureServer(sources: sources + ["nowhere.invalid", "127.0.0.1"])
@@ -109,9 +110,9 @@ struct ForbiddenAddressTests {
         try expectNoConnection()
     }
 
-    @Test("a signature vouches for no address either, at the usual ports or others")
+    @Test("a signature allows no such address, at the default ports or others")
     func signed() throws {
-        // Whatever is connected to at 443 or 80 is connected to at the listener's port.
+        // Connections to ports 443 and 80 go to the listener's port.
         let transport = CurlTransport(
             configuration: .init(connectTo: [":443": ":\(listener.port)", ":80": ":\(listener.port)"]))
         let server = try PictureServer(isSigning: true, transport: transport)
@@ -119,14 +120,14 @@ struct ForbiddenAddressTests {
         try expectRefused(Self.hosts.map { "http://\($0)/a" }, by: server, isSigned: true)
         try expectRefused(
             Self.hosts.map { "https://\($0):\(listener.port)/a" } + riddles, by: server, isSigned: true)
-        // The control: the port is the listener's.
+        // The control case: connections to the port do reach the listener.
         let open = try PictureServer(allowed: ["127.0.0.0/8"], isSigning: true, transport: transport)
         let path = try PictureClient.signedPath("w92", "http://127.0.0.1/a")
         #expect(try RawClient(port: open.port, owner: open).get(path).status == 200)
         try expectNoConnection(and: 1)
     }
 
-    @Test("a redirect of an allowed origin leads to none of them, signed or not")
+    @Test("a redirect of an allowed origin leads to no such address, signed or not")
     func redirects() throws {
         let targets =
             Self.hosts.flatMap { ["http://\($0):\(listener.port)/a", "//\($0):\(listener.port)/a"] } + riddles
@@ -153,19 +154,19 @@ struct ForbiddenAddressTests {
                 let source = "http://\(own)/\(number)"
                 let answer = try client.get(
                     isSigned ? PictureClient.signedPath("w92", source) : PictureClient.path("w92", source))
-                // 502 for a Location that is no address, or a name that the system does not know.
+                // 502 for a malformed Location, or a name that the system does not know.
                 #expect([403, 502].contains(answer.status), "\(target): \(answer.text)")
             }
             #expect(server.service.counters.refusals["address"] ?? 0 > Self.hosts.count)
         }
-        // Some of the targets are paths of the origin itself.
+        // Some targets are paths on the origin itself.
         #expect(origin.requests.count >= 2 * targets.count)
         try expectNoConnection()
     }
 
     @Test("a name whose address changes is judged by the address that is connected to")
     func changingName() throws {
-        // The control: libcurl asks for the name, and gets the second address.
+        // The control case: libcurl looks the name up, and gets the second address.
         let good = ChangingName(["127.0.0.1", "127.0.0.2"])
         let bad = ChangingName(["127.0.0.2", "127.0.0.1"])
         #expect(good.lookUp() && bad.lookUp())
@@ -179,9 +180,9 @@ struct ForbiddenAddressTests {
         try expectNoConnection(and: 1)
     }
 
-    @Test("a connection that is open already lets nobody else through")
+    @Test("an open connection lets no other request through")
     func openConnections() throws {
-        // One pool of connections for a service that may and one that may not.
+        // Two services, one with permission and one without, share a pool of connections.
         let transport = CurlTransport()
         let source = "127.0.0.1:\(listener.port)"
         let open = try PictureServer(sources: [source], allowed: ["127.0.0.0/8"], transport: transport)

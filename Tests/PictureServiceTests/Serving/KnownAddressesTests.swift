@@ -3,14 +3,14 @@ import Testing
 
 @testable import PictureService
 
-@Suite("Targets that are known", .timeLimit(.minutes(30)))
+@Suite("Known request targets", .timeLimit(.minutes(30)))
 struct KnownAddressesTests {
     private func address() throws -> KnownAddress {
         let source = try PictureSource("https://images.example.org/a.jpg")
         return KnownAddress(try PictureRecipe("w92"), of: .address(source, isSigned: false))
     }
 
-    @Test("what is asked for again and again stays, however many others come")
+    @Test("a frequent target stays, however many others come")
     func staying() throws {
         let (known, wanted, other) = (KnownAddresses(), try address(), try address())
         known.note(wanted, "/wanted")

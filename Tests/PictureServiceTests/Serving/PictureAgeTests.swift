@@ -6,10 +6,10 @@ import Testing
 
 @testable import PictureService
 
-/// What becomes of pictures when their sources grow old, change, fail or are purged.
-@Suite("PictureService: pictures that grow old", .timeLimit(.minutes(10)))
+/// Pictures whose sources become stale, change, fail or are purged.
+@Suite("PictureService: stale pictures", .timeLimit(.minutes(10)))
 struct PictureAgeTests {
-    /// An origin whose picture a test changes. It knows its tags.
+    /// An origin with a picture that the test changes. It answers conditional requests.
     private final class Origin: Sendable {
         private let state: Lock<(shift: Int, status: Int, fields: HTTPFields)>
 
@@ -38,7 +38,7 @@ struct PictureAgeTests {
         try PictureClient(configure: { $0.queue = queue }, answering: { origin.answer($0) })
     }
 
-    @Test("what is stale is confirmed by a 304, and nothing is decoded again")
+    @Test("a stale picture is confirmed by a 304, and is not decoded again")
     func confirmed() async throws {
         let origin = Origin(["Cache-Control": "max-age=60"])
         let client = try client(origin)
@@ -55,7 +55,7 @@ struct PictureAgeTests {
         #expect(client.count(.decoded) == 1 && client.count(.made) == 1)
     }
 
-    @Test("a source that has changed gives new pictures with new tags, and never an old size again")
+    @Test("a changed source gives new pictures with new tags, and no old size is sent again")
     func changed() async throws {
         let origin = Origin(["Cache-Control": "max-age=60"])
         let client = try client(origin)
@@ -64,7 +64,7 @@ struct PictureAgeTests {
         for size in sizes { old.append(try await client.get(size)) }
         client.clock.advance(by: 60)
         origin.change(shift: 9)
-        // One size learns of it, all of them change.
+        // One size notices the change, and all sizes change.
         let new = try await client.get("w92")
         #expect(new["etag"] != old[0]["etag"] && new.bytes != old[0].bytes)
         for (index, size) in sizes.enumerated() {
@@ -72,7 +72,7 @@ struct PictureAgeTests {
             #expect(answer.status == 200 && answer.bytes != old[index].bytes, "\(size)")
         }
         #expect(client.transport.started.count == 2)
-        // It changes back: the pictures that there were are still there.
+        // The source changes back: the former pictures are still in the cache.
         let made = client.count(.made)
         client.clock.advance(by: 60)
         origin.change(shift: 0)
@@ -83,7 +83,7 @@ struct PictureAgeTests {
     }
 
     @Test(
-        "when the origin fails the stale picture is sent, unless the origin has forbidden it",
+        "when the origin fails a stale picture is sent, unless the origin forbids it",
         arguments: [
             ("max-age=60", 200), ("max-age=60, stale-if-error=1000", 200),
             ("max-age=60, stale-if-error=100", 502), ("max-age=60, must-revalidate", 502),
@@ -103,12 +103,12 @@ struct PictureAgeTests {
             #expect(answer["cache-status"] == "marquee; hit; ttl=-140")
         }
         #expect(client.count(.stale) == (status == 200 ? 1 : 0))
-        // Only sizes that are there: with nothing but the source another is made of it.
+        // Only existing sizes are sent stale: no other size is made of a stale source.
         #expect(try await client.get("w154").status == status)
         #expect(client.transport.started.count == 3)
     }
 
-    @Test("when the service is full the stale picture is sent; what was never made is 503")
+    @Test("a full service sends the stale picture; a picture that was never made is 503")
     func staleWhenBusy() async throws {
         let origin = Origin(["Cache-Control": "max-age=60"])
         let client = try client(origin)
@@ -132,7 +132,7 @@ struct PictureAgeTests {
         #expect(try await strict.get("w92").status == 503)
     }
 
-    @Test("hits in memory take no place")
+    @Test("hits in memory use no worker")
     func hitsPass() async throws {
         let client = try client(Origin(["Cache-Control": "max-age=60"]))
         _ = try await client.get("w92")
@@ -140,7 +140,7 @@ struct PictureAgeTests {
         #expect(try await client.get("w92").status == 200)
     }
 
-    @Test("while it is revalidated the stale picture is sent, with one request to the origin and one place")
+    @Test("during a revalidation the stale picture is sent, with one request and one worker")
     func staleWhileRevalidate() async throws {
         let client = try PictureClient()
         let fields: HTTPFields = [
@@ -153,7 +153,7 @@ struct PictureAgeTests {
         client.clock.advance(by: 700)
         for _ in 0..<20 {
             let stale = try await client.get("w92")
-            // The time that the transfer took is part of the age.
+            // The duration of the transfer is part of the age.
             #expect(stale["etag"] == first["etag"] && stale["cache-status"]?.contains("; ttl=-1") == true)
         }
         let revalidation = try await client.transport.transfer(1)
@@ -165,7 +165,7 @@ struct PictureAgeTests {
         let fresh = try await client.get("w92")
         #expect(fresh["etag"] != first["etag"] && fresh["cache-control"] != "public, max-age=0")
         #expect(client.transport.started.count == 2 && client.count(.fetched) == 2)
-        // Beyond the window it is waited for.
+        // After the window, a request waits for the revalidation.
         client.clock.advance(by: 1300)
         let late = try client.begin(PictureClient.path("w92"))
         try await client.transport.transfer(2).answer([], status: 304, fields: fields)
@@ -173,7 +173,7 @@ struct PictureAgeTests {
     }
 
     @Test(
-        "a revalidation that says that there is nothing more ends the stale picture; one that fails does not")
+        "a revalidation with a 404 ends the stale picture; a failed one does not")
     func revalidatedAway() async throws {
         for (status, expected) in [(404, 404), (503, 200)] {
             let origin = Origin(["Cache-Control": "max-age=60, stale-while-revalidate=60"])
@@ -188,7 +188,7 @@ struct PictureAgeTests {
         }
     }
 
-    @Test("what the origin has no more is not sent when it fails later")
+    @Test("a source that is gone is not sent when the origin fails later")
     func goneIsGone() async throws {
         let origin = Origin(["Cache-Control": "max-age=60"])
         let client = try client(origin)
@@ -201,7 +201,7 @@ struct PictureAgeTests {
         #expect(try await client.get("w92").status == 502)
     }
 
-    @Test("a purge makes the next request ask the origin, for every size, and forgets what failed")
+    @Test("after a purge every size asks the origin again, and stored failures are gone")
     func purge() async throws {
         let folder = try TemporaryFolder()
         let origin = Origin(["Cache-Control": "max-age=60"])
@@ -220,14 +220,14 @@ struct PictureAgeTests {
         #expect(try await broken.get("w92").status == 422 && broken.transport.started.count == 2)
     }
 
-    @Test("what was under way when its source was purged is for those who waited, and is not kept")
+    @Test("a picture that was being made when its source was purged reaches its clients, and is not kept")
     func purgeMeanwhile() async throws {
         let client = try PictureClient()
         let fields: HTTPFields = ["Cache-Control": "max-age=6000"]
         let waiting = try client.begin(PictureClient.path("w92"))
         let transfer = try await client.transport.transfer()
         await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
-        // Who comes after the purge has a transfer of its own.
+        // A request after the purge starts a new transfer.
         let after = try client.begin(PictureClient.path("w92"))
         let second = try await client.transport.transfer(1)
         transfer.answer(try Samples.jpeg(), fields: fields)
@@ -240,7 +240,7 @@ struct PictureAgeTests {
         #expect(client.transport.started.count == 2)
     }
 
-    @Test("a purge during a revalidation keeps nothing of it")
+    @Test("a purge during a revalidation keeps no part of it")
     func purgeDuringRevalidation() async throws {
         let client = try PictureClient()
         let fields: HTTPFields = ["Cache-Control": "max-age=600, stale-while-revalidate=600"]

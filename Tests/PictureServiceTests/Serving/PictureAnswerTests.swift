@@ -5,14 +5,14 @@ import Testing
 
 @testable import PictureService
 
-/// What a client sees: statuses, conditions, parts, refusals.
+/// Answers to clients: statuses, conditions, ranges, refusals.
 @Suite("PictureService: answers", .timeLimit(.minutes(10)))
 struct PictureAnswerTests {
     private func client(isSigning: Bool = false) throws -> PictureClient {
         try PictureClient(isSigning: isSigning, answering: PictureClient.giving(try Samples.jpeg()))
     }
 
-    /// The same for a picture that has to be made, and for one that memory has.
+    /// Runs the check on a picture that must be made, and on one that is in memory.
     private func twice(_ check: (PictureClient) async throws -> Void) async throws {
         try await check(try client())
         let warm = try client()
@@ -20,7 +20,7 @@ struct PictureAnswerTests {
         try await check(warm)
     }
 
-    @Test("who has the picture already gets 304, with the fields that count and no body")
+    @Test("a client with the same tag gets a 304, with the required fields and no body")
     func notModified() async throws {
         let tag = try #require(try await client().get("w92")["etag"])
         try await twice { client in
@@ -36,7 +36,7 @@ struct PictureAnswerTests {
         }
     }
 
-    @Test("parts are given where they are asked for, of the same picture only")
+    @Test("ranges are served, only of the same picture")
     func ranges() async throws {
         let whole = try await client().get("original")
         let tag = try #require(whole["etag"])
@@ -56,7 +56,7 @@ struct PictureAnswerTests {
         }
     }
 
-    @Test("HEAD has the fields of GET; what is neither is 405, and OPTIONS says what there is")
+    @Test("HEAD has the fields of GET; another method is 405, and OPTIONS names the methods")
     func methods() async throws {
         try await twice { client in
             let get = try await client.get("w92")
@@ -65,7 +65,7 @@ struct PictureAnswerTests {
             for name in ["etag", "content-type", "cache-control", "accept-ranges"] {
                 #expect(head[name] == get[name], "\(name)")
             }
-            // A part is for GET alone (RFC 9110 section 14.2).
+            // A range counts only for GET (RFC 9110 section 14.2).
             let part = try await client.send(
                 PictureClient.path("w92"), method: "HEAD", ["Range": "bytes=0-1"])
             #expect(part.status == 200)
@@ -78,7 +78,7 @@ struct PictureAnswerTests {
         }
     }
 
-    @Test("what no rule allows is refused with its status, before anything is fetched, and counted")
+    @Test("a forbidden picture is refused with its status before any fetch, and is counted")
     func refusals() async throws {
         let client = try client(isSigning: true)
         let own = "https://\(PictureClient.host)/a"
@@ -111,7 +111,7 @@ struct PictureAnswerTests {
         ]
         var refusals: [String: Int] = [:]
         for (path, status, rule) in cases {
-            // A target that cannot be read is for the server to refuse.
+            // The server refuses a malformed target.
             guard (try? RequestTarget(path)) != nil else { continue }
             let answer = try await client.send(path)
             #expect(
@@ -122,12 +122,12 @@ struct PictureAnswerTests {
         }
         #expect(client.transport.started.count == 0)
         #expect(try await client.send(good).status == 200)
-        // One transfer served it, and its cached sizes are no way round the rules.
+        // One transfer served it. The rules hold for cached sizes, too.
         #expect(try await client.send(PictureClient.path("w93")).status == 403)
         #expect(try await client.get("w92").status == 200 && client.transport.started.count == 1)
     }
 
-    @Test("an address that expires is refused from that second on, also where memory has the picture")
+    @Test("an expired address is refused from that second on, also if the picture is in memory")
     func expiry() async throws {
         let client = try client()
         let recipe = "w92.e\(TestClock.start + 10)"
@@ -141,7 +141,7 @@ struct PictureAnswerTests {
     }
 
     @Test(
-        "failures of the origin have their status and say how long they hold",
+        "failures of the origin have their status and their freshness",
         arguments: [
             (404, 404, "public, max-age=60"), (410, 410, "public, max-age=60"), (403, 502, "no-store"),
             (500, 502, "no-store"), (503, 502, "no-store"), (204, 502, "no-store"),
@@ -153,7 +153,7 @@ struct PictureAnswerTests {
         #expect(answer["content-type"] == "application/problem+json")
     }
 
-    @Test("an origin that is late is 504, one that is gone 502, a refused address 403 by its rule")
+    @Test("a slow origin is 504, an unreachable one 502, and a refused address 403 with its rule")
     func transportFailures() async throws {
         for (error, status, rule) in [
             (ImageLoadingError.timedOut(url: "", phase: .total, seconds: 15), 504, nil),
@@ -171,7 +171,7 @@ struct PictureAnswerTests {
         }
     }
 
-    @Test("what is no picture is 422 and remembered for a minute")
+    @Test("a source that is not a picture is 422, stored for a minute")
     func noPicture() async throws {
         for body in [Array("<html>".utf8), Array("GIF89a".utf8), Array(try Samples.jpeg().dropLast(300)), []]
         {
@@ -184,7 +184,7 @@ struct PictureAnswerTests {
         }
     }
 
-    @Test("a redirect to a host that is not on offer is 403, and is not followed")
+    @Test("a redirect to an unlisted host is 403, and is not followed")
     func redirects() async throws {
         for target in ["https://evil.example/a", "http://127.0.0.1/a", "ftp://\(PictureClient.host)/a"] {
             let client = try PictureClient(

@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPServer
 @testable import PictureService
 
-/// A picture service and a client that asks it as a server would, without sockets. The origin is scripted.
+/// A picture service's client without sockets, which calls it as the server does. The origin is scripted.
 final class PictureClient: Sendable {
     static let host = "images.example"
     static let keyFile = Array("k \(String(repeating: "0b", count: 32))".utf8)
@@ -18,8 +18,8 @@ final class PictureClient: Sendable {
     let clock = TestClock()
 
     /// - Parameters:
-    ///   - sources: hosts that anybody may ask for.
-    ///   - answer: what the origin says at once; nil holds the transfer.
+    /// - sources: the hosts that are allowed without a signature.
+    /// - answer: the origin's immediate answer; nil holds the transfer.
     init(
         sources: [String] = [host], sizes: [String] = PictureRules.standardSizes, isSigning: Bool = false,
         disk: DiskCache? = nil, configure: (inout PictureService.Configuration) -> Void = { _ in },
@@ -39,14 +39,14 @@ final class PictureClient: Sendable {
         service = PictureService(configuration)
     }
 
-    /// An origin that gives these bytes.
+    /// A client whose origin answers with these bytes.
     static func giving(
         _ bytes: [UInt8], status: Int = 200, _ fields: HTTPFields = ["Cache-Control": "max-age=60"]
     ) -> @Sendable (TransportRequest) -> HeldTransport.Answer? {
         { _ in HeldTransport.Answer(bytes, status: status, fields: fields) }
     }
 
-    /// How often something happened.
+    /// The number of events of one kind.
     func count(_ event: PictureCounters.Event) -> Int { service.counters.number(of: event) }
 
     // MARK: Requests
@@ -61,11 +61,11 @@ final class PictureClient: Sendable {
         ).path
     }
 
-    /// A request that may have to wait.
+    /// Starts a request whose answer may come later.
     func begin(_ path: String, method: String = "GET", _ fields: HTTPFields = [:]) throws -> Pending {
         var text = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n"
         for field in fields.fields { text += "\(field.name): \(field.value)\r\n" }
-        // A line end is one character.
+        // A line end is one character in Swift.
         let head = try RequestHead(parsing: Array(text.dropLast(1).utf8))
         let pending = Pending()
         let admission =
@@ -87,7 +87,7 @@ final class PictureClient: Sendable {
         try await send(Self.path(recipe), fields)
     }
 
-    /// A request under way.
+    /// A running request.
     final class Pending: Sendable {
         private let answered = Tally()
         let answer: PendingAnswer
@@ -107,10 +107,10 @@ final class PictureClient: Sendable {
 
         private let inbox: Inbox
 
-        /// Whether it has been answered.
+        /// Whether the answer has arrived.
         var isAnswered: Bool { answered.count > 0 }
 
-        /// The client goes away.
+        /// Disconnects the client.
         func leave() { answer.abandon() }
 
         func value() async throws -> Answer {

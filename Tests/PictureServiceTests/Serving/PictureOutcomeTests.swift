@@ -5,11 +5,11 @@ import Testing
 
 @testable import PictureService
 
-@Suite("Failures and their statuses", .timeLimit(.minutes(5)))
+@Suite("The statuses of failures", .timeLimit(.minutes(5)))
 struct PictureOutcomeTests {
     private static let url = "https://secret.example/token"
 
-    /// Every case, once or more.
+    /// Every case at least once.
     private static let errors: [(ImageLoadingError, Int, String?)] = [
         (.httpStatus(url: url, status: 404), 404, nil), (.httpStatus(url: url, status: 410), 410, nil),
         (.httpStatus(url: url, status: 401), 502, nil), (.httpStatus(url: url, status: 403), 502, nil),
@@ -45,21 +45,21 @@ struct PictureOutcomeTests {
         (.fileChanged(path: "/secret.example"), 502, nil), (.dataFailed(url: url, reason: "x"), 502, nil),
     ]
 
-    @Test("every error of a load has its status and rule, and tells no address")
+    @Test("every loading error has its status and rule, and reveals no address")
     func statuses() {
         for (error, status, rule) in Self.errors {
             let failure = PictureFailure(error)
             #expect(failure.status.rawValue == status && failure.rule == rule, "\(error)")
             #expect(!failure.detail.contains("secret.example") && !failure.detail.contains("\n"), "\(error)")
             #expect((failure.retryAfter != nil) == (status == 503), "\(error)")
-            // A stale picture may stand in for what is the service's or the origin's, and may pass.
+            // A stale picture may replace a transient failure of the service or the origin.
             #expect(failure.mayPass == (status >= 500), "\(error)")
         }
         let codes = Set(Self.errors.map { $0.0.code })
         #expect(codes.count == 30, "a case of the error is missing in this table")
     }
 
-    @Test("what rules refuse keeps its status, its rule and its line")
+    @Test("a refusal by a rule keeps its status, its rule and its line")
     func rules() {
         for error: PictureError in [.malformedAddress, .wrongSignature, .expired(5), .unlistedSize("w1")] {
             let failure = PictureFailure(error)
@@ -69,7 +69,9 @@ struct PictureOutcomeTests {
         #expect(PictureFailure.busy.status == .serviceUnavailable && PictureFailure.busy.retryAfter == 1)
     }
 
-    @Test("those who waited for another's transfer are told so, those who found it in the cache are not")
+    @Test(
+        "a client that waited for another's transfer is marked as collapsed, one that found it in the cache is not"
+    )
     func collapsed() throws {
         let (picture, record) = try TierSamples.picture()
         for (status, value) in [

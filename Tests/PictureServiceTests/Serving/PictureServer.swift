@@ -7,7 +7,8 @@ import SystemSupport
 import TestSupport
 import Testing
 
-/// A picture service behind a real server, with libcurl as its transport. It stops when the object goes.
+/// A picture service behind a real server, with libcurl as its transport. It stops when the object is
+/// released.
 final class PictureServer: Sendable {
     private struct Handler: HTTPHandler {
         let service: PictureService
@@ -26,8 +27,8 @@ final class PictureServer: Sendable {
     let port: UInt16
 
     /// - Parameters:
-    ///   - sources: hosts that anybody may ask for.
-    ///   - allowed: networks that may be connected to although they are not public.
+    /// - sources: the hosts that are allowed without a signature.
+    /// - allowed: networks that are allowed although they are not public.
     init(
         sources: [String] = [], allowed: [String] = [], isSigning: Bool = false,
         transport: CurlTransport = CurlTransport(),
@@ -51,6 +52,6 @@ final class PictureServer: Sendable {
 
     deinit { server.stop() }
 
-    /// Refusals by all rules.
+    /// The refusals of all rules together.
     var refusals: Int { service.counters.refusals.values.reduce(0, +) }
 }

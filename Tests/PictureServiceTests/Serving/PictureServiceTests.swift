@@ -6,10 +6,10 @@ import Testing
 
 @testable import PictureService
 
-/// One piece of work for all who want the same.
-@Suite("PictureService: work that is shared", .timeLimit(.minutes(10)))
+/// Single flight: requests for the same picture share its work.
+@Suite("PictureService: shared work", .timeLimit(.minutes(10)))
 struct PictureServiceTests {
-    @Test("one transfer, one decode, and one encode for each recipe, however many ask")
+    @Test("many requests cause one transfer, one decode, and one encode per recipe")
     func shared() async throws {
         let client = try PictureClient()
         let recipes = ["w92", "w154", "w342", "w500"]
@@ -34,7 +34,7 @@ struct PictureServiceTests {
         #expect(client.count(.memoryHit) == 1 && client.transport.started.count == 1)
     }
 
-    @Test("the size on offer is made, never larger than the source, with its type and a tag")
+    @Test("an offered size is made, never larger than the source, with its type and a tag")
     func sizes() async throws {
         let client = try PictureClient(answering: PictureClient.giving(try Samples.jpeg(100, 150)))
         for (recipe, width, height) in [("w92", 92, 138), ("w342", 100, 150)] {
@@ -50,7 +50,7 @@ struct PictureServiceTests {
         #expect(try original.bytes == Samples.jpeg(100, 150))
     }
 
-    @Test("what is transparent comes as a PNG")
+    @Test("a transparent picture is sent as a PNG")
     func transparent() async throws {
         let client = try PictureClient(answering: PictureClient.giving(Samples.png(200, 200, alpha: 90)))
         let answer = try await client.get("w92")
@@ -59,7 +59,7 @@ struct PictureServiceTests {
         #expect(ImageFormat(detecting: bytes) == .png)
     }
 
-    @Test("the last client that leaves cancels the transfer; one that leaves earlier does not")
+    @Test("the last client's departure cancels the transfer, an earlier one's does not")
     func cancelled() async throws {
         let client = try PictureClient()
         let requests = try ["w92", "w92", "w342"].map { try client.begin(PictureClient.path($0)) }
@@ -72,13 +72,13 @@ struct PictureServiceTests {
         try await eventually { client.service.gate.usage.sources == 0 }
         #expect(client.count(.abandoned) == 3 && !requests.contains(where: \.isAnswered))
 
-        // The next one begins anew.
+        // The next request starts a new transfer.
         let next = try client.begin(PictureClient.path("w92"))
         try await client.transport.transfer(1).answer(try Samples.jpeg())
         #expect(try await next.value().status == 200)
     }
 
-    @Test("a client that leaves after its answer is no client that left")
+    @Test("a client that leaves after its answer does not count as a departure")
     func leftAfterwards() async throws {
         let client = try PictureClient(answering: PictureClient.giving(try Samples.jpeg()))
         let request = try client.begin(PictureClient.path("w92"))
@@ -87,7 +87,7 @@ struct PictureServiceTests {
         #expect(client.count(.abandoned) == 0)
     }
 
-    @Test("when all places are taken a new source is 503 with Retry-After, and who joins is not")
+    @Test("with a full queue a new source is 503 with Retry-After, and a request that joins is not")
     func busy() async throws {
         let client = try PictureClient(configure: { configuration in
             configuration.workers = 1
@@ -108,7 +108,7 @@ struct PictureServiceTests {
         #expect(try await later.value().status == 200)
     }
 
-    @Test("when all places are taken what is on disk is sent all the same, after a restart too")
+    @Test("with a full queue pictures on disk are still sent, also after a restart")
     func busyWithDisk() async throws {
         let folder = try TemporaryFolder()
         func client() throws -> PictureClient {
@@ -131,10 +131,10 @@ struct PictureServiceTests {
         #expect(second.transport.started.count == 0 && second.service.counters.refusals == ["queue": 1])
     }
 
-    @Test("a size that is on disk does not wait behind another that is made of the same source")
+    @Test("a size on disk does not wait for another size of the same source")
     func storedBesideWork() async throws {
         let folder = try TemporaryFolder()
-        // Memory keeps no picture.
+        // Memory has no room for a picture.
         let client = try PictureClient(
             disk: DiskCache(folder: folder.file("cache")), configure: { $0.pictureMemory = 0 },
             answering: PictureClient.giving(try Samples.jpeg()))
@@ -150,20 +150,20 @@ struct PictureServiceTests {
         try await eventually { client.service.gate.usage.sources == 0 }
     }
 
-    @Test("the origin's failure reaches all who wait, whatever their size, with one request")
+    @Test("the origin's failure reaches all waiting requests of any size, after one request")
     func failureIsShared() async throws {
         let client = try PictureClient()
         let requests = try ["w92", "w154", "w342", "w500"].map { try client.begin(PictureClient.path($0)) }
         try await client.transport.transfer().answer([], status: 500)
         for request in requests { #expect(try await request.value().status == 502) }
         #expect(client.transport.started.count == 1)
-        // It is not remembered: whoever comes later has the origin asked again.
+        // The failure is not stored: a later request asks the origin again.
         let later = try client.begin(PictureClient.path("w92"))
         try await client.transport.transfer(1).answer(try Samples.jpeg())
         #expect(try await later.value().status == 200)
     }
 
-    @Test("an answer that may not be kept is for those who waited for it, and for nobody who comes later")
+    @Test("a no-store answer reaches the requests that waited for it, and no later one")
     func notKept() async throws {
         let client = try PictureClient()
         for round in 0..<3 {
@@ -178,7 +178,7 @@ struct PictureServiceTests {
         #expect(client.transport.started.count == 3 && client.count(.made) == 6)
     }
 
-    @Test("of a source whose sizes need more memory one after the other the decoded picture is kept")
+    @Test("the decoded picture is kept when a later size needs more memory")
     func growing() async throws {
         let client = try PictureClient(sizes: ["w10", "w700"])
         let requests = try ["w10", "w700"].map { try client.begin(PictureClient.path($0)) }
@@ -189,10 +189,10 @@ struct PictureServiceTests {
     }
 
     @Test(
-        "a source that takes more memory than there is is 422, which is not held against its smaller pictures"
+        "a source that needs too much memory is 422, and its smaller pictures are still made"
     )
     func tooMuchMemory() async throws {
-        // Enough for the reduced scale, not for the whole.
+        // Enough for the reduced scale, not for the full one.
         let source = try Samples.jpeg(1600, 1600)
         let maker = try PictureMaker(ImageBytes(source))
         let small = maker.memory(for: try PictureRecipe("w92"))
@@ -204,7 +204,7 @@ struct PictureServiceTests {
         #expect(try await client.get("w92").status == 200)
     }
 
-    @Test("only a source that is decoded whole is handed out as it is")
+    @Test("the original is sent only if the source decodes completely")
     func rubbish() async throws {
         let source = try Samples.rubbish()
         #expect(try ImageDecoders.standard.header(of: source).size == ImageSize(width: 100, height: 150))
@@ -214,11 +214,11 @@ struct PictureServiceTests {
             #expect(answer.status == 422 && answer["cache-control"] == "public, max-age=60")
             #expect(answer["content-type"] == "application/problem+json")
         }
-        // That is remembered: no second transfer, no second decode.
+        // The result is stored: there is no second transfer and no second decode.
         #expect(client.transport.started.count == 1 && client.count(.decoded) == 1)
     }
 
-    @Test("without a disk and with one the same answers come, and those on disk survive a restart")
+    @Test("answers are the same with and without a disk, and those on disk survive a restart")
     func restart() async throws {
         let folder = try TemporaryFolder()
         let source = try Samples.jpeg()
@@ -233,7 +233,7 @@ struct PictureServiceTests {
         #expect(again.bytes == answer.bytes && again["etag"] == answer["etag"])
         #expect(again["cache-status"] == "marquee; hit; ttl=60" && second.transport.started.count == 0)
         #expect(second.count(.diskHit) == 1 && second.count(.decoded) == 0)
-        // Another size needs no transfer either: the source is there.
+        // Another size needs no transfer either: the source is on disk.
         #expect(try await second.get("w154").status == 200)
         #expect(second.transport.started.count == 0 && second.count(.decoded) == 1)
         let memoryOnly = try PictureClient(answering: PictureClient.giving(source))

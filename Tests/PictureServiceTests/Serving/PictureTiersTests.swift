@@ -24,7 +24,7 @@ enum TierSamples {
     }
 }
 
-@Suite("Where pictures are kept", .timeLimit(.minutes(5)))
+@Suite("The tiers of pictures", .timeLimit(.minutes(5)))
 struct PictureTiersTests {
     private let folder: TemporaryFolder
     private let key = CacheKey(id: "a", variant: "record")
@@ -35,7 +35,7 @@ struct PictureTiersTests {
         PictureTiers(memory: 1 << 20, disk: disk ? DiskCache(folder: folder.file("cache")) : nil)
     }
 
-    @Test("memory gives what it was given, at once, and forgets a record that was removed")
+    @Test("memory returns what was stored, at once, and forgets a removed record")
     func memory() async throws {
         let tiers = tiers(disk: false)
         let (picture, record) = try TierSamples.picture()
@@ -54,7 +54,7 @@ struct PictureTiersTests {
         #expect(await tiers.record(key) == nil)
     }
 
-    @Test("what is on disk is found after a restart: the same bytes under the same tag")
+    @Test("pictures on disk are found after a restart, with the same bytes and tags")
     func restart() async throws {
         let (picture, record) = try TierSamples.picture()
         let digest = record.key(try PictureRecipe(TierSamples.recipe))
@@ -70,12 +70,12 @@ struct PictureTiersTests {
         let found = try #require(await second.picture(digest))
         #expect(found.bytes == picture.bytes && found.format == picture.format && found.size == picture.size)
         #expect(found.entityTag == picture.entityTag)
-        // From then on memory has both.
+        // From then on both are in memory.
         #expect(second.recordInMemory(key) == record)
         #expect(second.pictureInMemory(PictureTiers.key(digest)) === found)
     }
 
-    @Test("an entry that is damaged, or is none of ours, is not there")
+    @Test("a corrupt or foreign entry is a miss")
     func damaged() async throws {
         let (picture, record) = try TierSamples.picture()
         let digest = record.key(try PictureRecipe(TierSamples.recipe))
@@ -115,12 +115,12 @@ struct PictureTiersTests {
         }
     }
 
-    @Test("a record is not kept in any tier once its source was purged")
+    @Test("a record is stored in no tier once its source was purged")
     func unwanted() async throws {
         let tiers = tiers()
         await tiers.keep(try TierSamples.record(), for: key) { true }
         #expect(await tiers.record(key) == nil)
-        // Purged just after it was put into memory.
+        // The purge comes just after the record was stored in memory.
         var looks = 0
         await tiers.keep(try TierSamples.record(), for: key) {
             looks += 1

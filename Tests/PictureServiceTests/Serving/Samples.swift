@@ -3,7 +3,7 @@ import ImageCodecs
 import LazyImages
 import SystemSupport
 
-/// Pictures of colours that change smoothly, as those of photographs do.
+/// Pictures with smooth colours, as in photographs.
 enum Samples {
     static func bitmap(_ width: Int, _ height: Int, alpha: UInt8 = 255, shift: Int = 0) -> Bitmap {
         var pixels: [UInt8] = []
@@ -18,7 +18,7 @@ enum Samples {
         return Bitmap(width: width, height: height, pixels: pixels)
     }
 
-    /// - Parameter shift: makes another picture of the same size.
+    /// - Parameter shift: gives another picture of the same size.
     static func jpeg(_ width: Int = 100, _ height: Int = 150, shift: Int = 0) throws -> [UInt8] {
         try JPEGEncoder(quality: 90).encode(bitmap(width, height, shift: shift))
     }
@@ -27,18 +27,18 @@ enum Samples {
         PNGEncoder(colours: alpha < 255 ? .rgba : .rgb).encode(bitmap(width, height, alpha: alpha))
     }
 
-    /// A JPEG with its whole header and nothing behind it that could be decoded.
+    /// A JPEG with a complete header and undecodable data.
     static func rubbish() throws -> [UInt8] {
         let whole = try jpeg()
         let scan = whole.firstRange(of: [0xFF, 0xDA])?.lowerBound ?? 0
-        // What looks like markers is escaped, as in a file.
+        // Escapes bytes that would be markers, as in a real file.
         return whole[..<(scan + 14)] + (0..<400).map { UInt8(truncatingIfNeeded: $0 &* 89) & 0xFE } + [
             0xFF, 0xD9,
         ]
     }
 }
 
-/// A time of day that a test sets.
+/// A clock that the test sets.
 final class TestClock: Sendable {
     static let start = 1_790_000_000
     private let now = Lock(start)

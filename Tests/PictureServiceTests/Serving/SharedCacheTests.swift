@@ -6,8 +6,8 @@ import Testing
 
 @testable import PictureService
 
-/// RFC 9111 as a shared cache, seen from outside: what a scripted origin is asked, and what clients are told. Beside it, the
-/// private rules of the library and the command line, which stay as they are.
+/// RFC 9111 as a shared cache: the requests to a scripted origin and the answers to clients. Beside it, a
+/// private cache: the library's loader.
 @Suite("RFC 9111: cases of a shared and a private cache", .timeLimit(.minutes(10)))
 struct SharedCacheTests {
     @Test("the service", arguments: CacheCase.all)
@@ -37,7 +37,7 @@ struct SharedCacheTests {
         let status = try #require(second["cache-status"])
         #expect(forward.map { status.contains($0) } ?? status.hasPrefix("marquee; hit; ttl="), "\(status)")
         #expect(status.contains("stored") == (row.shared == .validates), "\(status)")
-        // Nothing of the origin's own fields reaches a client.
+        // None of the origin's own fields reaches a client.
         for name in ["set-cookie", "vary", "expires", "pragma", "last-modified", "www-authenticate"] {
             #expect(first[name] == nil && second[name] == nil, "\(name)")
         }
@@ -54,12 +54,12 @@ struct SharedCacheTests {
             configuration: configuration, transport: HeldTransport { origin.answer($0) }, clock: clock.wall)
         let url = try PictureSource("https://\(PictureClient.host)/a").url
         func load(_ fields: HTTPFields) async -> LoadedFile? {
-            // What has no picture is an error: the requests count.
+            // An answer without a picture is an error here: only the requests count.
             try? await loader.file(for: ImageRequest(url: url, fields: row.isAuthorised ? [:] : fields))
         }
         _ = await load([:])
         clock.advance(by: row.wait)
-        // Requests of other fields are stored apart in memory: the disk's rules are the same ones.
+        // Memory keeps requests with other fields apart. The disk has the same rules.
         if row.client.fields.isEmpty {
             let second = await load([:])
             await loader.flush()
@@ -78,7 +78,7 @@ struct SharedCacheTests {
         }
     }
 
-    /// Whether the first answer says what the row does.
+    /// Whether the first answer has the row's Cache-Control.
     private func isTold(_ control: String?, _ row: CacheCase) -> Bool {
         guard let control else { return false }
         let words = control.split(separator: ", ")
@@ -90,7 +90,7 @@ struct SharedCacheTests {
     }
 
     @Test(
-        "a stale answer stands in for an origin that fails, where its kind of cache may use it",
+        "a stale answer replaces the error of a failing origin, if the rules of that kind of cache allow it",
         arguments: [
             ("max-age=600", true, true), ("max-age=600, must-revalidate", false, false),
             ("max-age=600, proxy-revalidate", false, true), ("s-maxage=600, max-age=600", false, true),
@@ -121,7 +121,7 @@ struct SharedCacheTests {
     }
 
     @Test(
-        "the fields of a 304 take the place of those that were stored",
+        "the fields of a 304 replace the stored ones",
         arguments: [
             ("max-age=1200", "public, max-age=N", 1), ("no-store", "no-store", 2), ("private", "no-store", 2),
             ("no-cache", "public, max-age=N, must-revalidate", 2),
@@ -143,7 +143,7 @@ struct SharedCacheTests {
     }
 
     @Test(
-        "a picture is fresh no longer than the redirects that led to it; permanent ones are not asked again",
+        "a picture is fresh no longer than its redirects, and permanent redirects are not requested again",
         arguments: [
             // status, its Cache-Control, seconds, what is asked then
             (302, nil, 100, "/a /b"), (302, "max-age=600", 100, ""), (302, "max-age=50", 100, "/a /b"),
@@ -170,7 +170,7 @@ struct SharedCacheTests {
     }
 
     @Test(
-        "the client's fields do not reach the origin, and a credential never leaves for a client or another host"
+        "the client's fields do not reach the origin, and a credential reaches no client and no other host"
     )
     func fields() async throws {
         let row = CacheCase(

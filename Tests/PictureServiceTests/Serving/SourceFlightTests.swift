@@ -5,9 +5,9 @@ import Testing
 
 @testable import PictureService
 
-@Suite("Work that requests share", .timeLimit(.minutes(5)))
+@Suite("Single flight of sources", .timeLimit(.minutes(5)))
 struct SourceFlightTests {
-    /// What was delivered, in order.
+    /// The deliveries, in order.
     private final class Inbox: Sendable {
         private let log = Lock<[String]>([])
         var all: [String] { log.withLock { $0 } }
@@ -35,12 +35,12 @@ struct SourceFlightTests {
         .failure(PictureFailure(.badGateway, detail))
     }
 
-    /// A task that ends when it is cancelled.
+    /// A task that runs until it is cancelled.
     private func endless() -> Task<Void, Never> {
         Task { try? await Task.sleep(for: .seconds(1_000_000)) }
     }
 
-    @Test("all who wait for a recipe get one outcome, in the order in which they came")
+    @Test("all requests of a recipe get one outcome, in order of arrival")
     func joined() throws {
         for name in ["a", "b"] { #expect(flight.join(small, now: 5, inbox.take(name)) != nil) }
         #expect(flight.join(large, now: 5, inbox.take("c")) != nil)
@@ -61,7 +61,7 @@ struct SourceFlightTests {
         #expect(inbox.all == ["a 1", "b 1"] && flight.next() == nil)
     }
 
-    @Test("who joins while the recipe is made gets it; who joins afterwards has it made again")
+    @Test("a request that joins while the recipe is made gets it; a later one has it made again")
     func lateJoiner() throws {
         #expect(flight.join(small, now: 5, inbox.take("a")) != nil)
         #expect(flight.next() == small)
@@ -73,7 +73,7 @@ struct SourceFlightTests {
         #expect(inbox.all == ["a 1", "late 1", "later 2"])
     }
 
-    @Test("nobody joins work that is over or closed; who waits already gets the outcome")
+    @Test("a flight that is over or closed is not joined; waiting requests still get the outcome")
     func closed() throws {
         #expect(flight.join(small, now: 5, inbox.take("a")) != nil)
         flight.close()
@@ -89,7 +89,7 @@ struct SourceFlightTests {
             other.isForgotten && other.join(small, now: 5, inbox.take("e")) == nil && other.next() == small)
     }
 
-    @Test("nobody joins once what the origin has said holds no longer")
+    @Test("a flight is not joined once the origin's answer is no longer fresh")
     func heldUntil() throws {
         #expect(flight.join(small, now: 5, inbox.take("a")) != nil)
         flight.close(at: 7)
@@ -99,7 +99,7 @@ struct SourceFlightTests {
         #expect(inbox.all == ["a 1", "b 1"])
     }
 
-    @Test("who leaves gets nothing; the last one who leaves cancels the work, and no other does")
+    @Test("a cancelled request gets nothing; the last cancelled one cancels the work")
     func leaving() async throws {
         let task = endless()
         let first = try #require(flight.join(small, now: 5, inbox.take("a"))).number
@@ -108,7 +108,7 @@ struct SourceFlightTests {
         let third = try #require(flight.join(large, now: 5, inbox.take("c"))).number
         #expect(!flight.leave(small, first) && !task.isCancelled)
         #expect(!flight.leave(small, second) && !task.isCancelled)
-        // The recipe is not wanted any more.
+        // The recipe has no request any more.
         #expect(flight.next() == large)
         #expect(flight.leave(large, third) && task.isCancelled)
         #expect(!flight.leave(large, third))
@@ -118,7 +118,7 @@ struct SourceFlightTests {
         await task.value
     }
 
-    @Test("work whose last client left before it began is cancelled when it begins")
+    @Test("work whose last request left before its start is cancelled at its start")
     func leftBefore() async throws {
         let number = try #require(flight.join(small, now: 5, inbox.take("a"))).number
         #expect(flight.leave(small, number))
@@ -128,7 +128,7 @@ struct SourceFlightTests {
         await task.value
     }
 
-    @Test("leaving after the outcome is no second end")
+    @Test("leaving after the outcome has no effect")
     func leftAfter() throws {
         let number = try #require(flight.join(small, now: 5, inbox.take("a"))).number
         flight.deliver(outcome("1"), for: small)

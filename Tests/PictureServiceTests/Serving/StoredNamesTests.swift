@@ -4,7 +4,7 @@ import Testing
 
 @testable import PictureService
 
-@Suite("What the disk may have, without asking it", .timeLimit(.minutes(5)))
+@Suite("The names on disk, in memory", .timeLimit(.minutes(5)))
 struct StoredNamesTests {
     private let folder: TemporaryFolder
 
@@ -19,7 +19,7 @@ struct StoredNamesTests {
         await disk.flush()
     }
 
-    @Test("before its folder was read it may have anything; afterwards what is there and what is stored")
+    @Test("before the folder is read every name may be on disk; afterwards only stored names may")
     func reading() async {
         let disk = disk
         await store(0..<20, in: disk)
@@ -31,21 +31,21 @@ struct StoredNamesTests {
         #expect(names.mayHold(key(20)) && !names.mayHold(key(21)))
     }
 
-    @Test("of a folder that is not there, it has nothing")
+    @Test("a missing folder has no names")
     func absent() async {
         let names = StoredNames(disk)
         await names.read()
         #expect(!names.mayHold(key(0)))
     }
 
-    @Test("more names than the limit are not kept; once fewer are there, they are")
+    @Test("names above the limit are not kept, and names are kept again once there are fewer")
     func limited() async throws {
         let disk = disk
         await store(0..<8, in: disk)
         let names = StoredNames(disk, limit: 10)
         await names.read()
         #expect(!names.mayHold(key(8)))
-        // They are stored by no more than their names: the folder still has eight.
+        // Only their names are stored: the folder still has eight files.
         for number in 8..<11 { names.insert(key(number)) }
         try await eventually { !names.mayHold(key(11)) }
         #expect(!names.mayHold(key(8)) && names.mayHold(key(7)))

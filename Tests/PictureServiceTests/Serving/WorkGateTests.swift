@@ -4,7 +4,7 @@ import Testing
 
 @testable import PictureService
 
-@Suite("How much work there is at once", .timeLimit(.minutes(5)))
+@Suite("The limits on concurrent work", .timeLimit(.minutes(5)))
 struct WorkGateTests {
     private let log = Log()
 
@@ -14,7 +14,7 @@ struct WorkGateTests {
         func note(_ text: String) { entries.withLock { $0.append(text) } }
     }
 
-    /// Waits in the gate under a name. Returns once it does wait, or has been let in.
+    /// Enters the gate under a name. Returns once the entry waits, or has been admitted.
     private func begin(_ gate: WorkGate, _ name: String, _ bytes: Int) async throws -> Task<Bool, Never> {
         let (waiting, workers) = (gate.usage.waiting, gate.usage.workers)
         let task = Task { [log] in
@@ -26,7 +26,7 @@ struct WorkGateTests {
         return task
     }
 
-    @Test("there are places for the workers and the queue, and no more")
+    @Test("the gate has room for the workers and the queue, and no more")
     func places() {
         let gate = WorkGate(workers: 2, queue: 1, memory: 100)
         #expect((0..<3).allSatisfy { _ in gate.enter() })
@@ -35,7 +35,7 @@ struct WorkGateTests {
         #expect(gate.enter() && !gate.enter())
     }
 
-    @Test("no more than the workers are in, and the next comes in when one leaves")
+    @Test("only as many as there are workers run, and the next one is admitted when one leaves")
     func workers() async throws {
         let gate = WorkGate(workers: 2, queue: 9, memory: 1000)
         for name in ["a", "b"] { #expect(try await begin(gate, name, 1).value) }
@@ -48,7 +48,7 @@ struct WorkGateTests {
         #expect(gate.usage == WorkGate.Usage(sources: 0, waiting: 0, workers: 0, memory: 0))
     }
 
-    @Test("a large one waits for memory and holds up those behind it, in their order")
+    @Test("a large job waits for memory, and those behind it wait in order")
     func memory() async throws {
         let gate = WorkGate(workers: 9, queue: 9, memory: 100)
         #expect(try await begin(gate, "a", 60).value)
@@ -62,7 +62,7 @@ struct WorkGateTests {
         #expect(log.all == ["a true", "large true", "small true"])
     }
 
-    @Test("one that is cancelled while it waits has nothing, and lets those behind it in")
+    @Test("a cancelled job holds nothing, and admits those behind it")
     func cancelled() async throws {
         let gate = WorkGate(workers: 9, queue: 9, memory: 100)
         #expect(try await begin(gate, "a", 60).value)
@@ -73,11 +73,11 @@ struct WorkGateTests {
         #expect(await small.value && gate.usage.memory == 100 && gate.usage.waiting == 0)
     }
 
-    @Test("one that was cancelled before does not wait")
+    @Test("a job that was cancelled before does not wait")
     func cancelledBefore() async {
         let gate = WorkGate(workers: 1, queue: 0, memory: 1)
         let task = Task {
-            // Until it is cancelled.
+            // Waits for the cancellation.
             try? await Task.sleep(for: .seconds(1_000_000))
             return await gate.acquire(1)
         }
@@ -86,7 +86,7 @@ struct WorkGateTests {
         #expect(gate.usage.workers == 0 && gate.usage.memory == 0)
     }
 
-    @Test("more memory is taken where there is some, without waiting")
+    @Test("more memory is granted at once if there is some")
     func extended() async throws {
         let gate = WorkGate(workers: 9, queue: 9, memory: 100)
         #expect(await gate.acquire(60))
@@ -95,7 +95,7 @@ struct WorkGateTests {
         #expect(gate.usage.memory == 0 && gate.usage.workers == 0)
     }
 
-    @Test("of many that come, leave and are cancelled none is lost")
+    @Test("no job is lost among many that arrive, leave and are cancelled")
     func many() async {
         let gate = WorkGate(workers: 3, queue: 9, memory: 100)
         let outcomes = await withTaskGroup(of: Bool.self) { group in

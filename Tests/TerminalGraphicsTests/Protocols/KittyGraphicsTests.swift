@@ -42,7 +42,7 @@ struct KittyGraphicsTests {
         #expect(try ImageDecoders.standard.decode(file) == bitmap)
     }
 
-    @Test("it is placed over its cells without moving the cursor, and deleted by its number")
+    @Test("a picture is placed over its cells without moving the cursor, and is deleted by its number")
     func placement() {
         func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(
@@ -54,12 +54,12 @@ struct KittyGraphicsTests {
         #expect(text(KittyGraphics.deletion(of: 7)) == "\u{1B}_Ga=d,d=I,i=7,q=2\u{1B}\\")
     }
 
-    @Test("placeholders name their row, their column and the picture's number")
+    @Test("placeholders have their row, their column and the picture's number")
     func placeholders() {
         let id = KittyPlaceholders.id(255 + 41)
         #expect(id == 2 << 24 | 42)
         let grid = KittyPlaceholders.cells(of: id, size: CellSize(columns: 3, rows: 2))
-        // Marks 0 to 3 of kitty's list.
+        // Diacritics 0 to 3 of kitty's list.
         let cell = grid.text(at: CellPosition(column: 2, row: 1))
         #expect(cell.unicodeScalars.map(\.value) == [0x10EEEE, 0x30D, 0x30E, 0x30E])
         #expect(grid.style(at: CellPosition(column: 2, row: 1)).foreground == .palette(42))
@@ -71,7 +71,7 @@ struct KittyGraphicsTests {
             Set((0..<KittyPlaceholders.numbers).map(KittyPlaceholders.id)).count == KittyPlaceholders.numbers)
     }
 
-    @Test("there are marks for 297 rows and columns, the last of them of music")
+    @Test("there are diacritics for 297 rows and columns, the last of them musical symbols")
     func marks() {
         let size = CellSize(columns: KittyPlaceholders.limit, rows: 1)
         let grid = KittyPlaceholders.cells(of: KittyPlaceholders.id(0), size: size)
@@ -81,7 +81,7 @@ struct KittyGraphicsTests {
         #expect(beyond.text(at: CellPosition(column: 297, row: 0)) == " ")
     }
 
-    @Test("each command goes through tmux by itself, with every escape doubled")
+    @Test("each command has its own tmux passthrough, with every ESC doubled")
     func passthrough() {
         let commands = Array("\u{1B}_Ga;b\u{1B}\\\u{1B}_Gc\u{1B}\\".utf8)
         #expect(
@@ -90,7 +90,7 @@ struct KittyGraphicsTests {
         )
     }
 
-    @Test("iTerm2 gets one file over so many cells")
+    @Test("iTerm2 gets one file for its cells")
     func iterm2() throws {
         let picture = TerminalPicture(Pictures.photograph(160, 240), within: room, cell: cell)
         let text = String(decoding: ITerm2Graphics.drawing(of: picture), as: UTF8.self)
@@ -104,7 +104,7 @@ struct KittyGraphicsTests {
         #expect(try #require(shown.signalToNoise(to: picture.bitmap)) > 30)
     }
 
-    @Test("a drawing over lines begins at the first, and the cursor ends below the last")
+    @Test("a picture over several lines starts at the first, and the cursor ends below the last")
     func lines() {
         var grid = CellGrid(size: CellSize(columns: 4, rows: 2))
         grid.put("ab", at: CellPosition(column: 0, row: 1))

@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import ImageCodecs
 
-/// Pictures to send to terminals.
+/// Pictures for the tests of protocols.
 enum Pictures {
-    /// A picture whose pixels a function tells.
+    /// A bitmap whose pixels a function computes.
     static func bitmap(_ width: Int, _ height: Int, _ pixel: (Int, Int) -> SIMD4<UInt8>) -> Bitmap {
         var pixels: [UInt8] = []
         for row in 0..<height {
@@ -16,7 +16,7 @@ enum Pictures {
         return Bitmap(width: width, height: height, pixels: pixels)
     }
 
-    /// A gradient with waves on it: thousands of colours, no two neighbours alike.
+    /// A gradient with waves: thousands of colours, and no two equal neighbours.
     static func photograph(_ width: Int, _ height: Int) -> Bitmap {
         bitmap(width, height) { column, row in
             let wave = sin(Double(column) / 7) * cos(Double(row) / 11) * 40
@@ -29,12 +29,12 @@ enum Pictures {
         }
     }
 
-    /// A poster of the sample catalogue, by its file's name.
+    /// A poster of the sample catalogue, by its file name.
     static func poster(_ name: String) throws -> Bitmap {
         try ImageDecoders.standard.decode([UInt8](Data(contentsOf: URL(filePath: path(ofPoster: name)))))
     }
 
-    /// Where that file is.
+    /// The path of that file.
     static func path(ofPoster name: String) -> String {
         let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         return "/\(root)/sample-data/posters/\(name)"

@@ -13,7 +13,7 @@ struct SixelGraphicsTests {
         )
     }
 
-    @Test("a plain picture is a run a band")
+    @Test("a uniform picture is one run per band")
     func plain() {
         let red = Pictures.bitmap(8, 12) { _, _ in [255, 0, 0, 255] }
         let drawing = SixelGraphics.drawing(of: picture(red, 1, 1))
@@ -22,7 +22,7 @@ struct SixelGraphicsTests {
                 == "\u{1B}P7;1;q\"1;1;8;12#0;2;100;0;0#0!8~-#0!8~\u{1B}\\")
     }
 
-    @Test("colours that stand beside each other are drawn from left to right, others after a return")
+    @Test("colours side by side are drawn from left to right, overlapping ones after a carriage return")
     func passes() {
         let halves = Pictures.bitmap(8, 12) { column, row in
             row >= 6 ? [0, 0, 0, 255] : column < 4 ? [255, 255, 255, 255] : [0, 0, 255, 255]
@@ -35,7 +35,7 @@ struct SixelGraphicsTests {
                 .hasSuffix("#0!8@$#1!8}-#1!8~\u{1B}\\"))
     }
 
-    @Test("what is transparent is not drawn, and no row of pixels below the last whole band is")
+    @Test("transparent pixels are not drawn, nor rows of pixels below the last whole band")
     func transparent() throws {
         let left = Pictures.bitmap(8, 12) { column, _ in [10, 200, 30, column < 3 ? 255 : 0] }
         let shown = try #require(SixelScreen(SixelGraphics.drawing(of: picture(left, 1, 1)))).bitmap
@@ -48,7 +48,7 @@ struct SixelGraphicsTests {
     }
 
     @Test(
-        "a photograph keeps 30 dB, and its errors are diffused: averaged, it is nearer than it would be without"
+        "a photograph keeps 30 dB, and its errors are diffused: averaging brings it nearer"
     )
     func photograph() throws {
         let picture = picture(Pictures.photograph(160, 240), 20, 20)
@@ -66,7 +66,7 @@ struct SixelGraphicsTests {
         #expect(averaged[0] > averaged[1] + 2)
     }
 
-    @Test("a photograph in greys gets the greys that it needs, not all it has")
+    @Test("a grey photograph gets only the greys it needs")
     func greys() throws {
         let photograph = Pictures.photograph(160, 240)
         let grey = Pictures.bitmap(160, 240) { column, row in
@@ -78,7 +78,7 @@ struct SixelGraphicsTests {
         #expect(try #require(shown.signalToNoise(to: grey)) > 35)
     }
 
-    @Test("flat colours stay flat beside a photograph, and a picture of few colours keeps each")
+    @Test("uniform areas stay uniform beside a photograph, and a picture of few colours keeps each")
     func flat() throws {
         let photograph = Pictures.photograph(160, 240)
         let half = Pictures.bitmap(160, 240) { column, row in

@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What programs that others wrote make of the drawings, and what they draw themselves.
+/// Our drawings read by independent programs, and compared with theirs.
 @Suite("Drawings beside those of other programs", .ownThread, .serialized, .timeLimit(.minutes(30)))
 struct StrangersTests {
     private static let posters = ["metropolis.jpg", "laborers-love.png"]
@@ -25,7 +25,7 @@ struct StrangersTests {
             cell: ImageSize(width: 8, height: 16), step: SixelGraphics.bandHeight)
     }
 
-    /// What libsixel sees in a drawing.
+    /// libsixel's rendering of a drawing.
     private func shown(_ sixels: [UInt8]) throws -> Bitmap {
         let (source, result) = (folder.file("a.six"), folder.file("a.png"))
         try Data(sixels).write(to: URL(filePath: source))
@@ -33,7 +33,7 @@ struct StrangersTests {
         return try ImageDecoders.standard.decode([UInt8](Data(contentsOf: URL(filePath: result))))
     }
 
-    /// What chafa writes for a poster; its cells are of 8 x 8 pixels where it has no terminal.
+    /// chafa's output for a poster. Without a terminal its cells are 8 x 8 pixels.
     private func chafa(_ format: String, _ poster: String, cells: String) throws -> [UInt8] {
         let output = folder.file("chafa")
         let path = Pictures.path(ofPoster: poster)
@@ -43,7 +43,7 @@ struct StrangersTests {
     }
 
     @Test(
-        "libsixel sees what the tests' own reader sees, 35 dB from the picture",
+        "libsixel renders the same as the tests' reader, at 35 dB from the picture",
         .enabled(if: has("sixel2png"), "sixel2png (libsixel-bin) is not installed"), arguments: posters)
     func sixel(poster: String) throws {
         let picture = try picture(poster)
@@ -55,13 +55,13 @@ struct StrangersTests {
     }
 
     @Test(
-        "sixels are no more bytes than chafa's, and nearer to the picture",
+        "sixels need no more bytes than chafa's, and are nearer to the picture",
         .enabled(if: has("chafa") && has("sixel2png"), "chafa or sixel2png is not installed"),
         arguments: posters)
     func besideChafa(poster: String) throws {
         let picture = try picture(poster)
         let drawing = SixelGraphics.drawing(of: picture)
-        // As many pixels.
+        // The same number of pixels.
         let theirs = try chafa("sixels", poster, cells: "20x30")
         #expect(drawing.count <= theirs.count)
         let start = try #require(
@@ -71,7 +71,7 @@ struct StrangersTests {
     }
 
     @Test(
-        "kitty and iTerm2 get at most 0.4 of the bytes that chafa sends for half as many pixels",
+        "kitty and iTerm2 get at most 0.4 of chafa's bytes, for twice as many pixels",
         .enabled(if: has("chafa"), "chafa is not installed"), arguments: posters)
     func files(poster: String) throws {
         let picture = try picture(poster)
@@ -82,7 +82,7 @@ struct StrangersTests {
     }
 
     @Test(
-        "blocks are no more bytes than chafa's, over the posters",
+        "blocks need no more bytes than chafa's, over all posters",
         .enabled(if: has("chafa"), "chafa is not installed"))
     func blocks() throws {
         let cells = CellSize(columns: 20, rows: 15)

@@ -7,7 +7,7 @@ struct TerminalPictureTests {
     private let cell = ImageSize(width: 8, height: 16)
     private let room = CellSize(columns: 20, rows: 15)
 
-    @Test("a poster fills the cells that its proportions ask for, pixel for pixel")
+    @Test("a poster fills the cells of its proportions, pixel by pixel")
     func poster() {
         let picture = TerminalPicture(Pictures.photograph(300, 450), within: room, cell: cell)
         #expect(picture.cells == room)
@@ -15,10 +15,10 @@ struct TerminalPictureTests {
         #expect(picture.bitmap.isOpaque)
     }
 
-    @Test("the cells that a picture fills in part are transparent beside it, and it is not distorted")
+    @Test("cells that a picture fills only in part are transparent beside it, and it is not distorted")
     func padding() {
         let picture = TerminalPicture(Pictures.photograph(200, 100), within: room, cell: cell)
-        // 160 x 80 pixels of 20 x 15 cells: five rows, all of them full.
+        // 160 x 80 pixels in 20 x 15 cells: five full rows.
         #expect(picture.cells == CellSize(columns: 20, rows: 5) && picture.bitmap.isOpaque)
         let odd = TerminalPicture(Pictures.photograph(200, 90), within: room, cell: cell)
         #expect(odd.cells == CellSize(columns: 20, rows: 5))
@@ -26,7 +26,7 @@ struct TerminalPictureTests {
         #expect(odd.bitmap.pixel(159, 71).w == 255 && odd.bitmap.pixel(0, 72).w == 0)
     }
 
-    @Test("a small picture is enlarged, and the proportions may be given")
+    @Test("a small picture is enlarged, and its proportions may be given")
     func enlarged() {
         let tiny = Pictures.bitmap(1, 1) { _, _ in [9, 8, 7, 255] }
         let picture = TerminalPicture(tiny, within: CellSize(columns: 4, rows: 2), cell: cell)
@@ -38,7 +38,7 @@ struct TerminalPictureTests {
         #expect(wide.bitmap.pixel(0, 1).w == 255 && wide.bitmap.pixel(0, 2).w == 0)
     }
 
-    @Test("a picture keeps to a multiple of the step", arguments: [13, 16, 19, 20])
+    @Test("a picture's height is a multiple of the step", arguments: [13, 16, 19, 20])
     func step(height: Int) {
         let cell = ImageSize(width: 9, height: height)
         let picture = TerminalPicture(

@@ -1,6 +1,6 @@
 import LazyImages
 
-/// The Swift of the other articles, word for word but for the indentation.
+/// The Swift of the other articles, word for word except for the indentation.
 enum ArticleExamples {
     static func cachePolicies() throws -> [ImageRequest] {
         let offline = try ImageRequest("https://example.org/posters/1.jpg", cachePolicy: .cacheOnly)

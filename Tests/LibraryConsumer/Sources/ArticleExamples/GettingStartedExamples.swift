@@ -1,6 +1,6 @@
 import LazyImages
 
-/// The Swift of the article Getting started, word for word but for the indentation.
+/// The Swift of the article Getting started, word for word except for the indentation.
 enum GettingStartedExamples {
     static func follow(_ loader: ImageLoader) async throws {
         let size = ImageSize(width: 200, height: 300)

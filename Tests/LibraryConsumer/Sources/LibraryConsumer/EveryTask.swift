@@ -1,8 +1,8 @@
 import LazyImages
 
-/// Does every task that a program has for a library of this kind, and prints a line for each: what came of it.
+/// Performs every task that the library offers, and prints one line with the result of each.
 struct EveryTask {
-    /// Servers that have `metropolis.jpg` and, a progressive one, `nosferatu.jpg`.
+    /// Servers with `metropolis.jpg` and the progressive `nosferatu.jpg`.
     let server: String
     let slow: String
     /// An empty folder for disk tiers.
@@ -105,7 +105,7 @@ struct EveryTask {
         print("no image: \(await code { try await loader.store(Array("text".utf8), for: cached) })")
     }
 
-    /// Leaves a transfer in the middle and goes on with it.
+    /// Cancels a transfer in the middle and resumes it.
     private func resume() async throws {
         var configuration = ImageDownloader.Configuration()
         configuration.partialMinimum = 4096
@@ -113,7 +113,7 @@ struct EveryTask {
         let events = loader.files.downloader.activity.events
         let task = loader.task(for: try ImageRequest(slow + "metropolis.jpg"))
         for await progress in task.progress where progress.received > 20_000 { task.cancel() }
-        // The transfer leaves what it has before its slot is free.
+        // The transfer keeps its partial body before its slot is free.
         for await event in events { if case .failed = event.kind { break } }
         print("resumed: \(try await loader.image(for: ImageRequest(slow + "metropolis.jpg")).source)")
     }
@@ -151,7 +151,7 @@ struct EveryTask {
         print("pressure: \(await code { _ = try await loader.image(for: try request("nosferatu.jpg")) })")
     }
 
-    /// A list over a loader of the program's own.
+    /// A list over a custom loader.
     private func bring() async throws {
         let model = ImageListModel(loader: DotLoader(), rows: [try request()])
         await model.setVisible(0..<1)
@@ -162,7 +162,7 @@ struct EveryTask {
         }
     }
 
-    /// Sends what the server does not take.
+    /// Sends a body that the server does not accept.
     private func upload() async throws {
         let body = UploadBody.form([.field("title", "Nosferatu")])
         let task = Uploader(loader("upload")).task(
@@ -171,7 +171,7 @@ struct EveryTask {
         print("upload: \(try await task.value.status)")
     }
 
-    /// The code of the error that a call throws.
+    /// The code of the error that `body` throws.
     private func code(_ body: () async throws -> Void) async -> String {
         do {
             try await body()
@@ -198,6 +198,6 @@ private struct DotLoader: ImageLoading {
 }
 
 extension LoadedImage {
-    /// Width and height, for people.
+    /// Width and height, as text.
     fileprivate var size: String { "\(bitmap.width) x \(bitmap.height)" }
 }

@@ -1,8 +1,8 @@
 import LazyImages
 
-/// Loads the image at the address it is given and prints its format and size, as any program may that uses the library.
-/// With a folder too, checks that a format of its own goes all the way: see `OwnFormat`. With the address of a slow server
-/// and a folder, uses every part of the library's interface: see `EveryTask`.
+/// Loads the image at the given address and prints its format and size. With a folder too, it checks a custom
+/// format: see `OwnFormat`. With the address of a slow server and a folder, it uses every part of the
+/// library's interface: see `EveryTask`.
 @main
 struct LibraryConsumer {
     static func main() async throws {

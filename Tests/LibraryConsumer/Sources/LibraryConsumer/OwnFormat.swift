@@ -1,8 +1,8 @@
 import LazyImages
 import Synchronization
 
-/// Gives the library a decoder and prints what that changes: the format is asked for, recognised, decoded, cached and
-/// listed.
+/// Gives the library a decoder and prints the effect: the format is requested, recognised, decoded, cached
+/// and listed.
 enum OwnFormat {
     static func load(_ request: ImageRequest, cachedIn folder: String) async throws {
         let decoders = ImageDecoders(ImageDecoders.standard.decoders + [PPMDecoder()])
@@ -14,7 +14,7 @@ enum OwnFormat {
         print("\(image.source): \(text(image)), \(image.bitmap.pixels.prefix(4))")
         await loader.flush()
 
-        // Another loader, as in the next process, which asks no network.
+        // A second loader, as in a new process, sends no request.
         let later = ImageLoader(disk: DiskCache(folder: folder), decoders: decoders)
         var cached = request
         cached.cachePolicy = .cacheOnly
@@ -30,7 +30,7 @@ enum OwnFormat {
         }
     }
 
-    /// What the only row of a list comes to show.
+    /// The image that the only row of a list finally shows.
     private static func listed(_ request: ImageRequest, by loader: ImageLoader) async throws -> String {
         let model = ImageListModel(loader: loader, rows: [request])
         var updates = model.updates.makeAsyncIterator()
@@ -50,13 +50,13 @@ enum OwnFormat {
     }
 }
 
-/// The library's own transport, and what some fields of its requests were.
+/// The library's transport, which also records some fields of its requests.
 final class RecordingTransport: Transport {
     private let transport = CurlTransport()
     private let names: [String]
     private let values = Mutex<[String]>([])
 
-    /// Records the fields of these names.
+    /// Records the fields with these names.
     init(recording names: [String]) { self.names = names }
 
     var recorded: String { values.withLock { $0.joined(separator: "; ") } }

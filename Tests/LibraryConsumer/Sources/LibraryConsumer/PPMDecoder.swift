@@ -1,12 +1,12 @@
 import LazyImages
 
 extension ImageFormat {
-    /// Portable pixmaps, which the library does not know.
+    /// Portable pixmaps, which the library does not support.
     static let ppm = ImageFormat("ppm", mediaType: "image/x-portable-pixmap")
 }
 
-/// Decodes binary portable pixmaps of 8 bits: `P6`, width, height and 255, each followed by white space, then three bytes
-/// a pixel.
+/// Decodes binary portable pixmaps of 8 bits: `P6`, width, height and 255, each followed by white space, then
+/// three bytes per pixel.
 struct PPMDecoder: ImageDecoding {
     let formats: Set<ImageFormat> = [.ppm]
 
@@ -45,7 +45,7 @@ struct PPMDecoder: ImageDecoding {
         return Bitmap(width: result.width, height: result.height, pixels: pixels)
     }
 
-    /// The size, and where the pixels begin.
+    /// The size, and the offset of the pixels.
     private func start(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> (size: ImageSize, offset: Int) {
         var offset = 2
         var numbers: [Int] = []
