@@ -4,25 +4,25 @@ import SystemSupport
 
 /// A connection to an SQLite database. Not safe for concurrent use.
 ///
-/// Proof for `@unchecked`: a connection is either behind the library's lock for writing, or taken out of its pool by the one
-/// thread that reads. SQLite itself lets connections pass from thread to thread.
+/// Proof for `@unchecked`: a writing connection stays behind the library's lock, and a reading one is taken out of the
+/// pool by one thread at a time. SQLite lets a connection move between threads.
 @safe final class Database: @unchecked Sendable {
-    /// How errors call it.
+    /// The name in error messages.
     let path: String
     private let handle: OpaquePointer
-    /// Statements that are not in use, by their text.
+    /// Idle prepared statements by their SQL.
     private var statements: [String: Statement] = [:]
 
     /// How a database is opened.
     enum Mode {
         case reading, writing, creating
-        /// Where SQLite's own files beside it may not be written.
+        /// SQLite's own files beside the database cannot be written.
         case readingOnly
-        /// Without looking for writers: the folder cannot be written and no writer has left anything.
+        /// Without checking for writers: the folder is read-only and no writer left a WAL file.
         case immutable
     }
 
-    /// How long a statement waits for another process's transaction.
+    /// How long a statement waits for another process's transaction, in milliseconds.
     private static let patience: Int32 = 10_000
 
     init(path: String, mode: Mode) throws(FilmLibraryError) {
@@ -65,12 +65,12 @@ import SystemSupport
         return uri + "?immutable=1"
     }
 
-    /// Runs statements without values.
+    /// Runs statements without parameters.
     func execute(_ sql: String) throws(FilmLibraryError) {
         guard unsafe Int(csqlite_exec(handle, sql)) == CSQLITE_OK else { throw failure() }
     }
 
-    /// Runs a statement; returns how many rows it changed.
+    /// Runs a statement and returns the number of changed rows.
     @discardableResult
     func run(_ sql: String, _ values: SQLValue...) throws(FilmLibraryError) -> Int {
         try run(sql, values)
@@ -83,7 +83,7 @@ import SystemSupport
         return unsafe Int(csqlite_changes(handle))
     }
 
-    /// Gives each row to `body` until that returns false.
+    /// Calls `body` with each row until it returns false.
     func rows(
         _ sql: String, _ values: [SQLValue] = [], _ body: (Row) throws(FilmLibraryError) -> Bool
     ) throws(FilmLibraryError) {
@@ -103,7 +103,7 @@ import SystemSupport
         }
     }
 
-    /// What `read` makes of the first row; nil without one.
+    /// The value that `read` returns for the first row; nil without rows.
     func first<Value>(
         _ sql: String, _ values: SQLValue..., read: (Row) throws(FilmLibraryError) -> Value
     ) throws(FilmLibraryError) -> Value? {
@@ -115,19 +115,20 @@ import SystemSupport
         return value
     }
 
-    /// The row that was inserted last.
+    /// The row id of the last inserted row.
     var lastRow: Int { unsafe Int(csqlite_last_row(handle)) }
 
     /// Whether the database can prepare a statement.
     func understands(_ sql: String) -> Bool {
+        // Losing the error is right: the caller asks only whether it works.
         guard let statement = try? taken(sql) else { return false }
         statement.finalize()
         return true
     }
 
-    /// Ends the transaction without its changes, if one is open.
+    /// Rolls back the open transaction, if any.
     func rollBack() {
-        // A failure that ended the transaction by itself, as that of a full disk may, leaves nothing to do.
+        // Some failures, such as a full disk, have ended the transaction already.
         if unsafe csqlite_is_idle(handle) == 0 { _ = unsafe csqlite_exec(handle, "ROLLBACK") }
     }
 
@@ -140,9 +141,9 @@ import SystemSupport
         return unsafe Statement(pointer: pointer)
     }
 
-    /// The error that the last call ended with.
+    /// The error of the last call.
     private func failure() -> FilmLibraryError {
-        // SQLite does not note the number of every failure, as that of a commit.
+        // SQLite does not record `errno` for every failure, for instance that of a commit.
         let last = errno
         let extended = unsafe Int(csqlite_error(handle))
         let noted = unsafe csqlite_system_error(handle)
@@ -164,7 +165,7 @@ import SystemSupport
     }
 }
 
-/// A prepared statement. Whoever holds it ends it.
+/// A prepared statement. Its owner finalizes it.
 @safe struct Statement {
     fileprivate let pointer: OpaquePointer
 
@@ -172,7 +173,7 @@ import SystemSupport
     func reset() { unsafe csqlite_reset(pointer) }
     func finalize() { unsafe csqlite_finalize(pointer) }
 
-    /// Gives the value of a parameter, from 1; false without memory.
+    /// Binds a parameter, counted from 1; false without memory.
     func bind(_ value: SQLValue, at index: Int32) -> Bool {
         let result =
             switch value {
@@ -192,7 +193,7 @@ import SystemSupport
     }
 }
 
-/// The row that a statement has come to. Not to be kept.
+/// The current row of a statement. Valid until the next step.
 @safe struct Row {
     fileprivate let statement: Statement
 

@@ -1,13 +1,13 @@
 package import MovieCatalogue
 
-/// Many films on their way into a library, in one transaction: all of them come in, or none.
+/// Adds many films in one transaction: all or none.
 package struct FilmImport {
-    /// What became of a film.
+    /// The result for one film.
     package enum Outcome: Sendable, Hashable {
         case added, replaced
-        /// The library has this film with this id already.
+        /// The library has the same film with this id already.
         case unchanged
-        /// The library has another film with this id, which stays.
+        /// The library has another film with this id and keeps it.
         case exists
     }
 
@@ -20,7 +20,7 @@ package struct FilmImport {
         try transaction.database.film(id)?.film
     }
 
-    /// Gives the catalogue a title, unless it has one.
+    /// Sets the catalogue's title, unless it has one.
     package func setNameIfNone(_ name: String) throws(FilmLibraryError) {
         let has = try transaction.database.first("SELECT 1 FROM facts WHERE key = 'name'") {
             row throws(FilmLibraryError) in true
@@ -28,11 +28,11 @@ package struct FilmImport {
         if has == nil { try transaction.setName(name) }
     }
 
-    /// Takes a film in. `created_at`, `updated_at` and the votes in `rating`, `votes` and `ratings` are taken over from the
-    /// document where they are right.
+    /// Adds a film. Takes valid values of `created_at`, `updated_at`, `rating`, `votes` and `ratings` from the
+    /// document.
     /// - Parameters:
-    ///   - poster: its bytes; nil leaves it to the document.
-    ///   - replaces: whether it takes the place of another film with this id. Votes stay unless it brings some.
+    /// - poster: the poster's bytes; nil uses the document's member `poster`.
+    /// - replaces: whether to replace another film with this id. Its votes stay, unless the document has some.
     package func add(
         _ document: FilmDocument, id: String, poster: PosterBytes?, replaces: Bool
     ) throws(FilmLibraryError) -> Outcome {
@@ -72,12 +72,12 @@ package struct FilmImport {
         return stored == poster
     }
 
-    /// The votes that a document brings.
+    /// The votes in a document.
     private struct Votes {
-        /// All votes, and their mean.
+        /// The number of all votes, and their mean.
         let count: Int
         let rating: Double?
-        /// Those with their raters.
+        /// The votes with known raters.
         let raters: [(rater: String, value: Double)]
 
         init(_ document: FilmDocument) {
@@ -86,6 +86,7 @@ package struct FilmImport {
                 guard let value = vote.value.number, Movie.scores.contains(value) else { continue }
                 raters[vote.name] = value
             }
+            // Losing the error is right: an invalid film has no total of votes here, and `put` reports it.
             let movie = try? document.movie(id: "votes")
             self.raters = raters.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
             let isTold = movie.map { $0.votes >= raters.count && $0.votes > 0 } ?? false
@@ -102,7 +103,7 @@ package struct FilmImport {
             try database.run(
                 "INSERT INTO ratings VALUES (?, ?, ?)", .integer(number), .text(rater), .real(value))
         }
-        // What the mean has beyond the votes with raters is kept as it is.
+        // The votes without known raters keep their count and sum.
         let others = votes.count - votes.raters.count
         let sum = votes.raters.reduce(0) { $0 + $1.value }
         let rest = others > 0 ? max(0, (votes.rating ?? 0) * Double(votes.count) - sum) : 0
@@ -114,13 +115,13 @@ package struct FilmImport {
 }
 
 extension FilmLibrary {
-    /// Takes many films in. When `body` throws, the library stays as it was.
+    /// Imports many films. If `body` throws, the library does not change.
     package func importFilms<Value: Sendable>(_ body: (FilmImport) throws -> Value) throws -> Value {
         try write(isBulk: true) { transaction in try body(FilmImport(transaction)) }
     }
 
-    /// Gives every film to `body` in the catalogue's order, until that returns false: its whole document, with all votes in
-    /// the member `ratings`, and its poster if that is stored. All are of one moment.
+    /// Calls `body` with every film in catalogue order, until it returns false: with the complete document, whose
+    /// member `ratings` has all votes, and the poster, if it is stored. All from one snapshot.
     package func forEachExported(
         _ body: (FilmDocument, StoredPoster?) throws(FilmLibraryError) -> Bool
     ) throws(FilmLibraryError) {

@@ -1,13 +1,13 @@
 package import MovieCatalogue
 
 extension FilmLibrary {
-    /// A catalogue as a library in memory, to be searched and paged through. What is written to it is lost.
+    /// Loads a catalogue into a library in memory, for searching and paging. Changes to it are lost.
     ///
-    /// A film that is not right is left out, as is the second of two with one id; an id that no library has becomes one of
-    /// title and year.
+    /// Skips invalid films and all but the first film with an id. An invalid id is replaced by one made from title and
+    /// year.
     /// - Parameters:
-    ///   - path: what stands for it in messages.
-    ///   - problem: told of each film that is left out.
+    /// - path: the name in messages.
+    /// - problem: called for each skipped film.
     package static func inMemory(
         _ catalogue: CatalogueDocuments, path: String, problem: (CatalogueError) -> Void = { _ in }
     ) throws -> FilmLibrary {
@@ -27,12 +27,12 @@ extension FilmLibrary {
 }
 
 extension FilmImport {
-    /// Takes in a film of a catalogue that is only looked at.
+    /// Adds a film of a catalogue that is only read.
     fileprivate func view(_ document: FilmDocument, position: Int) throws(CatalogueError) {
         let movie = try document.movie(position: position)
         var id = movie.id
         if FilmID.fault(id) != nil { id = FilmID.make(title: movie.title, year: movie.year) }
-        // In memory nothing fails but for a film that is there already.
+        // Losing the error is right: in memory `add` fails only for an existing film.
         guard let outcome = try? add(document, id: id, poster: nil, replaces: false), outcome == .added else {
             throw .duplicateIdentifier(id: id, line: nil)
         }

@@ -1,12 +1,12 @@
 import MovieCatalogue
 
 extension Database {
-    /// The columns of a `StoredFilm`, in the order that `film` reads them.
+    /// The columns of a `StoredFilm`, in the order in which `film` reads them.
     static let filmColumns = """
         f.number, f.id, f.document, f.rating, f.votes, f.created_at, f.updated_at, f.revision, p.media_type, p.size, p.tag
         """
 
-    /// The film with an id, and its number.
+    /// The film with an id, and its row number.
     func film(_ id: String) throws(FilmLibraryError) -> (number: Int, film: StoredFilm)? {
         try first(
             """
@@ -15,7 +15,7 @@ extension Database {
         ) { row throws(FilmLibraryError) in (row.integer(0), try film(row)) }
     }
 
-    /// The film of a row of `filmColumns`.
+    /// Reads the film in a row of `filmColumns`.
     func film(_ row: Row) throws(FilmLibraryError) -> StoredFilm {
         let json: JSONText
         let address: JSONText?
@@ -38,7 +38,7 @@ extension Database {
 }
 
 extension FilmLibrary {
-    /// The catalogue's own title, if it has one.
+    /// The catalogue's title, if it has one.
     package var name: String? {
         get throws(FilmLibraryError) {
             try read { database throws(FilmLibraryError) in
@@ -50,7 +50,7 @@ extension FilmLibrary {
         }
     }
 
-    /// Changes with every write, also that of another process, and never comes back.
+    /// Changes with every write, also by another process, and never repeats.
     package var revision: Int {
         get throws(FilmLibraryError) {
             try read { database throws(FilmLibraryError) in try database.revision().revision }
@@ -74,7 +74,7 @@ extension FilmLibrary {
         try read { database throws(FilmLibraryError) in try database.film(id)?.film }
     }
 
-    /// The poster that is stored for a film; nil without one.
+    /// The stored poster of a film; nil if none is stored.
     package func poster(of id: String) throws(FilmLibraryError) -> StoredPoster? {
         try read { database throws(FilmLibraryError) in
             try database.first(
@@ -87,7 +87,7 @@ extension FilmLibrary {
         }
     }
 
-    /// The vote of one rater; nil without one.
+    /// The vote of a rater; nil if there is none.
     package func rating(of id: String, by rater: String) throws(FilmLibraryError) -> Double? {
         try read { database throws(FilmLibraryError) in
             try database.first(
@@ -97,7 +97,7 @@ extension FilmLibrary {
         }
     }
 
-    /// Gives every film to `body` in the catalogue's order, with its number; all of one moment.
+    /// Calls `body` with every film and its row number in catalogue order. All from one snapshot.
     func forEachRow(
         _ body: (Database, Int, StoredFilm) throws(FilmLibraryError) -> Bool
     ) throws(FilmLibraryError) {
@@ -110,7 +110,7 @@ extension FilmLibrary {
         }
     }
 
-    /// Gives every film to `body` in the catalogue's order, until that returns false; all of one moment.
+    /// Calls `body` with every film in catalogue order, until it returns false. All from one snapshot.
     package func forEach(
         _ body: (StoredFilm) throws(FilmLibraryError) -> Bool
     ) throws(FilmLibraryError) {

@@ -1,8 +1,8 @@
 import MovieCatalogue
 
 extension FilmLibrary {
-    /// A page of films.
-    /// - Throws: `.invalidCursor` for a cursor of another order.
+    /// Returns one page of films.
+    /// - Throws: `.invalidCursor` for the cursor of another sort order.
     package func films(_ query: FilmQuery) throws(FilmLibraryError) -> FilmPage {
         let limit = max(1, min(query.limit, Int.max - 1))
         let isBackward = query.before != nil
@@ -14,7 +14,7 @@ extension FilmLibrary {
             let (sql, values) = try search.statement(
                 database, query.sort, cursor, isBackward: isBackward, limit: limit + 1)
             var films: [StoredFilm] = []
-            // The places of the first film that is read and of the last.
+            // The cursors of the first and the last film read.
             var first: String?
             var last: String?
             var hasMore = false
@@ -47,21 +47,21 @@ extension FilmLibrary {
     }
 }
 
-/// How films with some words are found.
+/// Builds the SQL of a search.
 struct FilmSearch {
-    /// The first column after those of a film.
+    /// The first column after those of `filmColumns`.
     static let keyColumn = 11
-    /// Up to so many films are found first and then sorted. More are so frequent that going through the order finds a page
-    /// of them soon.
+    /// Up to this many matches are collected first and sorted then. More matches are so frequent that a scan in sort
+    /// order soon fills a page.
     private static let few = 4000
-    /// The index holds three letters in a row, and finds nothing shorter.
+    /// The trigram index finds no shorter words.
     private static let indexedLength = 3
 
     private let words: [String]
 
     init(_ text: String) { words = FoldedText.fold(text).split(separator: " ").map(String.init) }
 
-    /// The statement for a page, and its values.
+    /// The statement for a page, and its parameters.
     func statement(
         _ database: Database, _ sort: FilmQuery.Sort, _ cursor: FilmCursor?, isBackward: Bool = false,
         limit: Int
@@ -92,7 +92,7 @@ struct FilmSearch {
         )
     }
 
-    /// Where the films with the words come from, and the conditions for it.
+    /// The tables and conditions that find the films with all words.
     private func find(
         _ database: Database, _ sort: FilmQuery.Sort
     ) throws(FilmLibraryError) -> (source: String, conditions: [String], values: [SQLValue]) {
@@ -120,7 +120,7 @@ struct FilmSearch {
         return ("films f\(index) CROSS JOIN search s ON s.number = f.number", contains, all)
     }
 
-    /// How many rows there are, up to one more than few.
+    /// The number of rows, counted up to `few` + 1.
     private func count(
         _ sql: String, _ values: [SQLValue], _ database: Database
     ) throws(FilmLibraryError) -> Int {

@@ -1,10 +1,10 @@
 package import MovieCatalogue
 
 extension FilmLibrary {
-    /// Takes a new film in.
+    /// Adds a new film.
     /// - Parameters:
-    ///   - id: nil makes one from title and year.
-    ///   - poster: its bytes; nil leaves it to the document.
+    /// - id: nil makes one from title and year.
+    /// - poster: the poster's bytes; nil uses the document's member `poster`.
     /// - Throws: `.idTaken`, `.invalidID`, `.invalidFilm`.
     package func insert(
         _ document: FilmDocument, id: String? = nil, poster: PosterBytes? = nil
@@ -19,8 +19,8 @@ extension FilmLibrary {
         }
     }
 
-    /// Puts a film in the place of the one with this id, or takes it in as a new one. Votes stay.
-    /// - Parameter condition: throws what forbids it, given the film that is there.
+    /// Replaces the film with this id, or adds a new one. Votes stay.
+    /// - Parameter condition: called with the present film; throws to prevent the change.
     package func replace(
         _ id: String, with document: FilmDocument, poster: PosterChange = .asDocument,
         if condition: (StoredFilm?) throws -> Void = { _ in }
@@ -34,8 +34,9 @@ extension FilmLibrary {
         }
     }
 
-    /// Changes a film in one transaction: nobody else can write between what `change` gets and what it returns.
-    /// - Returns: the film as it is now; nil if there is none with this id.
+    /// Changes a film in one transaction: nobody else can write between the film that `change` receives and the
+    /// document that it returns.
+    /// - Returns: the film after the change; nil if there is none with this id.
     package func update(
         _ id: String, poster: PosterChange = .keep, _ change: (StoredFilm) throws -> FilmDocument
     ) throws -> StoredFilm? {
@@ -47,8 +48,8 @@ extension FilmLibrary {
     }
 
     /// Removes a film with its votes and its poster.
-    /// - Parameter condition: throws what forbids it.
-    /// - Returns: whether there was one.
+    /// - Parameter condition: throws to prevent it.
+    /// - Returns: whether the film existed.
     package func remove(_ id: String, if condition: (StoredFilm) throws -> Void = { _ in }) throws -> Bool {
         try write { transaction in
             guard let old = try transaction.database.film(id) else { return false }
@@ -59,7 +60,7 @@ extension FilmLibrary {
     }
 
     /// Stores a film's poster.
-    /// - Returns: the film as it is now; nil if there is none with this id.
+    /// - Returns: the film after the change; nil if there is none with this id.
     package func setPoster(
         _ poster: PosterBytes, of id: String, if condition: (StoredFilm) throws -> Void = { _ in }
     ) throws -> StoredFilm? {
@@ -69,8 +70,8 @@ extension FilmLibrary {
         }
     }
 
-    /// Takes a film's poster away, stored or not.
-    /// - Returns: the film as it is now; nil if there is none with this id.
+    /// Removes a film's poster, stored or linked.
+    /// - Returns: the film after the change; nil if there is none with this id.
     package func removePoster(
         of id: String, if condition: (StoredFilm) throws -> Void = { _ in }
     ) throws -> StoredFilm? {
@@ -82,9 +83,9 @@ extension FilmLibrary {
         }
     }
 
-    /// Notes the vote of a rater, in place of an earlier one.
+    /// Stores the vote of a rater and replaces an earlier one.
     /// - Parameter value: within `Movie.scores`.
-    /// - Returns: the film as it is now; nil if there is none with this id.
+    /// - Returns: the film after the change; nil if there is none with this id.
     package func rate(_ id: String, rater: String, value: Double) throws -> StoredFilm? {
         try vote(id) { film, database throws(FilmLibraryError) in
             try database.run(
@@ -93,8 +94,8 @@ extension FilmLibrary {
         }
     }
 
-    /// Takes the vote of a rater back.
-    /// - Returns: the film as it is now; nil if there is none with this id.
+    /// Removes the vote of a rater.
+    /// - Returns: the film after the change; nil if there is none with this id.
     package func unrate(_ id: String, rater: String) throws -> StoredFilm? {
         try vote(id) { film, database throws(FilmLibraryError) in
             try database.run(
@@ -115,7 +116,7 @@ extension FilmLibrary {
         }
     }
 
-    /// Gives the catalogue a title, or takes it away.
+    /// Sets the catalogue's title, or removes it.
     package func setName(_ name: String?) throws {
         try write { transaction in try transaction.setName(name) }
     }
@@ -131,7 +132,7 @@ extension FilmLibrary {
         return film
     }
 
-    /// Ids that are made of title and year get a number until one is free.
+    /// The number of suffixes (`-2`, `-3`, ...) to try for an id made from title and year.
     private static let mostAlike = 100
 
     private func freeID(for document: FilmDocument, in database: Database) throws(FilmLibraryError) -> String

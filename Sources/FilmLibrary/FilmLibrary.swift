@@ -2,41 +2,41 @@ import FoundationEssentials
 import MovieCatalogue
 import SystemSupport
 
-/// Films that people keep: a catalogue that is searched, changed and voted on, in an SQLite database.
+/// A persistent catalogue in an SQLite database: searchable, editable, with votes.
 ///
-/// All calls block, and many threads may call at once. Readers never wait for a writer: each has a connection of its own. One
-/// writer at a time has the lock in the process and `BEGIN IMMEDIATE` among processes. A write that has returned is on disk.
+/// All calls block, and any thread may call. Readers never wait for a writer: each has its own connection. Writers take
+/// turns, by a lock within the process and `BEGIN IMMEDIATE` between processes. A write is on disk when it returns.
 package final class FilmLibrary: Sendable {
-    /// What a library is opened for.
+    /// How a library is opened.
     package enum Access: Sendable {
         case reading, writing
-        /// For writing, and made where it is not there.
+        /// For writing; created if absent.
         case creating
     }
 
-    /// Members of a film that the library keeps itself, beside the document.
+    /// Members of a film that the library stores outside the document.
     package static let ownMembers = ["id", "rating", "votes", "created_at", "updated_at", "ratings"]
 
-    /// Connections that are kept for readers.
+    /// The most idle connections kept for readers.
     private static let idleReaders = 16
 
-    /// The database's path, or what stands for it in messages.
+    /// The database's path, or its name in messages.
     package let path: String
     private let isInMemory: Bool
     private let readerMode: Database.Mode
-    /// The connection that writes; nil where nothing is written. In memory it reads too.
+    /// The writing connection; nil in a read-only library. In memory it reads too.
     private let writer: Lock<Writer?>
     private let readers = Lock<[Database]>([])
 
-    /// A connection for writing.
+    /// A writing connection.
     struct Writer: Sendable {
         let database: Database
-        /// Whether it keeps the index of letters.
+        /// Whether it maintains the trigram index.
         var hasWords: Bool
     }
 
     /// Opens a library.
-    /// - Parameter usesWords: whether the index of letters is used, where SQLite has it.
+    /// - Parameter usesWords: whether to use the trigram index, if SQLite supports it.
     package convenience init(path: String, access: Access, usesWords: Bool = true) throws(FilmLibraryError) {
         try SQLite.open()
         try Self.check(path, access)
@@ -52,7 +52,8 @@ package final class FilmLibrary: Sendable {
                 guard access == .creating else { throw .notALibrary(path: path) }
                 try database.makeLibrary()
             }
-            // Where another process is inside, it stays as it is until the next opening: any mode is safe.
+            // Losing the error is right: if another process has the database open, it keeps its journal mode until next
+            // time, and every mode is safe.
             _ = try? database.execute("PRAGMA journal_mode = WAL")
             let hasWords = usesWords ? try Self.prepareWords(database) : false
             self.init(
@@ -61,8 +62,8 @@ package final class FilmLibrary: Sendable {
         }
     }
 
-    /// An empty library in memory.
-    /// - Parameter path: what stands for it in messages.
+    /// Creates an empty library in memory.
+    /// - Parameter path: the name in messages.
     package convenience init(inMemoryFor path: String) throws(FilmLibraryError) {
         try SQLite.open()
         let database = try Database(path: ":memory:", mode: .creating)
@@ -80,15 +81,15 @@ package final class FilmLibrary: Sendable {
         self.writer = Lock(writer)
     }
 
-    /// Makes the index of letters, if SQLite can.
+    /// Creates the trigram index, if SQLite supports it.
     private static func prepareWords(_ database: Database) throws(FilmLibraryError) -> Bool {
         if database.hasWords { return true }
         do throws(FilmLibraryError) {
             try database.execute(Schema.words)
             return true
         } catch {
-            // Without FTS5, or with one without three-letter tokens, films are found by looking at all of them. Another
-            // process may have made the index just now.
+            // Without FTS5 or its trigram tokenizer a search scans all films. Another process may have just created the
+            // index.
             guard case .system = error else { throw error }
             return database.hasWords
         }
@@ -96,7 +97,7 @@ package final class FilmLibrary: Sendable {
 
     // MARK: Connections
 
-    /// Runs `body` with a connection for reading.
+    /// Runs `body` with a reading connection.
     func read<Value: Sendable>(
         _ body: (Database) throws(FilmLibraryError) -> Value
     ) throws(FilmLibraryError) -> Value {
@@ -121,7 +122,7 @@ package final class FilmLibrary: Sendable {
         return try body(database)
     }
 
-    /// Runs `body` in a transaction. It is on disk when this returns; when this throws, nothing has changed.
+    /// Runs `body` in a transaction. On return the changes are on disk; on a throw nothing has changed.
     /// - Parameter isBulk: whether many films are written.
     func write<Value: Sendable>(
         isBulk: Bool = false, _ body: (Transaction) throws -> Value
@@ -129,7 +130,7 @@ package final class FilmLibrary: Sendable {
         try writer.withLock { writer in
             guard let database = writer?.database else { throw FilmLibraryError.readOnly(path: path) }
             if isBulk { try database.execute(Schema.bulkCache) }
-            // Without it the connection has more memory than it needs, and nothing else.
+            // Losing the error is right: the connection only keeps more memory than it needs.
             defer { if isBulk { _ = try? database.execute(Schema.cache) } }
             try database.execute("BEGIN IMMEDIATE")
             do {
@@ -149,7 +150,7 @@ package final class FilmLibrary: Sendable {
 }
 
 extension FilmLibrary {
-    /// Looks at what SQLite would only complain of in general words.
+    /// Checks for problems that SQLite reports only vaguely.
     private static func check(_ path: String, _ access: Access) throws(FilmLibraryError) {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -167,8 +168,8 @@ extension FilmLibrary {
         }
     }
 
-    /// A connection that reads. It may write SQLite's own files, so that the last one to close leaves nothing beside the
-    /// library. Where those may not be written and are not there, nobody writes the library either.
+    /// Opens a reading connection. It may write SQLite's own files, so that the last one to close removes them. If it
+    /// cannot write them and they are absent, nobody writes the library either.
     private static func reader(
         _ path: String
     ) throws(FilmLibraryError) -> (Database, Database.Mode) {

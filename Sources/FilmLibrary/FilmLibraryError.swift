@@ -6,32 +6,32 @@ package enum FilmLibraryError: Error, Sendable, Hashable {
     case sqliteMissing(reason: String)
     /// There is no file at this path.
     case missing(path: String)
-    /// The file is something else.
+    /// The file is not a library.
     case notALibrary(path: String)
-    /// A later version of the program has made it.
+    /// A later version of the program created it.
     case newerVersion(path: String)
     /// The file or its folder cannot be written.
     case readOnly(path: String)
-    /// Another process has been writing for too long.
+    /// Another process has been writing for longer than the timeout.
     case busy(path: String)
-    /// The disk is full, or a limit of the file's size or the user's space is reached. The library is as it was before.
+    /// The disk is full, or a quota or the file size limit is reached. The library has not changed.
     case full(path: String)
-    /// What is in the file contradicts itself.
+    /// The file's content is inconsistent.
     case corrupt(path: String, reason: String)
-    /// The system or SQLite refuses something else.
+    /// Any other error of the system or SQLite.
     case system(path: String, reason: String)
     /// Another film has this id.
     case idTaken(id: String)
-    /// No film may have this id; it must be what `fault` says.
+    /// The id is invalid; `fault` says what it must be.
     case invalidID(id: String, fault: String)
-    /// The film is not right.
+    /// The film is invalid.
     case invalidFilm(CatalogueError)
-    /// The cursor is none of this library in this order.
+    /// The cursor does not belong to this library and sort order.
     case invalidCursor
 }
 
 extension FilmLibraryError: CustomStringConvertible {
-    /// One line: what is wrong, and what to do. Ids may come from strangers, so it is not safe for a terminal as it is.
+    /// One line: what is wrong and what to do. Escape it for a terminal: ids may come from untrusted clients.
     package var description: String {
         switch self {
         case .sqliteMissing(let reason):

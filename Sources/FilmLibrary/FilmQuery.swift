@@ -1,20 +1,20 @@
 import FoundationEssentials
 import MovieCatalogue
 
-/// A page of a library's films.
+/// A request for a page of a library's films.
 package struct FilmQuery: Sendable, Hashable {
-    /// The orders there are. What is equal comes by title, then by id.
+    /// The sort orders. Equal films are sorted by title, then by id.
     package enum Sort: String, CaseIterable, Sendable {
-        /// As they came into the library.
+        /// The order in which the films were added.
         case catalogue
-        /// Best first, by the rating where there are votes; films without a score come last.
+        /// Highest first: by rating if there are votes, otherwise by score. Films without either come last.
         case score
         /// Oldest first; films without a year come last.
         case year
-        /// By title without its leading article, case and accents aside.
+        /// By title without its leading article, ignoring case and accents.
         case title
 
-        /// The columns that the order goes by. An index has them in this order.
+        /// The sort columns, in the order of the index.
         var columns: [String] {
             switch self {
             case .catalogue: ["number"]
@@ -24,18 +24,18 @@ package struct FilmQuery: Sendable, Hashable {
             }
         }
 
-        /// The index of a table's own order needs no name.
+        /// The index's name; nil for the table's own order.
         var index: String? { self == .catalogue ? nil : "films_by_\(rawValue)" }
     }
 
     package var sort: Sort
-    /// Words that must all stand in title, original title, director, genres or year, case and accents aside.
+    /// Words that must all occur in title, original title, director, genres or year, ignoring case and accents.
     package var search: String
-    /// The `next` of the page before; nil for the first page.
+    /// The `next` of the previous page; nil for the first page.
     package var after: String?
-    /// The `previous` of the page after: of those before it the last. Counts instead of `after`.
+    /// The `previous` of the next page, to page backwards. Overrides `after`.
     package var before: String?
-    /// Films of a page at most.
+    /// The most films in a page.
     package var limit: Int
 
     package init(sort: Sort = .catalogue, search: String = "", after: String? = nil, limit: Int) {
@@ -45,24 +45,24 @@ package struct FilmQuery: Sendable, Hashable {
         self.limit = limit
     }
 
-    /// The `after` of the films by title whose titles begin with a text, without an article and in small letters, or come
-    /// after it.
+    /// The cursor of the first film whose title begins with a text, or follows it, in the order by title. The text has
+    /// no article and is in lower case.
     package static func start(ofTitles text: String) -> String {
         FilmCursor([.text(text), .text("")]).text(of: .title)
     }
 }
 
-/// Films in the order that was asked for.
+/// A page of films in the requested order.
 package struct FilmPage: Sendable, Hashable {
     package let films: [StoredFilm]
     /// The cursor of the next page; nil on the last one.
     package let next: String?
-    /// The cursor of the page before; nil on the first one.
+    /// The cursor of the previous page; nil on the first one.
     package let previous: String?
 }
 
-/// The place of a film in an order: its keys, so that it stays a place when the film is gone. As text it is base64url of
-/// `["score", -8.5, "nosferatu", "nosferatu-1922"]`.
+/// The position of a film in a sort order. It holds the film's keys, so it stays valid after the film is removed. As
+/// text it is base64url of `["score", -8.5, "nosferatu", "nosferatu-1922"]`.
 struct FilmCursor {
     let keys: [SQLValue]
 
@@ -74,7 +74,7 @@ struct FilmCursor {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            // What is no number must be text, and then that error counts.
+            // Losing the error is right: anything else must be text, whose error counts.
             if let number = try? container.decode(Double.self) {
                 self = .number(number)
             } else {
@@ -86,7 +86,7 @@ struct FilmCursor {
     init(_ text: String, of sort: FilmQuery.Sort) throws(FilmLibraryError) {
         var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
-        // Any failure means the same: it is no cursor.
+        // Losing the error is right: every failure means an invalid cursor.
         guard let data = Data(base64Encoded: base64),
             let keys = try? JSONDecoder().decode([Key].self, from: data),
             case .text(sort.rawValue) = keys.first, keys.count == sort.columns.count + 1

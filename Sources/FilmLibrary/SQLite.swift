@@ -2,15 +2,15 @@ import CSQLite
 import FoundationEssentials
 import SystemSupport
 
-/// The system's SQLite, opened once a process, for the first library.
+/// The system's SQLite, opened once per process, for the first library.
 enum SQLite {
-    /// Debian and its kin install it with Swift's own dependencies. `MARQUEE_LIBSQLITE` in the environment, a path, is used
-    /// instead.
+    /// Debian and its derivatives install it with Swift's own dependencies. The environment variable
+    /// `MARQUEE_LIBSQLITE`, a path, overrides it.
     private static let name = "libsqlite3.so.0"
 
     private static let isOpen = Lock(false)
 
-    /// Opens the library, unless it is open.
+    /// Opens the shared library once.
     /// - Throws: `.sqliteMissing`. The next call tries again.
     static func open() throws(FilmLibraryError) {
         try isOpen.withLock { isOpen throws(FilmLibraryError) in
@@ -45,7 +45,7 @@ enum SQLValue: Sendable {
     case text(String)
     case blob([UInt8])
 
-    /// Null for nil.
+    /// Nil becomes NULL.
     init(_ text: String?) { self = text.map(Self.text) ?? .null }
     init(_ number: Double?) { self = number.map(Self.real) ?? .null }
 }

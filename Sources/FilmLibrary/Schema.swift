@@ -1,12 +1,12 @@
 /// The tables of a library, in version 1.
 enum Schema {
-    /// "Mrqe", which tells a library from other databases.
+    /// `Mrqe`: marks a database as a library.
     static let application = 0x4D72_7165
     static let version = 1
 
-    /// `films` has what an order goes by beside each document, `search` the folded words that are searched. A film has its
-    /// place in the catalogue by its number. `base_votes` and `base_sum` are votes that came without their raters. A poster's
-    /// bytes come last in their row, so that the rest is read without them.
+    /// `films` holds each document and its sort keys, `search` the folded text to search. A film's number is its
+    /// position in the catalogue. `base_votes` and `base_sum` are the votes without known raters. A poster's bytes are
+    /// the last column, so that reading the others skips them.
     static let tables = """
         CREATE TABLE facts (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
         CREATE TABLE films (
@@ -27,29 +27,29 @@ enum Schema {
             size INTEGER NOT NULL, tag TEXT NOT NULL, bytes BLOB NOT NULL);
         """
 
-    /// An index of three letters each over the table `search`. SQLite has it where it was built with FTS5, from 3.34 on.
+    /// The trigram index of the table `search`. It needs SQLite 3.34 with FTS5.
     static let words = """
         CREATE VIRTUAL TABLE words USING fts5(
             text, content='search', content_rowid='number', tokenize='trigram case_sensitive 1')
         """
 
-    /// What is set in every connection.
+    /// The settings of every connection.
     static let settings = """
         PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
         PRAGMA journal_size_limit = 16777216; \(cache)
         """
 
-    /// 16 MiB of pages for each connection, and 256 for one that writes many films: what has no room is written twice.
+    /// 8 MiB of pages for each connection, and 256 MiB for a bulk import: without room SQLite writes pages twice.
     static let cache = "PRAGMA cache_size = -8192;"
     static let bulkCache = "PRAGMA cache_size = -262144;"
 
-    /// Films of no score and of no year come after all others.
+    /// The sort keys of films without a score or a year: after all others.
     static let scoreKeyOfNone = 1.0
     static let yearKeyOfNone = 1_000_000
 }
 
 extension Database {
-    /// Whether this is a library, and of a version that can be read. False for a database without anything.
+    /// Whether this is a library of a supported version. False for an empty database.
     func isLibrary() throws(FilmLibraryError) -> Bool {
         func number(_ sql: String) throws(FilmLibraryError) -> Int {
             try first(sql) { row throws(FilmLibraryError) in row.integer(0) } ?? 0
@@ -62,13 +62,13 @@ extension Database {
         return false
     }
 
-    /// Makes the tables, unless another process has made them meanwhile.
+    /// Creates the tables, unless another process has just done so.
     func makeLibrary() throws(FilmLibraryError) {
         try execute("BEGIN IMMEDIATE")
         do throws(FilmLibraryError) {
             if try !isLibrary() {
                 try execute(Schema.tables)
-                // Entity tags are made of revisions: a library that is made anew must not repeat those of the old one.
+                // Entity tags contain revisions: a recreated library must not repeat those of the old one.
                 try run(
                     "INSERT INTO facts VALUES ('revision', ?)", .integer(Int.random(in: 1 << 20..<1 << 44)))
                 try execute(
@@ -81,10 +81,10 @@ extension Database {
         }
     }
 
-    /// Whether this SQLite has the index of letters for the library.
+    /// Whether the library has a trigram index that this SQLite can use.
     var hasWords: Bool { understands("SELECT rowid FROM words WHERE words MATCH ?") }
 
-    /// The revision; with `isIndexed`, whether the index of letters is that of this revision.
+    /// The revision. `isIndexed` says whether the trigram index belongs to this revision.
     func revision() throws(FilmLibraryError) -> (revision: Int, isIndexed: Bool) {
         var facts: [String: Int] = [:]
         try rows("SELECT key, value FROM facts WHERE key IN ('revision', 'words')") {

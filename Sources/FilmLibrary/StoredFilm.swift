@@ -1,23 +1,23 @@
 package import MovieCatalogue
 
-/// A film as a library has it.
+/// A film in a library.
 package struct StoredFilm: Sendable, Hashable {
-    /// Where its poster is.
+    /// The location of the poster.
     package enum Poster: Sendable, Hashable {
         case none
-        /// Elsewhere: the address is the document's member `poster`.
+        /// Elsewhere: the URL in the document's member `poster`.
         case address(String)
         /// In the library; `tag` changes with the bytes.
         case stored(mediaType: String, count: Int, tag: String)
     }
 
     package let id: String
-    /// The film as it was written, without what the library keeps itself: `FilmLibrary.ownMembers`.
+    /// The film as written, without the members in `FilmLibrary.ownMembers`.
     package var document: FilmDocument {
-        // The library reads no row whose text is anything but an object.
+        // Losing the error is right: the library reads only rows whose text is a JSON object.
         (try? FilmDocument(json: json, takesRepeated: true)) ?? FilmDocument()
     }
-    /// The text of the document: a service joins it to others without looking into it.
+    /// The text of the document: a service copies it to responses unparsed.
     package let json: JSONText
     /// The mean of the votes; nil without votes.
     package let rating: Double?
@@ -25,19 +25,19 @@ package struct StoredFilm: Sendable, Hashable {
     /// RFC 3339, UTC, with milliseconds.
     package let createdAt: String
     package let updatedAt: String
-    /// Changes with every change of the film, its votes and its poster, and never comes back.
+    /// Changes with every change of the film, its votes and its poster, and never repeats.
     package let revision: Int
     package let poster: Poster
 
-    /// The film as a catalogue lists it.
-    /// - Parameter poster: the address of a poster that is stored.
+    /// The film as a catalogue's movie.
+    /// - Parameter poster: the URL of a stored poster.
     package func movie(poster address: String? = nil) throws(CatalogueError) -> Movie {
         try whole(poster: address).movie()
     }
 
-    /// The document with the members that the library keeps: `id` comes first, `rating`, `votes`, `created_at` and
-    /// `updated_at` last. Without votes there are the latter two only.
-    /// - Parameter poster: the address of a poster that is stored.
+    /// The document with the members that the library stores: `id` first; `rating`, `votes`, `created_at` and
+    /// `updated_at` last. Without votes `rating` and `votes` are absent.
+    /// - Parameter poster: the URL of a stored poster.
     package func whole(poster address: String? = nil) -> FilmDocument {
         var whole = document
         whole.putFirst("id", JSONText(id))
@@ -52,7 +52,7 @@ package struct StoredFilm: Sendable, Hashable {
     }
 }
 
-/// The bytes of a poster, on their way into a library or out of it.
+/// A poster to store, or a copy of a stored one.
 package struct PosterBytes: Sendable, Hashable {
     package let mediaType: String
     package let bytes: [UInt8]
@@ -63,7 +63,7 @@ package struct PosterBytes: Sendable, Hashable {
     }
 }
 
-/// A poster of a library.
+/// A stored poster.
 package struct StoredPoster: Sendable, Hashable {
     package let mediaType: String
     package let bytes: [UInt8]
@@ -71,12 +71,12 @@ package struct StoredPoster: Sendable, Hashable {
     package let tag: String
 }
 
-/// What becomes of a film's poster when its document is written.
+/// How writing a document changes the film's poster.
 package enum PosterChange: Sendable, Hashable {
-    /// A stored poster goes; the document's member `poster` is the address of the new one, if there is one.
+    /// Removes a stored poster; the document's member `poster` is the new one's URL, if present.
     case asDocument
-    /// A stored poster stays, unless the document has an address in its place.
+    /// Keeps a stored poster, unless the document has a URL.
     case keep
-    /// These bytes are stored. The document's member `poster` is left out.
+    /// Stores these bytes and ignores the document's member `poster`.
     case store(PosterBytes)
 }

@@ -1,17 +1,17 @@
 import FoundationEssentials
 import MovieCatalogue
 
-/// The writing half of a library, within one transaction.
+/// The writing operations of a library within one transaction.
 final class Transaction {
     let database: Database
     private let hasWords: Bool
     private let isIndexed: Bool
-    /// Whether the index of letters is made anew at the end: for many films that takes a tenth of the time.
+    /// Whether to rebuild the trigram index at the end: for many films that takes a tenth of the time.
     private let isBulk: Bool
     private let before: Int
-    /// The revision that this transaction makes; nil as long as it has changed nothing.
+    /// The revision of this transaction; nil until the first change.
     private var made: Int?
-    /// The time of what it writes.
+    /// The timestamp of its changes.
     let now = Timestamp.now
 
     init(
@@ -26,16 +26,16 @@ final class Transaction {
 
     private static let rebuild = "INSERT INTO words (words) VALUES ('rebuild')"
 
-    /// The revision of what is changed. The first change of all makes it.
+    /// The revision of this transaction's changes. Called before each change.
     func revision() throws(FilmLibraryError) -> Int {
         if let made { return made }
-        // A program without the index may have written before.
+        // A program without the index may have written in between.
         if hasWords, !isIndexed, !isBulk { try database.execute(Self.rebuild) }
         made = before + 1
         return before + 1
     }
 
-    /// Notes the revision, if anything has changed.
+    /// Stores the revision, if anything has changed.
     func finish() throws(FilmLibraryError) {
         guard let made else { return }
         if hasWords, isBulk { try database.execute(Self.rebuild) }
@@ -45,8 +45,8 @@ final class Transaction {
 
     // MARK: Films
 
-    /// Puts a film in place of the one with this number, or after all others.
-    /// - Parameter created: when a new film was made; nil: now.
+    /// Replaces the film with this number, or adds a new one at the end.
+    /// - Parameter created: the creation time of a new film; nil means now.
     @discardableResult
     func put(
         _ document: FilmDocument, id: String, number: Int?, poster: PosterChange, created: String? = nil,
@@ -93,14 +93,14 @@ final class Transaction {
         return film
     }
 
-    /// Removes a film with all that belongs to it.
+    /// Removes a film with its votes, poster and search text.
     func remove(_ number: Int) throws(FilmLibraryError) {
         _ = try revision()
         try unindex(number)
         try database.run("DELETE FROM films WHERE number = ?", .integer(number))
     }
 
-    /// Notes that a film has changed.
+    /// Marks a film as changed.
     func touch(_ number: Int, isEdited: Bool) throws(FilmLibraryError) {
         try database.run(
             "UPDATE films SET revision = ? WHERE number = ?", .integer(try revision()), .integer(number))
@@ -123,7 +123,7 @@ final class Transaction {
 
     // MARK: Votes
 
-    /// Works out a film's rating, and what it is ranked by.
+    /// Recomputes a film's rating and its sort key.
     func rank(_ number: Int) throws(FilmLibraryError) {
         try database.run(
             """
@@ -159,17 +159,17 @@ final class Transaction {
     }
 }
 
-/// Times as a library has them: `2026-11-22T12:43:17.123Z`.
+/// Timestamps of a library: `2026-11-22T12:43:17.123Z`.
 enum Timestamp {
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
     static var now: String { Date().formatted(style) }
 
-    /// A time of RFC 3339 in this form; nil for another text.
+    /// Converts an RFC 3339 time to this form; nil for other text.
     static func normalized(_ text: String) -> String? {
-        // One of the two forms fails: that with fractions, or that without.
+        // Losing the errors is right: one of the two formats, with or without fractions, always fails.
         if let date = try? style.parse(text) {
-            // As a number of seconds a time is a little more or less than it was, and formatting cuts off.
+            // A time in floating-point seconds may be slightly too early, and formatting truncates.
             return text.utf8.count == 24 && text.hasSuffix("Z")
                 ? text : date.addingTimeInterval(1e-5).formatted(style)
         }

@@ -1,16 +1,16 @@
-/// What media types a client takes, and how much it likes them (RFC 9110 section 12.5.1):
+/// The media types that a client accepts, and their quality values (RFC 9110 section 12.5.1):
 ///
 ///     Accept: application/xml;q=0.9, application/json, */*;q=0.1
 package struct AcceptHeader: Sendable {
     private struct Range {
         /// `*` for any.
         let type, subtype: Substring
-        /// Parameters other than q: such a range names a variant of a type.
+        /// Parameters other than q: the range names a variant of a type.
         let hasParameters: Bool
         /// 0 to 1000.
         let quality: Int
 
-        /// The more a range says, the more it counts (RFC 9110 section 12.5.1).
+        /// The most specific range has precedence (RFC 9110 section 12.5.1).
         var precision: Int { type == "*" ? 0 : subtype == "*" ? 1 : 2 }
 
         func includes(_ type: Substring, _ subtype: Substring) -> Bool {
@@ -19,7 +19,7 @@ package struct AcceptHeader: Sendable {
     }
 
     private let ranges: [Range]
-    /// Whether the client says nothing and so takes all. A field without anything in it says nothing either.
+    /// Whether there is no Accept field, or an empty one: the client accepts all types.
     private let takesAll: Bool
 
     package init(_ fields: HTTPFields) {
@@ -28,19 +28,19 @@ package struct AcceptHeader: Sendable {
         ranges = members.compactMap(Self.range)
     }
 
-    /// How much a media type is liked: 0, not at all, to 1000.
+    /// The quality value of a media type, from 0 (not acceptable) to 1000.
     package func quality(of mediaType: String) -> Int {
         if takesAll { return 1000 }
         let sides = mediaType.split(separator: "/", maxSplits: 1)
         guard sides.count == 2 else { return 0 }
-        // A range with parameters asks for a variant: it counts where no range names the type alone.
+        // A range with parameters names a variant. It counts only if no range names the type without parameters.
         return ranges.filter { $0.includes(sides[0], sides[1]) }
             .max { ($0.precision, $0.hasParameters ? 0 : 1) < ($1.precision, $1.hasParameters ? 0 : 1) }?
             .quality ?? 0
     }
 
-    /// The one of `offers` that is liked best, the first of equals; nil where none is accepted.
-    /// - Parameter mediaTypes: all names that an offer goes by. The one that is liked best counts.
+    /// The offer with the highest quality value, the first among equals; nil if none is acceptable.
+    /// - Parameter mediaTypes: all names of an offer. The one with the highest quality value counts.
     package func preferred<Offer>(_ offers: [Offer], _ mediaTypes: (Offer) -> [String]) -> Offer? {
         var best: (offer: Offer, quality: Int)?
         for offer in offers {
@@ -50,11 +50,11 @@ package struct AcceptHeader: Sendable {
         return best?.offer
     }
 
-    /// One member; nil for what is malformed, which says nothing.
+    /// Reads one member; nil if it is malformed. Malformed members are ignored.
     private static func range(_ member: Substring) -> Range? {
         var pieces = ParameterList.pieces(of: String(member))[...]
         guard let name = pieces.popFirst() else { return nil }
-        // Some old clients send a lone star for all.
+        // Some old clients send `*` for `*/*`.
         let sides = name == "*" ? ["*", "*"] : name.split(separator: "/", omittingEmptySubsequences: false)
         guard sides.count == 2, sides.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isTokenCharacter) }),
             sides[0] != "*" || sides[1] == "*", let parameters = ParameterList.parameters(pieces)

@@ -2,14 +2,15 @@
 ///
 ///     10.0.0.0/8        fd00:1234::/32        192.0.2.7
 public struct AddressRange: Sendable, Hashable {
-    /// The first address; the bits behind the prefix are 0.
+    /// The first address; the bits after the prefix are 0.
     public let first: IPAddress
-    /// How many bits all addresses have in common: 0 to 32 for IPv4, 0 to 128 for IPv6.
+    /// The number of leading bits that all addresses share: 0 to 32 for IPv4, 0 to 128 for IPv6.
     public let prefixLength: Int
 
-    /// Reads an address and the length of the prefix; without a length it is the one address.
-    /// Nil for what is malformed, and for an address with bits behind the prefix: `10.1.2.3/8` may be a slip for a much
-    /// smaller network.
+    /// Reads an address or a network in CIDR notation. An address alone is a network of one.
+    ///
+    /// Nil if the text is malformed or a bit after the prefix is set: `10.1.2.3/8` may be a mistake for a much smaller
+    /// network.
     /// - Parameter text: an address, or a network in CIDR notation.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
@@ -27,8 +28,8 @@ public struct AddressRange: Sendable, Hashable {
         prefixLength = length
     }
 
-    /// Whether an address is in the network. No IPv6 address is in a network of IPv4, not even one that carries an IPv4
-    /// address.
+    /// Whether an address is in the network. An IPv6 address is never in an IPv4 network, not even one that embeds an
+    /// IPv4 address.
     /// - Parameter address: any address.
     public func contains(_ address: IPAddress) -> Bool {
         address.width == first.width && address.prefix(prefixLength) == first
@@ -41,7 +42,7 @@ extension AddressRange: CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// How many bits it has.
+    /// The number of bits: 32 or 128.
     fileprivate var width: Int {
         switch self {
         case .v4: UInt32.bitWidth
@@ -49,7 +50,7 @@ extension IPAddress {
         }
     }
 
-    /// The address with all bits but the first `length` set to 0.
+    /// The address with all bits after the first `length` set to 0.
     fileprivate func prefix(_ length: Int) -> IPAddress {
         // A shift by all bits or more gives 0 in Swift.
         switch self {

@@ -1,10 +1,10 @@
-/// Base64 with the alphabet for addresses, without padding (RFC 4648 section 5):
+/// Base64 with the URL-safe alphabet and without padding (RFC 4648 section 5):
 ///
 ///     https://example.org/a.jpg       aHR0cHM6Ly9leGFtcGxlLm9yZy9hLmpwZw
 ///
-/// Bytes have one spelling: what is padded, or has bits left over that are not zero, is refused (sections 3.2 and 3.5).
+/// Each byte sequence has one encoding: padding and nonzero trailing bits are refused (sections 3.2 and 3.5).
 package enum Base64URL {
-    /// The text of some bytes.
+    /// Encodes bytes.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var bits: UInt32 = 0
@@ -16,14 +16,14 @@ package enum Base64URL {
                 count -= 6
                 text.append(alphabet[Int(bits >> UInt32(count) & 63)])
             }
-            // Only the bits that are left count from here on.
+            // Keep only the bits that are not written yet.
             bits &= 63
         }
         if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text; nil for anything that `encode` does not write.
+    /// Decodes a text; nil for anything that `encode` does not write.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)
@@ -39,7 +39,7 @@ package enum Base64URL {
                 bits &= 1 << UInt32(count) - 1
             }
         }
-        // Six bits alone are no byte.
+        // Six bits alone make no byte.
         return count < 6 && bits == 0 ? bytes : nil
     }
 

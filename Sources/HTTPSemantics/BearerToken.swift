@@ -1,6 +1,6 @@
 /// Bearer tokens (RFC 6750 section 2.1): `Authorization: Bearer mF_9.B5f-4.1JqM`.
 package enum BearerToken {
-    /// The token of a request; nil where there is none, another scheme, or more than one field.
+    /// The token of a request; nil if there is none, another scheme, or more than one Authorization field.
     package static func token(in fields: HTTPFields) -> String? {
         let values = fields.values(of: "authorization")
         guard values.count == 1 else { return nil }
@@ -18,8 +18,8 @@ package enum BearerToken {
             }
     }
 
-    /// Whether a token is one of those that are accepted. Takes the same time for all tokens of one length, right or wrong,
-    /// so that nobody learns a token byte by byte.
+    /// Whether a token is in a list. Takes the same time for all tokens of one length, right or wrong, so that timing
+    /// reveals no part of a token.
     package static func isAccepted(_ token: String, among accepted: [String]) -> Bool {
         let given = Array(token.utf8)
         var isFound = false
@@ -30,7 +30,7 @@ package enum BearerToken {
         return isFound
     }
 
-    /// Looks at every byte of the first, whatever it finds.
+    /// Compares every byte of `given`, also after a difference.
     private static func areEqual(_ given: [UInt8], _ expected: [UInt8]) -> Bool {
         var difference = given.count ^ expected.count
         for index in given.indices {

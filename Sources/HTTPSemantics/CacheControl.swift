@@ -1,41 +1,42 @@
-/// What Cache-Control says, in a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) or in a request (section 5.2.1).
+/// The Cache-Control directives of a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) or a request (section
+/// 5.2.1).
 ///
 ///     max-age=600, no-cache="set-cookie", stale-if-error=86400
 ///
-/// A directive that comes again counts the first time. A number of seconds that is none counts as 0, which makes the
-/// answer stale (section 4.2.1); one too large for 31 bits as the largest (section 1.2.2). What speaks to shared caches only
-/// (s-maxage, proxy-revalidate) is not read.
+/// The first of repeated directives counts. A malformed number of seconds counts as 0, which makes the response stale
+/// (section 4.2.1); one too large for 31 bits counts as the largest (section 1.2.2). Directives for shared caches
+/// (s-maxage, proxy-revalidate) are not read here; see `CacheKind`.
 package struct CacheControl: Hashable, Sendable {
-    /// Nothing may be stored.
+    /// The response must not be stored.
     package var noStore = false
-    /// Nothing may be used that was not validated.
+    /// The response must not be reused without validation.
     package var noCache = false
-    /// The names of fields, lower case, that alone may not be used so.
+    /// Names of fields, in lower case, that must not be reused without validation.
     package var noCacheFields: [String] = []
-    /// What is stale may never be used without having been validated.
+    /// The response must not be reused stale without validation.
     package var mustRevalidate = false
-    /// What is fresh does not change, so that even a reload need not validate it.
+    /// The response does not change while fresh: not even a reload validates it.
     package var isImmutable = false
-    /// May be stored whatever its status, and counts as fresh for a while.
+    /// The response may be stored whatever its status, and is cacheable heuristically.
     package var isPublic = false
-    /// May be stored by a cache like this one, which has one user, whatever its status.
+    /// A private cache may store the response whatever its status.
     package var isPrivate = false
-    /// The answer may be stored, in spite of no-store, by whoever knows what its status means.
+    /// A cache that understands the status may store the response in spite of no-store.
     package var mustUnderstand = false
-    /// A response: how long it is fresh. A request: how old an answer may be. In seconds.
+    /// In a response: its freshness lifetime. In a request: the greatest acceptable age. In seconds.
     package var maxAge: Int?
-    /// How long after it went stale it may still be used while it is validated, in seconds.
+    /// How long a stale response may be used while it is revalidated, in seconds.
     package var staleWhileRevalidate: Int?
-    /// How long after it went stale it may still be used when the server fails, in seconds.
+    /// How long a stale response may be used when the server fails, in seconds.
     package var staleIfError: Int?
-    /// A request: for how long the answer must still be fresh, in seconds.
+    /// In a request: how much longer the response must stay fresh, in seconds.
     package var minFresh: Int?
-    /// A request: how stale the answer may be, in seconds; the largest number for any.
+    /// In a request: the greatest acceptable staleness, in seconds; `maximumSeconds` if any is acceptable.
     package var maxStale: Int?
-    /// A request: the network is not to be asked.
+    /// In a request: answer from the cache or with 504, without the network.
     package var onlyIfCached = false
 
-    /// The most seconds that count (RFC 9111 section 1.2.2).
+    /// The largest number of seconds that counts (RFC 9111 section 1.2.2).
     package static let maximumSeconds = 1 << 31
 
     /// Reads every Cache-Control field.
@@ -73,7 +74,7 @@ package struct CacheControl: Hashable, Sendable {
         }
     }
 
-    /// A number of seconds (RFC 9111 section 1.2.2), in quotes or not; nil for anything else.
+    /// Reads a number of seconds (RFC 9111 section 1.2.2), quoted or not; nil for anything else.
     package static func seconds(_ text: Substring) -> Int? {
         let unquoted = FieldList.unquoted(text)
         let digits = unquoted.map { Substring($0) } ?? text

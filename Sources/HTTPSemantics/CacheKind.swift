@@ -1,37 +1,38 @@
-/// Whose requests a cache answers (RFC 9111 section 1).
+/// Private or shared cache (RFC 9111 section 1).
 ///
-/// The rules for a shared cache are put in terms of those for a private one: an answer's directives are read so that
-/// `Freshness`, `CacheUse` and `Storability` come to what a shared cache has to do.
+/// The rules of a shared cache are expressed by those of a private one: `control` and `allows` translate the
+/// directives, so that `Freshness`, `CacheUse` and `Storability` give a shared cache's results.
 public enum CacheKind: Sendable, Hashable {
-    /// One user's. What is meant for this user alone may be kept.
+    /// A cache of one user. It may store private responses.
     case `private`
-    /// Everybody's: what one client may see is handed to all.
+    /// A cache of several users. It stores only what all of them may see.
     case shared
 }
 
 extension CacheKind {
-    /// The directives of an answer as this cache obeys them. A shared one takes s-maxage in the place of max-age (section
-    /// 5.2.2.10), and both it and proxy-revalidate as must-revalidate (sections 5.2.2.8 and 5.2.2.10).
+    /// The directives of a response for this kind of cache. For a shared cache s-maxage overrides max-age (section
+    /// 5.2.2.10), and s-maxage and proxy-revalidate imply must-revalidate (sections 5.2.2.8 and 5.2.2.10).
     package func control(_ fields: HTTPFields) -> CacheControl {
         var control = CacheControl(fields)
         guard self == .shared else { return control }
         let shared = Self.directives(fields)
         if shared.hasMaxAge {
-            // A number that is none makes the answer stale, as for max-age.
+            // A malformed number makes the response stale, as for max-age.
             control.maxAge = shared.maxAge ?? 0
             control.mustRevalidate = true
         }
         if shared.revalidates { control.mustRevalidate = true }
-        // It is the private cache that it lets store.
+        // `private` permits storing only in private caches.
         control.isPrivate = false
         return control
     }
 
-    /// Whether an answer may be stored (section 3).
+    /// Whether a response may be stored (section 3).
     /// - Parameters:
-    ///   - isAuthorised: whether the request had Authorization: then a shared cache stores only what says so (section 3.5).
-    ///   - directives: the request's own Cache-Control.
-    ///   - isWhole: whether the request asked for all of it.
+    /// - isAuthorised: whether the request had Authorization: a shared cache then needs an explicit permission (section
+    ///   3.5).
+    /// - directives: the request's Cache-Control.
+    /// - isWhole: whether the request asked for the complete representation.
     package func allows(
         _ head: ResponseHead, isAuthorised: Bool = false,
         directives: CacheControl = CacheControl(HTTPFields()), isWhole: Bool = true
@@ -41,7 +42,8 @@ extension CacheKind {
         }
         let own = CacheControl(head.fields)
         let shared = Self.directives(head.fields)
-        // Section 5.2.2.7 lets an answer be stored without the fields that private names. It is not worth telling apart.
+        // Section 5.2.2.7 permits storing a response without the fields that `private` names. It is rare, so it is not
+        // supported.
         guard !shared.isPrivate else { return false }
         if isAuthorised, !(own.mustRevalidate || own.isPublic || shared.hasMaxAge) { return false }
         return Storability.allows(head, directives: directives, isWhole: isWhole)
@@ -49,7 +51,7 @@ extension CacheKind {
                 && Storability.allows(Self.withMaxAge(head), directives: directives, isWhole: isWhole)
     }
 
-    /// Section 3 counts s-maxage like max-age as permission to store.
+    /// Section 3 counts s-maxage, like max-age, as permission to store.
     private static func withMaxAge(_ head: ResponseHead) -> ResponseHead {
         var fields = head.fields
         fields.append(HTTPFields.Field(name: "Cache-Control", value: "max-age=0"))

@@ -1,19 +1,19 @@
-/// What may be done with a stored answer, at one moment, for one request (RFC 9111 section 4).
+/// How a stored response may be used now, for one request (RFC 9111 section 4).
 package enum CacheUse: Hashable, Sendable {
-    /// It is the answer.
+    /// Use it: it is fresh.
     case fresh
-    /// It is the answer although it is stale: the request allows that.
+    /// Use it although it is stale: the request allows it.
     case stale
-    /// It is the answer, and is to be validated meanwhile (RFC 5861 section 3).
+    /// Use it stale, and revalidate it in the background (RFC 5861 section 3).
     case staleWhileRevalidating
-    /// The server is to be asked whether it still holds.
+    /// Validate it with the server first.
     case validate
 
     /// - Parameters:
-    ///   - age: the stored answer's, in seconds.
-    ///   - lifetime: how long it is fresh, in seconds.
-    ///   - control: its Cache-Control.
-    ///   - directives: the request's.
+    /// - age: the age of the stored response, in seconds.
+    /// - lifetime: its freshness lifetime, in seconds.
+    /// - control: its Cache-Control.
+    /// - directives: the request's Cache-Control.
     package init(age: Int, lifetime: Int, control: CacheControl, directives: CacheControl) {
         let isFresh = age < lifetime && !control.noCache
         if control.noCache || directives.noCache || directives.noStore {
@@ -39,8 +39,8 @@ package enum CacheUse: Hashable, Sendable {
         }
     }
 
-    /// Whether it may be used, stale, because the server fails (RFC 9111 section 4.2.4, RFC 5861 section 4): not where it
-    /// forbids that, nor longer than it or the request says, if one of them does.
+    /// Whether a stale response may be used because the server fails (RFC 9111 section 4.2.4, RFC 5861 section 4):
+    /// unless a directive forbids it, and within stale-if-error of the request or the response.
     package static func allowsStaleOnError(
         age: Int, lifetime: Int, control: CacheControl, directives: CacheControl
     ) -> Bool {
@@ -52,29 +52,29 @@ package enum CacheUse: Hashable, Sendable {
     }
 }
 
-/// Whether an answer may be stored by a private cache (RFC 9111 section 3).
+/// Whether a private cache may store a response (RFC 9111 section 3).
 package enum Storability {
     /// - Parameters:
-    ///   - directives: the request's Cache-Control.
-    ///   - isWhole: whether the request asked for all of it.
+    /// - directives: the request's Cache-Control.
+    /// - isWhole: whether the request asked for the complete representation.
     package static func allows(_ head: ResponseHead, directives: CacheControl, isWhole: Bool = true) -> Bool {
         guard isWhole, head.status >= 200, head.status != 206, head.status != 304, !directives.noStore else {
             return false
         }
         let control = CacheControl(head.fields)
         if control.mustUnderstand {
-            // Section 5.2.2.3: then no-store is meant for those who do not know what the status means.
+            // Section 5.2.2.3: no-store then applies only to caches that do not understand the status.
             guard understood.contains(head.status) else { return false }
         } else if control.noStore {
             return false
         }
-        // Section 4.1: it would match no request.
+        // Section 4.1: a response with `Vary: *` matches no request.
         if Vary.names(in: head.fields) == nil { return false }
         return Freshness.isHeuristicallyCacheable(head.status) || control.isPublic || control.isPrivate
             || control.maxAge != nil || head.fields["expires"] != nil
     }
 
-    /// Statuses whose meaning for a cache is known here (RFC 9110 section 15).
+    /// The statuses that this cache understands (RFC 9110 section 15).
     private static let understood: Set<Int> = [
         200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501,
     ]

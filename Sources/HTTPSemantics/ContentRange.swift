@@ -1,13 +1,13 @@
-/// Which part of a body an answer brings (RFC 9110 section 14.4):
+/// The part of a representation that a response encloses (RFC 9110 section 14.4):
 ///
 ///     bytes 500-999/1234      bytes 500-999/*      bytes */1234
 package struct ContentRange: Hashable, Sendable {
-    /// The bytes that come; nil in a 416, where none can.
+    /// The enclosed bytes; nil in a 416 response.
     package let part: Range<Int>?
-    /// The length of the whole; nil if it is not known.
+    /// The length of the complete representation; nil if unknown.
     package let total: Int?
 
-    /// Reads the field; nil for what is malformed or contradicts itself.
+    /// Reads the field; nil if it is malformed or contradicts itself.
     package init?(_ text: String) {
         let words = FieldList.trimmed(text[...]).split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -20,7 +20,7 @@ package struct ContentRange: Hashable, Sendable {
             total = number
         }
         if sides[0] == "*" {
-            // "bytes */*" says nothing.
+            // `bytes */*` is invalid.
             guard total != nil else { return nil }
             part = nil
             return
@@ -37,13 +37,13 @@ package struct ContentRange: Hashable, Sendable {
     }
 }
 
-/// What a Range field asks of a file (RFC 9110 section 14).
+/// The part that a Range field requests (RFC 9110 section 14).
 package enum RangeHeader: Hashable {
-    /// All of it: there is no range, it is malformed, or there are several, which a server may ignore.
+    /// The whole: the range is absent, malformed, or one of several, which a server may ignore.
     case whole
-    /// These bytes, at least one.
+    /// These bytes; never empty.
     case part(Range<Int>)
-    /// A range that begins past the end.
+    /// The range begins after the end.
     case unsatisfiable
 
     /// Resolves `bytes=0-99`, `bytes=100-` or `bytes=-100` against a file of `size` bytes.
@@ -66,7 +66,7 @@ package enum RangeHeader: Hashable {
         }
     }
 
-    /// Digits only; a number too large to hold is as good as the largest.
+    /// Digits only. A number that does not fit counts as the largest.
     private static func number(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0.isDigit }) else { return nil }
         return Int(text) ?? .max

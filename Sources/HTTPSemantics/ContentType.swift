@@ -1,14 +1,14 @@
-/// A media type with its parameters, as Content-Type and the parts of a form have it (RFC 9110 section 8.3.1):
+/// A media type with its parameters, as in Content-Type (RFC 9110 section 8.3.1):
 ///
 ///     multipart/form-data; boundary="a b"
 ///     application/json;charset=utf-8
 package struct ContentType: Sendable, Hashable {
     /// Type and subtype in lower case, such as `application/json`.
     package let mediaType: String
-    /// Names in lower case, values as they came, without quotes.
+    /// Names in lower case; values as received, without quotes.
     package let parameters: [String: String]
 
-    /// Reads a field; nil for what is malformed. A parameter that stands there twice is: two readers could take either.
+    /// Reads a field; nil if it is malformed or repeats a parameter, since two readers could then disagree.
     package init?(_ text: String) {
         var pieces = ParameterList.pieces(of: text)[...]
         guard let first = pieces.popFirst() else { return nil }
@@ -22,21 +22,22 @@ package struct ContentType: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Whether text of this type is UTF-8: it says so, or says nothing.
+    /// Whether text of this type is UTF-8: by its charset, or because it has none.
     package var isUTF8: Bool {
         guard let charset = parameters["charset"]?.lowercased() else { return true }
         return ["utf-8", "utf8", "us-ascii"].contains(charset)
     }
 }
 
-/// What stands between the semicolons of a field (RFC 9110 section 5.6.6). A semicolon within a quoted string is none.
+/// The parameters of a field (RFC 9110 section 5.6.6). A semicolon in a quoted string does not separate.
 package enum ParameterList {
-    /// The pieces, without white space around them; the first is what the parameters belong to. Empty ones are left out.
+    /// The pieces between semicolons, without surrounding white space; the first is the value itself. Skips empty
+    /// pieces.
     package static func pieces(of text: String) -> [Substring] {
         FieldList.pieces(of: text, at: UInt8(ascii: ";"))
     }
 
-    /// The parameters by name in lower case; nil where one is malformed or stands there twice.
+    /// The parameters by name, in lower case; nil if one is malformed or repeated.
     package static func parameters(_ pieces: some Sequence<Substring>) -> [String: String]? {
         var parameters: [String: String] = [:]
         for piece in pieces {

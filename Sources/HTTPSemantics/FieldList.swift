@@ -1,14 +1,14 @@
-/// Lists in header fields (RFC 9110 section 5.6.1): members between commas, where a comma within a quoted string is
-/// none. Empty members do not count.
+/// Comma-separated lists in header fields (RFC 9110 section 5.6.1). A comma in a quoted string does not separate, and
+/// empty members do not count.
 package enum FieldList {
-    /// The members of all fields of a name, in order, without the white space around them.
+    /// The members of all values of a field, in order, without surrounding white space.
     package static func members(of values: [String]) -> [Substring] { values.flatMap { members(of: $0) } }
 
     /// The members of one value.
     package static func members(of value: String) -> [Substring] { pieces(of: value, at: UInt8(ascii: ",")) }
 
-    /// The pieces of a value between separators, without the white space around them. A separator within a quoted string is
-    /// none. Empty pieces do not count.
+    /// The pieces between separators, without surrounding white space. Separators in quoted strings and empty pieces do
+    /// not count.
     static func pieces(of value: String, at separator: UInt8) -> [Substring] {
         var pieces: [Substring] = []
         let bytes = value.utf8
@@ -32,8 +32,7 @@ package enum FieldList {
         return pieces
     }
 
-    /// What stands between the quotes of a quoted string, without its escapes (RFC 9110 section 5.6.4); nil for
-    /// anything else.
+    /// The content of a quoted string, unescaped (RFC 9110 section 5.6.4); nil for anything else.
     package static func unquoted(_ text: Substring) -> String? {
         let bytes = text.utf8
         guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else {
@@ -58,7 +57,7 @@ package enum FieldList {
         if !trimmed.isEmpty { pieces.append(trimmed) }
     }
 
-    /// Without the spaces and tabs around it.
+    /// Removes surrounding spaces and tabs.
     package static func trimmed(_ text: Substring) -> Substring {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         let bytes = text.utf8
@@ -69,9 +68,10 @@ package enum FieldList {
     }
 }
 
-/// The fields of a request that an answer depends on (RFC 9111 section 4.1).
+/// The request fields that selected a response (RFC 9111 section 4.1).
 package enum Vary {
-    /// The names in an answer's Vary, lower case and in order; nil where `*` is among them: no other request matches.
+    /// The names in the Vary of a response, in lower case and sorted; nil if `*` is among them: no request matches
+    /// then.
     package static func names(in response: HTTPFields) -> [String]? {
         let values = response.values(of: "vary")
         guard !values.isEmpty else { return [] }
@@ -79,10 +79,10 @@ package enum Vary {
         return names.contains("*") ? nil : names.sorted()
     }
 
-    /// The value of a request's field, in one spelling for all that mean the same; nil for a field that was not sent.
+    /// The normalised value of a request field; nil for an absent field.
     ///
-    /// Several fields of the name are one list, white space around its members does not count, and the members of the
-    /// Accept fields come in any order and case.
+    /// Repeated fields become one list without surrounding white space. Order and case do not count in the Accept
+    /// fields.
     package static func value(of name: String, in request: HTTPFields) -> String? {
         let values = request.values(of: name)
         guard !values.isEmpty else { return nil }

@@ -1,5 +1,5 @@
-/// The fields of a form in the coding of HTML (`application/x-www-form-urlencoded`, the URL standard section 5.1), which
-/// queries have too. Order and repetitions are kept.
+/// Form fields in URL encoding (`application/x-www-form-urlencoded`, URL standard section 5.1), which queries use too.
+/// Keeps order and repetitions.
 ///
 ///     film[title]=El+Cami%C3%B3n&film[genres][]=Crime
 package struct FormFields: Sendable, Hashable {
@@ -13,14 +13,15 @@ package struct FormFields: Sendable, Hashable {
     }
 
     package enum Failure: Error, Hashable, Sendable {
-        /// The field of this number, from 1, has a percent sign without two hexadecimal digits, or is no UTF-8.
+        /// The field with this number, counted from 1, has a percent sign without two hexadecimal digits, or is not
+        /// UTF-8.
         case badEncoding(field: Int)
         case tooManyFields(limit: Int)
     }
 
     package let fields: [Field]
 
-    /// More than any film or query has.
+    /// More fields than any film or query has.
     package static let maximumFields = 10_000
 
     package init(parsing bytes: some Collection<UInt8>) throws(Failure) {

@@ -1,23 +1,22 @@
-/// How long an answer is fresh and how old it was when it came (RFC 9111 section 4.2). Times are seconds since 1970,
-/// lengths seconds. No value of a header, however large or odd, makes the arithmetic overflow.
+/// The freshness lifetime and initial age of a response (RFC 9111 section 4.2). Times are in seconds since 1970,
+/// durations in seconds. No header value makes the arithmetic overflow.
 package struct Freshness: Hashable, Sendable {
-    /// How long it is fresh, from the moment the origin made it; 0 for what is stale from the beginning.
+    /// The freshness lifetime; 0 for a response that is stale from the start.
     package let lifetime: Int
-    /// How old it was when it came.
+    /// The age on arrival (corrected_initial_age).
     package let initialAge: Int
 
-    /// The part of the time since its last change for which an answer that says nothing counts as fresh, and the most
-    /// that can be (RFC 9111 section 4.2.2).
+    /// Heuristic freshness (RFC 9111 section 4.2.2): this fraction of the time since Last-Modified, at most this long.
     package static let heuristicDivisor = 10
     package static let heuristicLimit = 86_400
-    /// How long `404` and `410` are remembered, at most, and where the server says nothing.
+    /// The greatest freshness lifetime of `404` and `410`, and their default.
     package static let negativeLimit = 300
 
     /// - Parameters:
-    ///   - control: the answer's Cache-Control.
-    ///   - received: when its head came.
-    ///   - delay: the seconds between sending the request and that.
-    ///   - assuming: the lifetime of what says nothing of it.
+    /// - control: the Cache-Control of the response.
+    /// - received: when its head arrived.
+    /// - delay: the seconds from sending the request until then.
+    /// - assuming: the lifetime of a response without freshness information.
     package init(_ head: ResponseHead, _ control: CacheControl, received: Int, delay: Int, assuming: Int = 0)
     {
         let date = Self.date("date", in: head.fields, now: received) ?? received
@@ -30,14 +29,14 @@ package struct Freshness: Hashable, Sendable {
         }
     }
 
-    /// RFC 9111 section 4.2.1; nil for what says nothing of it.
+    /// RFC 9111 section 4.2.1; nil without freshness information.
     private static func lifetime(
         _ head: ResponseHead, _ control: CacheControl, date: Int, received: Int
     ) -> Int? {
         if control.noCache { return 0 }
         if let maxAge = control.maxAge { return maxAge }
         if let expires = head.fields["expires"] {
-            // What is no date, `0` above all, is a time in the past (section 5.3).
+            // An invalid date, especially `0`, is a time in the past (section 5.3).
             guard let time = HTTPDate.parse(expires, now: received) else { return 0 }
             return min(max(0, time - date), CacheControl.maximumSeconds)
         }
@@ -47,26 +46,26 @@ package struct Freshness: Hashable, Sendable {
         return min(max(0, date - modified) / heuristicDivisor, heuristicLimit)
     }
 
-    /// RFC 9111 section 4.2.3, to the moment the answer came.
+    /// RFC 9111 section 4.2.3, on arrival.
     private static func initialAge(_ fields: HTTPFields, date: Int, received: Int, delay: Int) -> Int {
-        // A list's first member counts, and what is no number does not (section 5.1).
+        // The first member of a list counts; a malformed one does not (section 5.1).
         let stated = fields["age"].flatMap { FieldList.members(of: $0).first }.flatMap(CacheControl.seconds)
         let apparent = max(0, received - date)
         return min(max(apparent, (stated ?? 0) + max(0, delay)), CacheControl.maximumSeconds)
     }
 
-    /// The age at a later moment. A clock that was set back says nothing of the time between; what seems to come from
-    /// the future is as old as can be, unless it is by no more than clocks are corrected.
+    /// The age at `now`. If the clock was set back by less than `clockTolerance`, no time has passed; if by more, the
+    /// response has the greatest age.
     package static func age(initial: Int, received: Int, now: Int) -> Int {
         let (resident, overflows) = now.subtractingReportingOverflow(received)
         guard !overflows, resident >= -clockTolerance else { return CacheControl.maximumSeconds }
         return min(initial + min(max(0, resident), CacheControl.maximumSeconds), CacheControl.maximumSeconds)
     }
 
-    /// By how many seconds a clock may be corrected backwards.
+    /// How far a clock may be set back by a correction, in seconds.
     private static let clockTolerance = 60
 
-    /// Whether an answer of this status counts as fresh for some time although it says nothing (RFC 9110 section 15.1).
+    /// Whether a response with this status is heuristically cacheable (RFC 9110 section 15.1).
     package static func isHeuristicallyCacheable(_ status: Int) -> Bool {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
     }

@@ -1,4 +1,4 @@
-/// Dates as HTTP writes them (RFC 9110 section 5.6.7). A date is a number of seconds since 1970-01-01 00:00 UTC.
+/// Dates in HTTP (RFC 9110 section 5.6.7). A date is a number of seconds since 1970-01-01 00:00 UTC.
 ///
 ///     Sun, 06 Nov 1994 08:49:37 GMT     the form that is written, and read
 ///     Sunday, 06-Nov-94 08:49:37 GMT    read: RFC 850
@@ -11,11 +11,10 @@ package enum HTTPDate {
         "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
     ]
     private static let secondsPerDay = 86_400
-    /// Years that four digits can write.
+    /// The years that fit in four digits.
     private static let years = 0...9999
 
-    /// The date in the preferred form. A date outside the years 0 to 9999, which the form cannot write, becomes
-    /// the nearest one it can.
+    /// Formats a date as IMF-fixdate. Dates outside the years 0 to 9999 are clamped.
     package static func format(_ seconds: Int) -> String {
         let first = Self.day(year: years.lowerBound, month: 1, day: 1) * secondsPerDay
         let last = (Self.day(year: years.upperBound, month: 12, day: 31) + 1) * secondsPerDay - 1
@@ -23,15 +22,15 @@ package enum HTTPDate {
         let day = (seconds - first) / secondsPerDay + first / secondsPerDay
         let time = seconds - day * secondsPerDay
         let (year, month, dayOfMonth) = civil(day)
-        // Day 0 was a Thursday; the week here begins on Sunday.
+        // Day 0 was a Thursday; `weekdays` begins with Sunday.
         let weekday = weekdays[((day + 4) % 7 + 7) % 7].prefix(3)
         return "\(weekday), \(padded(dayOfMonth)) \(months[month - 1]) \(padded(year, 4)) "
             + "\(padded(time / 3600)):\(padded(time / 60 % 60)):\(padded(time % 60)) GMT"
     }
 
-    /// The date that `text` writes in one of the three forms, or nil. `now` decides the century of the two-digit
-    /// years of RFC 850: one that seems more than 50 years ahead is past. Names may be in any case, and the name
-    /// of the weekday is not held against the date.
+    /// Reads a date in one of the three formats; nil for anything else. `now` decides the century of RFC 850's
+    /// two-digit years: more than 50 years in the future means the past. Names may be in any case, and the weekday need
+    /// not match the date.
     package static func parse(_ text: String, now: Int) -> Int? {
         if let date = preferredForm(text) { return date }
         let words = text.split(separator: " ")
@@ -51,7 +50,7 @@ package enum HTTPDate {
         }
     }
 
-    /// The date that `text` writes in the preferred form and nothing else, read in place: every answer has such dates.
+    /// Reads IMF-fixdate without copies, because every response has such dates.
     private static func preferredForm(_ text: String) -> Int? {
         let bytes = text.utf8Span.span
         guard bytes.count == 29, bytes[3] == UInt8(ascii: ","), bytes[19] == UInt8(ascii: ":"),
@@ -69,7 +68,7 @@ package enum HTTPDate {
             + second
     }
 
-    /// The name that begins with the three letters at a place.
+    /// The index of the name that begins with the three letters at `offset`.
     private static func name(_ bytes: Span<UInt8>, at offset: Int, of names: [String]) -> Int? {
         names.firstIndex { name in
             let letters = name.utf8Span.span
@@ -97,7 +96,7 @@ package enum HTTPDate {
             let year, years.contains(year), let day = number(day),
             day >= 1, day <= length(ofMonth: index + 1, year: year),
             clock.count == 3, clock.allSatisfy({ $0.utf8.count == 2 }),
-            // A leap second counts as 60 and reads as the first second of the next minute.
+            // A leap second (60) reads as the first second of the next minute.
             let hour = number(clock[0]), hour < 24, let minute = number(clock[1]), minute < 60,
             let second = number(clock[2]), second <= 60
         else { return nil }
@@ -105,7 +104,7 @@ package enum HTTPDate {
             + second
     }
 
-    /// One to four digits and nothing else.
+    /// Reads one to four digits and nothing else.
     private static func number(_ text: Substring) -> Int? {
         guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isDigit }) else {
             return nil
@@ -123,8 +122,8 @@ package enum HTTPDate {
             - day(year: year, month: month, day: 1)
     }
 
-    /// Days since 1970-01-01 of a date of the Gregorian calendar, by counting years from March, so that the leap
-    /// day is a year's last, in eras of 400 years (146,097 days); day 0 of era 0 is 719,468 days before 1970.
+    /// The days from 1970-01-01 to a date of the Gregorian calendar. Years begin in March, so that the leap day comes
+    /// last, and 400 years (146,097 days) make an era; era 0 begins 719,468 days before 1970.
     private static func day(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month <= 2 ? year - 1 : year
         let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
@@ -133,7 +132,7 @@ package enum HTTPDate {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The date of a day since 1970-01-01: the inverse of `day(year:month:day:)`.
+    /// The date of a day counted from 1970-01-01: the inverse of `day(year:month:day:)`.
     package static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -147,9 +146,9 @@ package enum HTTPDate {
     }
 }
 
-/// How long a server asks to be left alone: `Retry-After: 120`, or a date (RFC 9110 section 10.2.3).
+/// How long a client should wait before its next request: `Retry-After: 120`, or a date (RFC 9110 section 10.2.3).
 package enum RetryAfter {
-    /// Seconds from `now`, not negative; nil if the answer says nothing that can be read.
+    /// The seconds from `now`, at least 0; nil if the field is absent or malformed.
     package static func seconds(_ fields: HTTPFields, now: Int) -> Int? {
         guard let value = fields["retry-after"] else { return nil }
         let text = FieldList.trimmed(value[...])

@@ -1,13 +1,13 @@
-/// The fields of an HTTP header, in the order they stand there; names compare without case (RFC 9110 section 5.1).
+/// The header fields of a message, in order; names are case-insensitive (RFC 9110 section 5.1).
 public struct HTTPFields: Sendable, Hashable {
-    /// One line of a header.
+    /// One header field.
     public struct Field: Sendable, Hashable {
-        /// As written; compare without case.
+        /// As written; case-insensitive.
         public var name: String
-        /// Without the white space around it.
+        /// The value without surrounding white space.
         public var value: String
 
-        /// A field of this name and value.
+        /// Creates a field.
         /// - Parameters:
         ///   - name: the name, in any case.
         ///   - value: the value.
@@ -20,10 +20,10 @@ public struct HTTPFields: Sendable, Hashable {
     /// The fields in order.
     public private(set) var fields: [Field] = []
 
-    /// No fields.
+    /// Creates an empty header.
     public init() {}
 
-    /// The first value of the field `name`; setting replaces every field of that name, nil removes them.
+    /// The first value of the field `name`. Setting it replaces every field with that name; nil removes them.
     /// - Parameter name: the name, in any case.
     public subscript(name: String) -> String? {
         get { index(of: name, from: 0).map { fields[$0].value } }
@@ -45,7 +45,7 @@ public struct HTTPFields: Sendable, Hashable {
         return values
     }
 
-    /// Where the next field `name` stands. The fields are looked at in place: every answer is asked for a dozen names.
+    /// The index of the next field `name`. Compares in place, because each response is searched for a dozen names.
     private func index(of name: String, from first: Int) -> Int? {
         let length = name.utf8.count
         return (first..<fields.count).first {
@@ -53,25 +53,25 @@ public struct HTTPFields: Sendable, Hashable {
         }
     }
 
-    /// Adds a field and keeps those that are there.
+    /// Appends a field; fields with the same name stay.
     /// - Parameter field: the field.
     public mutating func append(_ field: Field) {
-        // Room for what most answers have, at once.
+        // Enough for most responses.
         if fields.isEmpty { fields.reserveCapacity(16) }
         fields.append(field)
     }
 
-    /// Puts fields in the place of all that have their names.
+    /// Replaces all fields that have the names of `others`.
     package mutating func replace(with others: HTTPFields) {
         for field in others.fields { self[field.name] = nil }
         for field in others.fields { append(field) }
     }
 
-    /// Whether there are none.
+    /// Whether there are no fields.
     public var isEmpty: Bool { fields.isEmpty }
 
-    /// Why `name: value` cannot be sent in a request, or nil if it can: a name is a token and a value holds no control
-    /// characters (RFC 9110 sections 5.1 and 5.5), so that nobody smuggles a second line into a header.
+    /// Why `name: value` cannot be sent, or nil if it can. A name must be a token and a value must hold no control
+    /// character (RFC 9110 sections 5.1 and 5.5), which prevents header injection.
     /// - Parameters:
     ///   - name: the name.
     ///   - value: the value.
@@ -87,7 +87,7 @@ public struct HTTPFields: Sendable, Hashable {
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-    /// The fields in the order of the literal.
+    /// Creates a header with the fields of the literal, in order.
     /// - Parameter elements: names and values, in their order.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field(name: $0.0, value: $0.1) }
@@ -95,7 +95,7 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
 }
 
 extension String {
-    /// Whether both are the same text when ASCII letters' case is ignored, as HTTP compares names.
+    /// Whether two strings are equal apart from the case of ASCII letters.
     package func equalsIgnoringCase(_ other: String) -> Bool {
         let (one, other) = (utf8Span.span, other.utf8Span.span)
         guard one.count == other.count else { return false }
@@ -115,7 +115,7 @@ extension UInt8 {
     /// `0` to `9`.
     package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 
-    /// What the name of a field or method is made of (RFC 9110 section 5.6.2).
+    /// Whether a token may contain this byte (RFC 9110 section 5.6.2): the name of a field or a method.
     package var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -124,7 +124,7 @@ extension UInt8 {
         }
     }
 
-    /// The value of a hexadecimal digit of either case; nil for anything else.
+    /// The value of a hexadecimal digit in either case; nil for anything else.
     package var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

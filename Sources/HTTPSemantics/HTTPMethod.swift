@@ -1,9 +1,9 @@
-/// The method of a request (RFC 9110 section 9), case as written.
+/// The method of a request (RFC 9110 section 9); case-sensitive.
 public struct HTTPMethod: RawRepresentable, Sendable, Hashable {
     /// Such as `GET`.
     public let rawValue: String
 
-    /// The method of this name. It should be a token: a transport sends nothing else.
+    /// Creates a method. It should be a token: transports refuse anything else.
     /// - Parameter rawValue: the method as it is sent, such as `GET`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
@@ -20,15 +20,15 @@ public struct HTTPMethod: RawRepresentable, Sendable, Hashable {
     /// RFC 9110 section 9.3.5.
     public static let delete = HTTPMethod(rawValue: "DELETE")
 
-    /// Whether it changes nothing at the server (RFC 9110 section 9.2.1).
+    /// Whether the method only reads (RFC 9110 section 9.2.1).
     public var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(rawValue) }
 
-    /// Whether sending the request twice does what sending it once does (RFC 9110 section 9.2.2).
+    /// Whether sending the request twice has the effect of sending it once (RFC 9110 section 9.2.2).
     public var isIdempotent: Bool { isSafe || rawValue == "PUT" || rawValue == "DELETE" }
 
-    /// Whether a request without a body says so with `Content-Length: 0` (RFC 9110 section 8.6).
+    /// Whether a request without a body has `Content-Length: 0` (RFC 9110 section 8.6).
     package var expectsBody: Bool { ["POST", "PUT", "PATCH"].contains(rawValue) }
 
-    /// Whether it is a token (RFC 9110 section 9.1), and so can be sent.
+    /// Whether the method is a token (RFC 9110 section 9.1), and so can be sent.
     package var isToken: Bool { !rawValue.isEmpty && rawValue.utf8.allSatisfy(\.isTokenCharacter) }
 }

@@ -1,19 +1,19 @@
-/// Host and port, as Host, Origin and addresses have them (RFC 9110 section 7.2):
+/// Host and port, as in Host, Origin and URLs (RFC 9110 section 7.2):
 ///
 ///     nas:8080        [::1]:8080        films.example.org
 package struct HostName: Sendable, Hashable {
-    /// A name in lower case without the dot at its end, or an address; an IPv6 address without its brackets.
+    /// A name in lower case without the final dot, or an address; an IPv6 address without brackets.
     package let host: String
-    /// Nil where none is given.
+    /// Nil if absent.
     package let port: Int?
 
-    /// A host as another reader has found it, and a port.
+    /// Takes a host that is normalised already, and a port.
     package init(host: String, port: Int?) {
         self.host = host
         self.port = port
     }
 
-    /// Reads host and port; nil for what is malformed, and for user information.
+    /// Reads host and port; nil if the text is malformed or has user information.
     package init?(_ text: String) {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         let rest: Substring
@@ -38,7 +38,7 @@ package struct HostName: Sendable, Hashable {
             return
         }
         guard rest.first == ":", rest.dropFirst().utf8.allSatisfy(\.isDigit) else { return nil }
-        // An empty port is none (RFC 3986 section 3.2.3).
+        // An empty port counts as absent (RFC 3986 section 3.2.3).
         if rest.utf8.count == 1 {
             port = nil
         } else {
@@ -47,14 +47,14 @@ package struct HostName: Sendable, Hashable {
         }
     }
 
-    /// Whether it names the loopback interface: `localhost` and names that end in it (RFC 6761 section 6.3), 127.0.0.0/8 or
-    /// `::1`.
+    /// Whether it is the loopback interface: `localhost` and names that end with `.localhost` (RFC 6761 section 6.3),
+    /// 127.0.0.0/8 or `::1`.
     package var isLoopback: Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
             || host.hasPrefix("127.") && isAddress
     }
 
-    /// Whether it is an IP address in the usual notation rather than a name.
+    /// Whether the host is an IP address and not a name.
     package var isAddress: Bool {
         if host.contains(":") { return true }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -63,15 +63,15 @@ package struct HostName: Sendable, Hashable {
     }
 }
 
-/// What a page was loaded from: scheme, host and port (RFC 6454).
+/// The origin of a page: scheme, host and port (RFC 6454).
 package struct WebOrigin: Sendable, Hashable {
     /// `http` or `https`.
     package let scheme: String
     package let host: String
-    /// Never nil: without a port it is the scheme's own.
+    /// The port; the scheme's default if none is given.
     package let port: Int
 
-    /// Reads the Origin field or the beginning of an address; nil for `null`, other schemes and what is malformed.
+    /// Reads the Origin field or the beginning of a URL; nil for `null`, other schemes and malformed text.
     package init?(_ text: String) {
         let lowered = text.lowercased()
         guard let scheme = ["http", "https"].first(where: { lowered.hasPrefix($0 + "://") }) else {
@@ -83,7 +83,7 @@ package struct WebOrigin: Sendable, Hashable {
         self.init(scheme: scheme, name)
     }
 
-    /// The origin of a host that is reached by this scheme.
+    /// The origin of a host with this scheme.
     package init(scheme: String, _ name: HostName) {
         self.scheme = scheme
         host = name.host

@@ -7,14 +7,15 @@ public enum IPAddress: Sendable, Hashable {
     /// IPv6 (RFC 4291).
     case v6(UInt128)
 
-    /// The longest text of an address, its final zero included: INET6_ADDRSTRLEN of netinet/in.h.
+    /// The size of the longest text of an address with its final NUL: INET6_ADDRSTRLEN of netinet/in.h.
     private static let textSize = 46
 
     /// Reads an address in the usual notation: `192.0.2.1`, `2001:db8::1`, `::ffff:192.0.2.1` (RFC 4291 section 2.2).
+    ///
     /// Nil for anything else: a name, brackets, a zone, a port, octal or hexadecimal numbers, fewer than four numbers.
     /// - Parameter text: the address as it is written.
     public init?(_ text: String) {
-        // The system's parser stops at a zero.
+        // inet_pton stops at a NUL.
         guard !text.utf8.contains(0) else { return nil }
         var four = in_addr()
         var six = in6_addr()
@@ -47,7 +48,7 @@ public enum IPAddress: Sendable, Hashable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// The usual notation, IPv6 in its shortest form (RFC 5952).
+    /// The usual notation; IPv6 in its shortest form (RFC 5952).
     public var description: String {
         var text = [CChar](repeating: 0, count: Self.textSize)
         switch self {
@@ -63,15 +64,15 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// How an IPv6 address carries an IPv4 address.
+    /// How an IPv6 address embeds an IPv4 address.
     package enum Embedding: String, Sendable {
         /// ::ffff:0:0/96 (RFC 4291 section 2.5.5.2), and the translated form ::ffff:0:0:0/96 (RFC 2765 section 2.1).
         case mapped
-        /// ::/96 but for :: and ::1 (RFC 4291 section 2.5.5.1).
+        /// ::/96 except :: and ::1 (RFC 4291 section 2.5.5.1).
         case compatible
         /// 2002::/16 (RFC 3056 section 2).
         case sixToFour = "6to4"
-        /// 64:ff9b::/96 (RFC 6052 section 2.1) and 64:ff9b:1::/48 (RFC 8215), which is read as prefixes of 96 bits.
+        /// 64:ff9b::/96 (RFC 6052 section 2.1) and 64:ff9b:1::/48 (RFC 8215), read as prefixes of 96 bits.
         case nat64 = "NAT64"
         /// 2001::/32 (RFC 4380 section 4): the server's address, and the client's with its bits inverted.
         case teredo = "Teredo"
@@ -79,7 +80,7 @@ extension IPAddress {
         case isatap = "ISATAP"
     }
 
-    /// The IPv4 addresses inside an IPv6 address, and how it carries them; nil for one that carries none, and for IPv4.
+    /// The IPv4 addresses embedded in an IPv6 address, and the form; nil if there are none, and for IPv4.
     package var embedded: (form: Embedding, addresses: [IPAddress])? {
         guard case .v6(let bits) = self else { return nil }
         func four(endingAt bit: Int) -> IPAddress { .v4(UInt32(truncatingIfNeeded: bits >> (128 - bit))) }
@@ -95,7 +96,7 @@ extension IPAddress {
         if bits >> 96 == 0x2001_0000 {
             return (.teredo, [four(endingAt: 64), .v4(~UInt32(truncatingIfNeeded: bits))])
         }
-        // The bit that tells global identifiers from local ones may have either value.
+        // The bit for globally unique identifiers may have either value.
         if UInt32(truncatingIfNeeded: bits >> 32) & ~0x0200_0000 == 0x0000_5EFE { return (.isatap, [last]) }
         return nil
     }

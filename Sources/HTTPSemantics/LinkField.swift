@@ -1,10 +1,10 @@
-/// The links of an answer's header (RFC 8288):
+/// The Link fields of a response (RFC 8288):
 ///
 ///     Link: <?limit=20&after=bmVtbw>; rel="next", </films>; rel="first up"; title="All, of them"
 ///
-/// What is malformed ends the reading of its field; links before it count.
+/// Reading a field stops at malformed text; the links before it count.
 package enum LinkField {
-    /// The target of the first link with this relation, as it is written: relative to the answer's own address.
+    /// The target of the first link with this relation, as written: relative to the URL of the response.
     package static func target(_ relation: String, in fields: HTTPFields) -> String? {
         for value in fields.values(of: "link") {
             for (target, relations) in links(in: value) where relations.contains(relation) { return target }
@@ -12,14 +12,14 @@ package enum LinkField {
         return nil
     }
 
-    /// The targets and relations of one field. Relations compare without case (RFC 8288 section 2.1.1).
+    /// The targets and relations of one field. Relations are case-insensitive (RFC 8288 section 2.1.1).
     private static func links(in value: String) -> [(target: String, relations: [String])] {
         var links: [(target: String, relations: [String])] = []
         for piece in split(value, at: ",") {
             let trimmed = piece.drop { $0 == " " || $0 == "\t" }
             guard trimmed.first == "<", let end = trimmed.firstIndex(of: ">") else { break }
             let target = String(trimmed[trimmed.index(after: trimmed.startIndex)..<end])
-            // Of several `rel` the first counts (section 3.3).
+            // The first `rel` counts (section 3.3).
             let relation = split(String(trimmed[trimmed.index(after: end)...]), at: ";").lazy
                 .compactMap { parameter("rel", in: $0) }.first
             links.append(
@@ -28,7 +28,7 @@ package enum LinkField {
         return links
     }
 
-    /// The value of a parameter, if it has this name.
+    /// The value of the parameter `name`; nil for another parameter.
     private static func parameter(_ name: String, in text: Substring) -> String? {
         let parts = text.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, String(parts[0]).trimmed.equalsIgnoringCase(name) else { return nil }
@@ -37,7 +37,7 @@ package enum LinkField {
         return String(value.dropFirst().dropLast())
     }
 
-    /// The pieces between separators that stand neither in `<…>` nor in quotes.
+    /// The pieces between separators outside `<…>` and quotes.
     private static func split(_ text: String, at separator: Character) -> [Substring] {
         var pieces: [Substring] = []
         var start = text.startIndex
@@ -68,7 +68,7 @@ package enum LinkField {
 }
 
 extension String {
-    /// Without white space around it.
+    /// Removes surrounding spaces and tabs.
     fileprivate var trimmed: String {
         let start = drop { $0 == " " || $0 == "\t" }
         guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }

@@ -1,4 +1,4 @@
-/// What a file is, by its name's ending.
+/// The media type of a file, by its filename extension.
 package enum MediaType {
     package static let plainText = "text/plain; charset=utf-8"
 

@@ -1,5 +1,5 @@
-/// The parts of a form that carries files (`multipart/form-data`, RFC 7578), by the rules of RFC 2046 section 5.1.1 for what
-/// stands between them. Bodies are slices of the form's bytes.
+/// The parts of a form with files (`multipart/form-data`, RFC 7578), delimited by RFC 2046 section 5.1.1. Bodies are
+/// slices of the form's bytes.
 ///
 ///     --boundary
 ///     Content-Disposition: form-data; name="poster"; filename="a.jpg"
@@ -10,34 +10,34 @@
 package struct MultipartForm: Sendable {
     package struct Part: Sendable {
         package let name: String
-        /// As the client calls the file; nil for a plain field.
+        /// The client's name of the file; nil for a plain field.
         package let filename: String?
-        /// Nil where the part names none.
+        /// Nil if absent.
         package let contentType: ContentType?
         package let body: ArraySlice<UInt8>
 
-        /// A plain field's value; nil where it is no UTF-8.
+        /// The value of a plain field; nil if it is not UTF-8.
         package var text: String? { String(validating: body, as: UTF8.self) }
     }
 
     package enum Failure: Error, Hashable, Sendable {
-        /// The boundary is absent, longer than 70 characters, or has characters that it must not have.
+        /// The boundary is absent, longer than 70 characters, or has a forbidden character.
         case badBoundary
-        /// What is wrong, and at which byte of the body.
+        /// The reason, and the offset in the body.
         case malformed(reason: String, offset: Int)
         case tooManyParts(limit: Int)
     }
 
     package let parts: [Part]
 
-    /// More parts than any form of a film has.
+    /// More parts than any film's form has.
     package static let maximumParts = 1000
-    /// Bytes of the header of a part at most.
+    /// The most bytes of a part's header.
     package static let maximumHeader = 16 << 10
     /// RFC 2046 section 5.1.1.
     private static let maximumBoundary = 70
 
-    /// - Parameter boundary: as the Content-Type has it.
+    /// - Parameter boundary: the boundary parameter of the Content-Type.
     package init(parsing bytes: [UInt8], boundary: String) throws(Failure) {
         guard (1...Self.maximumBoundary).contains(boundary.utf8.count), boundary.utf8.last != 0x20,
             boundary.utf8.allSatisfy(Self.isBoundaryCharacter)
@@ -61,7 +61,7 @@ package struct MultipartForm: Sendable {
         }
     }
 
-    /// RFC 7578 section 4.2: a part has a name. Codings for transfer are not used any more (section 4.7).
+    /// RFC 7578 section 4.2: a part has a name. Transfer encodings are deprecated (section 4.7).
     private static func part(
         _ fields: HTTPFields, _ body: ArraySlice<UInt8>, at offset: Int
     ) throws(Failure) -> Part {
@@ -87,14 +87,14 @@ package struct MultipartForm: Sendable {
     }
 }
 
-/// Goes through the body of a multipart message from boundary to boundary.
+/// Reads a multipart body from boundary to boundary.
 private struct MultipartReader {
     let bytes: [UInt8]
-    /// Two hyphens and the boundary.
+    /// Two hyphens and the boundary (the delimiter of RFC 2046).
     let mark: [UInt8]
-    /// Where the next part begins.
+    /// The offset of the next part.
     private(set) var index = 0
-    /// Whether the closing boundary has been read. What follows it says nothing.
+    /// Whether the closing boundary has been read. The text after it is ignored.
     private(set) var isAtEnd = false
 
     init(bytes: [UInt8], mark: [UInt8]) {
@@ -102,16 +102,16 @@ private struct MultipartReader {
         self.mark = mark
     }
 
-    /// What stands before the first boundary says nothing.
+    /// Skips the text before the first boundary.
     mutating func skipPreamble() throws(MultipartForm.Failure) {
         guard !isBoundary(at: 0) else { return pass(boundaryAt: 0) }
         _ = try body()
     }
 
-    /// The bytes up to the next boundary, which is passed. The line end before a boundary belongs to it.
+    /// The bytes up to the next boundary; moves past it. The line end before a boundary belongs to the boundary.
     mutating func body() throws(MultipartForm.Failure) -> ArraySlice<UInt8> {
         let start = index
-        // The line end of the header's blank line may be that of the boundary: then the body is empty.
+        // The blank line of the header may be the line end of the boundary: the body is empty then.
         var next = max(0, start - 2)
         while next + 2 + mark.count <= bytes.count {
             if bytes[next] == UInt8(ascii: "\r"), bytes[next + 1] == UInt8(ascii: "\n"),
@@ -126,7 +126,7 @@ private struct MultipartReader {
         throw .malformed(reason: "the closing boundary is missing", offset: bytes.count)
     }
 
-    /// The header of the part that begins here.
+    /// Reads the header of the next part.
     mutating func header(limit: Int) throws(MultipartForm.Failure) -> HTTPFields {
         var fields = HTTPFields()
         let start = index
@@ -155,7 +155,8 @@ private struct MultipartReader {
             && isBoundaryEnd(start + mark.count)
     }
 
-    /// A boundary that another one begins with is not taken for it: white space and a line end follow, or two hyphens.
+    /// Whether a boundary ends here, with two hyphens or with a line end after optional white space: it must not be the
+    /// prefix of a longer one.
     private func isBoundaryEnd(_ start: Int) -> Bool {
         guard !bytes[start...].starts(with: "--".utf8) else { return true }
         let rest = bytes[start...].drop { $0 == 0x20 || $0 == 0x09 }

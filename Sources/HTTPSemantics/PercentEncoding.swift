@@ -1,8 +1,7 @@
-/// Percent-encoding of addresses and forms (RFC 3986 section 2.1).
+/// Percent-encoding of URLs and forms (RFC 3986 section 2.1).
 package enum PercentEncoding {
-    /// The bytes that a text stands for, decoded exactly once; nil where a percent sign is not followed by two hexadecimal
-    /// digits.
-    /// - Parameter plusIsSpace: as in forms and queries.
+    /// Decodes a text exactly once; nil if a percent sign is not followed by two hexadecimal digits.
+    /// - Parameter plusIsSpace: true for forms and queries.
     package static func decoded(_ text: some Sequence<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.underestimatedCount)
@@ -21,16 +20,15 @@ package enum PercentEncoding {
         return bytes
     }
 
-    /// As above, as text; nil also where the bytes are no UTF-8.
+    /// As above, as text; nil also if the bytes are not UTF-8.
     package static func decodedText(_ text: some Sequence<UInt8>, plusIsSpace: Bool = false) -> String? {
         decoded(text, plusIsSpace: plusIsSpace).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// A text as one segment of a path or one value of a query: all but unreserved characters are encoded (RFC 3986 section
-    /// 2.3).
+    /// Encodes a path segment or a query value: all except the unreserved characters (RFC 3986 section 2.3).
     package static func encoded(_ text: String) -> String { encoded(text, except: isUnreserved) }
 
-    /// An address as it may stand in a header: encoded is what is no visible character of ASCII.
+    /// Encodes a URL for a header: all bytes except visible ASCII, and quotation marks.
     package static func visible(_ address: String) -> String {
         encoded(address) { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }
     }

@@ -1,20 +1,20 @@
-/// The conditions of a request, held against what is there (RFC 9110 section 13).
+/// Evaluates the preconditions of a request (RFC 9110 section 13).
 package struct Preconditions: Sendable {
     package enum Outcome: Hashable, Sendable {
         case proceed
-        /// 304 to GET and HEAD.
+        /// Send 304; only for GET and HEAD.
         case notModified
         case failed
     }
 
     package let request: HTTPFields
-    /// GET or HEAD: for other methods If-None-Match fails rather than saying that nothing changed.
+    /// Whether the method is GET or HEAD: for other methods a false If-None-Match means 412, not 304.
     package let isRead: Bool
-    /// The strong tag that the answer would have; nil where there is nothing.
+    /// The strong entity tag of the representation; nil if there is none.
     package let entityTag: String?
-    /// The tags of the same state in other formats, which a write takes too.
+    /// The entity tags of the same state in other formats; writes accept them too.
     package let equivalentTags: [String]
-    /// When it was last changed, in seconds since 1970; nil where that is not told.
+    /// The modification time, in seconds since 1970; nil if unknown.
     package let lastModified: Int?
     /// Seconds since 1970.
     package let now: Int
@@ -31,7 +31,7 @@ package struct Preconditions: Sendable {
         self.now = now
     }
 
-    /// In the order of section 13.2.2. A condition on dates counts only without one on tags.
+    /// Evaluates in the order of section 13.2.2. A date counts only if there is no condition on entity tags.
     package var outcome: Outcome {
         if !request.values(of: "if-match").isEmpty {
             if !isMatched { return .failed }
@@ -47,8 +47,8 @@ package struct Preconditions: Sendable {
         return .proceed
     }
 
-    /// Whether a Range may be answered with a part (section 13.1.5): without If-Range, or when it names exactly this state by
-    /// a strong tag, or by a date that a second has passed since.
+    /// Whether a Range may be answered with a part (section 13.1.5): if there is no If-Range, or it matches by a strong
+    /// entity tag, or by a date at least a second in the past.
     package var allowsRange: Bool {
         let values = request.values(of: "if-range")
         guard values.count == 1, let value = values.first else { return values.isEmpty }
@@ -57,7 +57,7 @@ package struct Preconditions: Sendable {
         return date("if-range") == lastModified && now > lastModified
     }
 
-    /// Compared strongly (section 13.1.1): a weak tag never matches.
+    /// Strong comparison (section 13.1.1): a weak tag never matches.
     private var isMatched: Bool {
         guard let entityTag else { return false }
         return tags("if-match").contains {
@@ -65,7 +65,7 @@ package struct Preconditions: Sendable {
         }
     }
 
-    /// Compared weakly (section 13.1.2).
+    /// Weak comparison (section 13.1.2).
     private var isNoneMatched: Bool {
         guard let entityTag else { return false }
         return tags("if-none-match").contains { tag in

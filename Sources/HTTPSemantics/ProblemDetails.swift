@@ -1,10 +1,10 @@
-/// Why a request failed, for programs to read (RFC 9457).
+/// An error response for programs (RFC 9457).
 ///
 ///     {"type":"about:blank","title":"Conflict","status":409,"detail":"there is a film nosferatu already","film":"nosferatu"}
 ///
 ///     <problem xmlns="urn:ietf:rfc:7807"><type>about:blank</type><title>Conflict</title><status>409</status>…</problem>
 package struct ProblemDetails: Sendable {
-    /// One thing wrong with the content of a request (RFC 9457 section 3.1, `errors`).
+    /// One error in the request's content (RFC 9457 section 3.1, `errors`).
     package struct FieldError: Sendable, Hashable {
         /// A JSON pointer into the content, such as `/year`.
         package let pointer: String
@@ -16,7 +16,7 @@ package struct ProblemDetails: Sendable {
         }
     }
 
-    /// A member of its own.
+    /// The value of an extension member.
     package enum Value: Sendable, Hashable {
         case text(String)
         case number(Int)
@@ -29,7 +29,7 @@ package struct ProblemDetails: Sendable {
     /// One line: what is wrong and what to do.
     package let detail: String
     package var errors: [FieldError]
-    /// In this order. Names are those of XML elements too.
+    /// The extension members, in order. Their names must be valid in XML too.
     package var members: [(name: String, value: Value)] = []
 
     package init(
@@ -61,10 +61,10 @@ package struct ProblemDetails: Sendable {
         return text + "}\n"
     }
 
-    /// RFC 9457 appendix B: a list is elements called `i`.
+    /// RFC 9457 appendix B: the items of a list are elements named `i`.
     package var xml: String { "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(element)\n" }
 
-    /// The element alone, for another document.
+    /// The element alone, to embed in another document.
     package var element: String {
         var text = "<problem xmlns=\"urn:ietf:rfc:7807\">"
         text += "<type>about:blank</type><title>\(Self.escaped(status.reason))</title>"
@@ -84,7 +84,7 @@ package struct ProblemDetails: Sendable {
         return text + "</problem>"
     }
 
-    /// A JSON string (RFC 8259 section 7).
+    /// Formats a JSON string (RFC 8259 section 7).
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -102,7 +102,7 @@ package struct ProblemDetails: Sendable {
         return quoted + "\""
     }
 
-    /// Text of XML. Characters that XML does not have (XML 1.0 section 2.2) become U+FFFD.
+    /// Escapes XML text. Characters that XML forbids (XML 1.0 section 2.2) become U+FFFD.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

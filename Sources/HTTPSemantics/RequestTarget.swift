@@ -1,19 +1,19 @@
-/// The target of a request, taken apart (RFC 9112 section 3.2). Each part is decoded exactly once.
+/// The parsed target of a request (RFC 9112 section 3.2). Each part is percent-decoded exactly once.
 ///
 ///     /films/El%20Cami%C3%B3n?limit=20        origin form
 ///     http://nas:8080/films                   absolute form
 ///     *                                       OPTIONS of the whole server
 package struct RequestTarget: Sendable, Hashable {
-    /// Host and port of the absolute form, as written: it counts instead of Host (RFC 9112 section 3.2.2).
+    /// Host and port of the absolute form, as written. They override Host (RFC 9112 section 3.2.2).
     package let authority: String?
-    /// The decoded segments of the path: one that is empty for `/`, none for `*`.
+    /// The decoded segments of the path: one empty segment for `/`, none for `*`.
     package let segments: [String]
     package let query: FormFields
 
     package enum Refusal: Error, Hashable, Sendable {
-        /// No target of a server: another scheme, a fragment, user information.
+        /// Not a target for a server: another scheme, a fragment, or user information.
         case malformed
-        /// A percent sign without two hexadecimal digits, text that is no UTF-8, a NUL, a slash within a segment.
+        /// A percent sign without two hexadecimal digits, invalid UTF-8, or a NUL or slash in a segment.
         case badEncoding
     }
 
@@ -46,7 +46,7 @@ package struct RequestTarget: Sendable, Hashable {
     private static func segments(_ path: ArraySlice<UInt8>) throws(Refusal) -> [String] {
         var segments: [String] = []
         for piece in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            // A slash or a NUL within a segment means one thing to one reader and another to the next.
+            // Refused because readers interpret an encoded slash or NUL differently.
             guard let text = PercentEncoding.decodedText(piece), !text.utf8.contains(0),
                 !text.utf8.contains(UInt8(ascii: "/"))
             else { throw .badEncoding }

@@ -1,11 +1,11 @@
-/// The status line and header of an answer.
+/// The status code and header of a response.
 public struct ResponseHead: Sendable, Hashable {
-    /// 200 to 599 in an honest answer.
+    /// The status code: 200 to 599 in a valid response.
     public var status: Int
     /// The header.
     public var fields: HTTPFields
 
-    /// A head of this status and header.
+    /// Creates a head.
     /// - Parameters:
     ///   - status: the status code.
     ///   - fields: the header fields.
@@ -14,15 +14,15 @@ public struct ResponseHead: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The length the server promises for the body, in bytes: nil if it promises none or what it says is no number.
+    /// The Content-Length, in bytes; nil if it is absent or malformed.
     public var contentLength: Int? {
         fields["content-length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 }
 
-/// The status of an answer (RFC 9110 section 15, RFC 6585).
+/// A status code (RFC 9110 section 15, RFC 6585).
 package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
-    /// Three digits in an honest answer.
+    /// Three digits in a valid response.
     package let rawValue: Int
 
     package init(rawValue: Int) { self.rawValue = rawValue }
@@ -61,11 +61,11 @@ package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
     package static let versionNotSupported = HTTPStatus(rawValue: 505)
     package static let insufficientStorage = HTTPStatus(rawValue: 507)
 
-    /// The reason phrase; empty for a status that has none here.
+    /// The reason phrase; empty for an unknown status.
     package var reason: String { Self.reasons[rawValue] ?? "" }
 
-    /// Whether the same request may well succeed later, although nothing is changed: the server was busy or failed (RFC
-    /// 9110 sections 15.5.9 and 15.6, RFC 8470 section 5.2, RFC 6585 section 4).
+    /// Whether the same request may succeed later: the server was busy or failed (RFC 9110 sections 15.5.9 and 15.6,
+    /// RFC 8470 section 5.2, RFC 6585 section 4).
     package var isTemporary: Bool { [408, 425, 429].contains(rawValue) || (500...599).contains(rawValue) }
 
     private static let reasons = [

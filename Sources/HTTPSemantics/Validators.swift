@@ -1,19 +1,19 @@
-/// What tells one state of a resource from another: ETag and Last-Modified (RFC 9110 section 8.8), and the conditions made
-/// of them (section 13.1).
+/// The validators of a response, ETag and Last-Modified (RFC 9110 section 8.8), and the conditional requests made with
+/// them (section 13.1).
 package struct Validators: Hashable, Sendable {
-    /// As it came, quotes and `W/` included.
+    /// As received, with quotes and `W/`.
     package var entityTag: String?
-    /// As it came.
+    /// As received.
     package var lastModified: String?
 
-    /// Those of a response; nil if it has none.
+    /// Reads the validators of a response; nil if it has none.
     package init?(_ response: HTTPFields) {
         entityTag = response["etag"].flatMap { $0.isEmpty ? nil : $0 }
         lastModified = response["last-modified"].flatMap { HTTPDate.parse($0, now: 0) == nil ? nil : $0 }
         if entityTag == nil, lastModified == nil { return nil }
     }
 
-    /// The fields that ask for the resource only if it is another than this one (RFC 9111 section 4.3.1).
+    /// The header fields that make a request conditional on a change (RFC 9111 section 4.3.1).
     package var conditions: HTTPFields {
         var fields = HTTPFields()
         if let entityTag { fields["If-None-Match"] = entityTag }
@@ -21,16 +21,15 @@ package struct Validators: Hashable, Sendable {
         return fields
     }
 
-    /// Whether a 304 with these fields speaks of the answer that these are the validators of (RFC 9111 section 4.3.4): it
-    /// names no other entity tag.
+    /// Whether a 304 with these fields confirms the response with these validators (RFC 9111 section 4.3.4): it has no
+    /// other entity tag.
     package func areConfirmed(by fields: HTTPFields) -> Bool {
         guard let entityTag, let other = fields["etag"] else { return true }
         return Self.opaque(entityTag) == Self.opaque(other)
     }
 
-    /// The validator by which a part of an answer may be joined to the rest of it: a strong one, alone (RFC 9110 sections
-    /// 8.8.2.2 and 13.1.5). A date is strong when the answer was made a minute after it: then nothing changed since that
-    /// could have the same date.
+    /// The strong validator for joining parts of a response (RFC 9110 sections 8.8.2.2 and 13.1.5). A Last-Modified
+    /// date is strong if the response was made at least a minute later: no later change can have the same date.
     package static func strong(_ response: HTTPFields, now: Int) -> String? {
         if let tag = response["etag"], !tag.isEmpty {
             return tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? tag : nil
@@ -41,18 +40,18 @@ package struct Validators: Hashable, Sendable {
         return modified
     }
 
-    /// Without what makes it weak: so they compare in If-None-Match (RFC 9110 section 8.8.3.2).
+    /// The tag without `W/`, for weak comparison (RFC 9110 section 8.8.3.2).
     package static func opaque(_ tag: String) -> Substring {
         tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
     }
 
-    /// The fields of a request that make it conditional or ask for a part.
+    /// The request fields that make a request conditional or restrict its range.
     package static let conditional = [
         "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range",
     ]
 
-    /// What the caller's own conditions make of an answer with these fields (RFC 9111 section 4.3.2): true for 304. The
-    /// first of the two counts. An answer without Last-Modified counts as changed when it was made.
+    /// Whether a response answers the caller's own conditions with 304 (RFC 9111 section 4.3.2). If-None-Match
+    /// overrides If-Modified-Since; without Last-Modified the Date counts.
     package static func areMet(_ request: HTTPFields, by response: HTTPFields, now: Int) -> Bool {
         let wanted = FieldList.members(of: request.values(of: "if-none-match"))
         if !wanted.isEmpty {

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
 extension Catalogue {
-    /// The films of this page and of those that follow it. A film that moved from page to page while they were read stands
-    /// where it was first.
+    /// Joins this page and the following ones. A film that moved between pages during the reading keeps its first
+    /// position.
     public func appending(_ pages: [Catalogue]) -> Catalogue {
         if pages.isEmpty { return self }
         var identifiers = Set(movies.map(\.id))
@@ -11,7 +11,7 @@ extension Catalogue {
             name: name, movies: movies + more, problems: problems + pages.flatMap(\.problems))
     }
 
-    /// The same films with whole addresses for their posters, and for the films themselves.
+    /// Makes the URLs of posters and films absolute.
     public func resolvingAddresses(against base: URL) -> Catalogue {
         func whole(_ address: String?) -> String? {
             address.flatMap { URL(string: $0, relativeTo: base)?.absoluteString } ?? address
@@ -25,7 +25,7 @@ extension Catalogue {
 }
 
 extension Movie {
-    /// The same film with other addresses.
+    /// A copy with other URLs.
     fileprivate func with(poster: String?, media: String?) -> Movie {
         Movie(
             id: id, title: title, originalTitle: originalTitle, year: year, director: director,

@@ -1,26 +1,26 @@
 extension Catalogue {
-    /// The orders a list of films comes in.
+    /// The sort orders of a list of films.
     public enum Sort: String, CaseIterable, Sendable {
-        /// Best first, by the rating where there are votes; films without a score come last.
+        /// Highest first: by rating if there are votes, otherwise by score. Films without either come last.
         case score
         /// Oldest first; films without a year come last.
         case year
-        /// By title without its leading article, case and accents aside.
+        /// By title without its leading article, ignoring case and accents.
         case title
     }
 
-    /// The films in an order that is always the same: what is equal comes by title, then by id.
+    /// The films in a stable order: equal films are sorted by title, then by id.
     public func sorted(by order: Sort) -> [Movie] { numbers(by: order).map { movies[$0] } }
 
-    /// The first films of an order, as `sorted(by:)` has them.
+    /// The first films of `sorted(by:)`.
     public func first(_ count: Int, by order: Sort) -> [Movie] {
         numbers(first: count, by: order).map { movies[$0] }
     }
 
-    /// The numbers of the films, from 0 in the catalogue's order, in another order.
+    /// The indices of the films, sorted.
     public func numbers(by order: Sort) -> [Int] { sorted(Array(movies.indices), by: order) }
 
-    /// The first of these. Titles are looked at only of films that may be among them.
+    /// The first indices. Compares titles only for films that can be among them.
     private func numbers(first count: Int, by order: Sort) -> [Int] {
         guard order != .title, count > 0, count < movies.count else {
             return Array(numbers(by: order).prefix(count))
@@ -45,10 +45,10 @@ extension Catalogue {
         }.map { keys[$0].number }
     }
 
-    /// What an order goes by before the title, the lowest first.
+    /// The primary sort key; lowest first.
     private func rank(of movie: Movie, by order: Sort) -> Double {
         switch order {
-        // No score is less than any score.
+        // Films without a score come after those with score 0.
         case .score: -(movie.standing ?? -1)
         case .year: movie.year.map(Double.init) ?? .infinity
         case .title: 0

@@ -1,13 +1,13 @@
-/// Films and where their posters are, from JSON or XML.
+/// Films and the locations of their posters, read from JSON or XML.
 public struct Catalogue: Sendable, Hashable {
-    /// The catalogue's own title, if it gives one.
+    /// The catalogue's title, if it has one.
     public let name: String?
     /// The films in the order of the catalogue.
     public let movies: [Movie]
-    /// What is wrong with the films that were left out, in the order of the catalogue.
+    /// The errors of the films that were skipped, in catalogue order.
     public let problems: [CatalogueError]
 
-    /// Makes a catalogue of films; nothing is checked.
+    /// Creates a catalogue without checking the films.
     public init(name: String?, movies: [Movie]) {
         self.init(name: name, movies: movies, problems: [])
     }
@@ -18,8 +18,8 @@ public struct Catalogue: Sendable, Hashable {
         self.problems = problems
     }
 
-    /// Reads a catalogue of at most 64 MiB of UTF-8; its content tells JSON from XML, never its name. A film that is not
-    /// right is left out and becomes one of the `problems`.
+    /// Reads a catalogue of at most 64 MiB of UTF-8. Its content, not its name, decides between JSON and XML. Invalid
+    /// films are skipped and listed in `problems`.
     ///
     ///     {"name": "Silents", "movies": [{"id": "nosferatu", "title": "Nosferatu", "originalTitle": "…",
     ///       "year": 1922, "director": "F. W. Murnau", "country": "Germany", "minutes": 94,
@@ -29,11 +29,10 @@ public struct Catalogue: Sendable, Hashable {
     ///     <catalogue name="Silents"><movie id="nosferatu"><title>Nosferatu</title><year>1922</year>
     ///       <director>F. W. Murnau</director><genres><genre>Horror</genre></genres></movie></catalogue>
     ///
-    /// In JSON a bare array of films does as well. Required are id and title. `poster`, and `media`, the film itself, are
-    /// paths or addresses, relative to the catalogue. `rating`, `votes`, `created_at` and `updated_at` are read where a
-    /// library has added them; what else a film has and is not named above is ignored.
-    /// - Throws: what is wrong with the document, and in XML on which line; where no film of several is right, what is
-    ///   wrong with the first.
+    /// In JSON an array of films alone is valid too. `id` and `title` are required. `poster` and `media` (the film
+    /// itself) are paths or URLs, relative to the catalogue. `rating`, `votes`, `created_at` and `updated_at` come from
+    /// a library. All other members are ignored.
+    /// - Throws: the error in the document, with its line in XML; if no film is valid, the error of the first.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         let source = try CatalogueSource(try Document(parsing: bytes))
         var identifiers: Set<String> = []
@@ -58,7 +57,7 @@ public struct Catalogue: Sendable, Hashable {
     }
 }
 
-/// The shape of a catalogue, its films not yet checked.
+/// The structure of a catalogue, with unchecked films.
 struct CatalogueSource {
     let name: String?
     private let films: Films
@@ -93,8 +92,8 @@ struct CatalogueSource {
         name = root.attributes["name"]?.collapsed
     }
 
-    /// Gives each film to `body`, in order, or why it is none.
-    /// - Throws: what makes the whole document unreadable, and what `body` throws.
+    /// Calls `body` with each film in order, or with the reason why the entry is not a film.
+    /// - Throws: the error that makes the document unreadable, and errors of `body`.
     func forEachFilm(
         _ body: (Result<MovieFields, CatalogueError>) throws(CatalogueError) -> Void
     ) throws(CatalogueError) {
@@ -118,19 +117,19 @@ struct CatalogueSource {
     }
 }
 
-/// What a few typed words name in a catalogue.
+/// The films that match a few typed words.
 public enum MovieMatch: Sendable, Hashable {
     /// Exactly one film.
     case one(Movie)
-    /// More than one, in the catalogue's order: say which.
+    /// Several films, in catalogue order.
     case several([Movie])
-    /// None; at most five that are spelt alike, nearest first.
+    /// None, with at most five films of similar spelling, nearest first.
     case none(suggestions: [Movie])
 }
 
 extension Catalogue {
-    /// Finds the film that `text` names: the one with this id, else the one with this title or original title,
-    /// else the one whose title or original title contains it; case, accents and doubled spaces aside.
+    /// Finds the film with this id, otherwise with this title or original title, otherwise with a title that contains
+    /// the text. Ignores case, accents and repeated spaces.
     public func match(_ text: String) -> MovieMatch {
         if let movie = movies.first(where: { $0.id == text }) { return .one(movie) }
         let wanted = FoldedText.fold(text)
@@ -149,7 +148,7 @@ extension Catalogue {
         return .none(suggestions: suggestions.map(\.movie))
     }
 
-    /// The whole title and every run of `count` words in it, since people type a part of a title.
+    /// The whole title and every run of `count` words in it, because people type a part of a title.
     private func runs(of count: Int, in title: String) -> [Substring] {
         let words = title.split(separator: " ")
         guard words.count > count else { return [title[...]] }

@@ -1,8 +1,8 @@
-/// The films of a catalogue with all their members, as an import wants them. `Catalogue` is the faster view for showing.
+/// The films of a catalogue with all their members, for an import. For display `Catalogue` is faster.
 public struct CatalogueDocuments: Sendable {
-    /// The catalogue's own title, if it gives one.
+    /// The catalogue's title, if it has one.
     public let name: String?
-    /// How many films there are, right or not.
+    /// The number of films, valid or not.
     public let count: Int
     private let films: Films
 
@@ -11,13 +11,13 @@ public struct CatalogueDocuments: Sendable {
         case xml([XMLElement])
     }
 
-    /// Bytes that are read at most: an export has its posters in it.
+    /// The most bytes that are read. An export includes posters.
     public static let maximumBytes = 2 << 30
-    /// Elements of XML that are read at most.
+    /// The most XML elements that are read.
     private static let maximumElements = 20_000_000
 
-    /// Reads a catalogue in UTF-8; its content tells JSON from XML.
-    /// - Throws: what is wrong with the document.
+    /// Reads a catalogue in UTF-8. Its content decides between JSON and XML.
+    /// - Throws: the error in the document.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         guard bytes.count <= Self.maximumBytes else {
             throw .tooLarge(limit: Self.maximumBytes, unit: "bytes")
@@ -55,7 +55,7 @@ public struct CatalogueDocuments: Sendable {
         } else {
             var object = JSONGrammar(bytes, in: root)
             try object.members { key, value throws(CatalogueError) in
-                // Of two members of one name the first counts.
+                // The first of two members with one name counts.
                 switch JSONText.unquoted(bytes[key]) {
                 case "name": name = name ?? JSONText(bytes: bytes, in: value).string?.trimmed
                 case "movies": movies = movies ?? value
@@ -72,7 +72,7 @@ public struct CatalogueDocuments: Sendable {
         self.init(name: name, count: ranges.count, films: .json(bytes, ranges))
     }
 
-    /// Gives each film to `body`, in order, or why it is none, with its place from 1.
+    /// Calls `body` with the position, from 1, and each film, or with the reason why the entry is not a film.
     public func forEach(_ body: (Int, Result<FilmDocument, CatalogueError>) throws -> Void) rethrows {
         switch films {
         case .xml(let movies):

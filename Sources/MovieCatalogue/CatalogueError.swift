@@ -1,37 +1,36 @@
-/// Why bytes are not a catalogue or a manifest. Lines count from 1; of JSON, where a value stands is not known, and
-/// films go by their number instead.
+/// Why bytes are not a catalogue or a manifest. Lines count from 1. In JSON the line of a value is unknown; films have
+/// positions instead.
 public enum CatalogueError: Error, Sendable, Hashable {
-    /// There is nothing in it but white space.
+    /// The document is empty or only white space.
     case empty
-    /// More bytes than are read (`limit`), or more values than are kept.
+    /// More bytes or values than `limit`.
     case tooLarge(limit: Int, unit: String)
-    /// A byte at this offset is not UTF-8.
+    /// The byte at this offset is not UTF-8.
     case notUTF8(offset: Int)
-    /// The document says it is in an encoding that is not UTF-8.
+    /// The document declares another encoding than UTF-8.
     case unsupportedEncoding(name: String, line: Int)
-    /// It begins like none of the forms that are read.
+    /// The content is in no known format.
     case unrecognised
-    /// The JSON breaks the grammar, at about this line and column if they can be told.
+    /// The JSON is malformed, near this line and column if known.
     case malformedJSON(reason: String, line: Int?, column: Int? = nil)
-    /// The XML breaks the grammar here, or shortly before this column.
+    /// The XML is malformed at, or shortly before, this column.
     case malformedXML(reason: String, line: Int, column: Int? = nil)
-    /// A document type declaration, whose entities can make any size out of a few bytes.
+    /// A document type declaration: its entities can expand a few bytes to any size.
     case doctypeRefused(line: Int)
-    /// It is HTML.
+    /// The document is HTML.
     case webPage
-    /// Well formed, but not the shape of a catalogue or a manifest.
+    /// Well-formed, but not a catalogue or a manifest.
     case wrongShape(expected: String, line: Int?)
-    /// A film lacks what every film has.
+    /// A film lacks a required field.
     case missingField(movie: String, field: String, line: Int?)
-    /// A film's field holds something else than it must.
+    /// A field has a value of the wrong type.
     case wrongType(movie: String, field: String, expected: String, line: Int?)
     /// Two films with one id.
     case duplicateIdentifier(id: String, line: Int?)
 }
 
 extension CatalogueError: CustomStringConvertible {
-    /// One line: what is wrong, where, and what to do. Parts may come from the document, so it is not
-    /// safe for a terminal as it is.
+    /// One line: what is wrong, where, and what to do. Escape it for a terminal: it may quote the document.
     public var description: String {
         switch self {
         case .empty: "it is empty; it should hold films as JSON or XML, or a list of addresses"

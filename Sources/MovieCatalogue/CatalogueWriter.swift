@@ -1,27 +1,27 @@
-/// A catalogue in JSON or XML as text, a piece at a time: the start, each film, the end.
+/// Writes a catalogue as JSON or XML text, piece by piece: the start, each film, the end.
 ///
 ///     {"name":"Silents","movies":[
 ///     {"id":"nosferatu","title":"Nosferatu"},
 ///     {"id":"faust","title":"Faust"}
 ///     ]}
 public struct CatalogueWriter: Sendable {
-    /// The forms there are.
+    /// The output formats.
     public enum Format: String, CaseIterable, Sendable {
         case json, xml
     }
 
-    /// The form of this catalogue.
+    /// The format of this catalogue.
     public let format: Format
     private let name: String?
     private var isFirst = true
 
-    /// A catalogue without films yet.
+    /// Begins a catalogue.
     public init(format: Format, name: String?) {
         self.format = format
         self.name = name
     }
 
-    /// What comes before the films.
+    /// The text before the first film.
     public var start: String {
         switch format {
         case .json: "{" + (name.map { "\"name\":\(JSONText($0).text)," } ?? "") + "\"movies\":["
@@ -31,7 +31,7 @@ public struct CatalogueWriter: Sendable {
         }
     }
 
-    /// The next film, with what separates it from the last one.
+    /// The text of the next film, with the separator before it.
     public mutating func film(_ film: FilmDocument) -> String {
         defer { isFirst = false }
         return switch format {
@@ -40,7 +40,7 @@ public struct CatalogueWriter: Sendable {
         }
     }
 
-    /// What comes after the films.
+    /// The text after the last film.
     public var end: String {
         switch format {
         case .json: "\n]}\n"

@@ -1,14 +1,14 @@
-/// The bytes of a file, with its form told by what it holds and never by what it is called.
+/// The bytes of a file, with the format detected from the content and never from the name.
 enum Document {
     case json(JSONDocument)
     case xml(XMLElement)
-    /// Neither: lines of text, valid UTF-8 or not. The offset is past a byte order mark.
+    /// Neither: lines of text, perhaps not UTF-8. The offset is after a byte order mark.
     case lines(from: Int)
 
-    /// Bytes of a catalogue or manifest that are read at most: 10,000 films are about 10 MiB.
+    /// The most bytes of a catalogue or manifest: 10,000 films take about 10 MiB.
     static let maximumBytes = 64 << 20
-    /// Values (JSON) or elements (XML) that are read at most, since two bytes can make one. Foundation takes 90
-    /// bytes for each value of JSON.
+    /// The most values (JSON) or elements (XML), because two bytes can make one. Foundation needs 90 bytes per JSON
+    /// value.
     static let maximumValues = 2_000_000
 
     static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -19,7 +19,7 @@ enum Document {
         }
         let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
-        // No text has a NUL; JSON and XML parsers take it for a sign of UTF-16, which nothing here has checked.
+        // Text has no NUL. JSON and XML parsers would take it for UTF-16, which was not checked.
         guard !bytes.contains(0) else { throw .unrecognised }
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -33,7 +33,7 @@ enum Document {
         }
     }
 
-    /// Whether a server has sent a page for people where a catalogue was asked for, as the page to log in to a network.
+    /// Whether the server sent a web page instead, such as the login page of a network.
     private static func isWebPage(_ bytes: ArraySlice<UInt8>) -> Bool {
         let beginning = bytes.drop { $0.isWhitespace }.prefix(14)
         let text = String(decoding: beginning, as: UTF8.self).lowercased()

@@ -1,10 +1,10 @@
-/// A format whose grammar a document can be checked against, whatever it is about.
+/// A format whose grammar can be checked for any document.
 package enum DocumentGrammar: String, Sendable {
     case json = "JSON"
     case xml = "XML"
 
-    /// The format of a media type, without its parameters: `application/json`, `application/problem+json`, `text/xml`; nil
-    /// for any other type. Pictures in XML have a DOCTYPE more often than not, and are none.
+    /// The format of a media type without parameters: `application/json`, `application/problem+json`, `text/xml`. Nil
+    /// for any other type, `image/svg+xml` too: SVG often has a DOCTYPE.
     package init?(mediaType: String) {
         switch mediaType.lowercased() {
         case "application/json": self = .json
@@ -15,7 +15,7 @@ package enum DocumentGrammar: String, Sendable {
         }
     }
 
-    /// Throws what breaks the grammar, and where: `.empty`, `.notUTF8`, `.malformedJSON`, `.malformedXML`; of XML also
+    /// Throws the first grammar error: `.empty`, `.notUTF8`, `.malformedJSON`, `.malformedXML`; for XML also
     /// `.unsupportedEncoding` and `.doctypeRefused`.
     package func check(_ bytes: [UInt8]) throws(CatalogueError) {
         let mark = Document.byteOrderMark
@@ -27,7 +27,7 @@ package enum DocumentGrammar: String, Sendable {
             var grammar = JSONGrammar(bytes, in: start..<bytes.count)
             _ = try grammar.only()
         case .xml:
-            // The parser takes a NUL for a sign of UTF-16, which nothing here has checked.
+            // The parser would take a NUL for UTF-16, which was not checked.
             guard !bytes.contains(0) else { throw .malformedXML(reason: "there is a NUL in it", line: 1) }
             _ = try XMLReader.read(bytes[start...], maximumElements: .max, keepsContent: false)
         }

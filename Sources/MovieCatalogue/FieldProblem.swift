@@ -1,11 +1,11 @@
-/// What is wrong with one member of a film.
+/// An error in one member of a film.
 public struct FieldProblem: Sendable, Hashable {
     /// The member's name.
     public let member: String
-    /// What is wrong, to be read after the name: "must be text".
+    /// The rest of a sentence that begins with the name: "must be text".
     public let detail: String
 
-    /// Makes a problem.
+    /// Creates a problem.
     public init(member: String, detail: String) {
         self.member = member
         self.detail = detail

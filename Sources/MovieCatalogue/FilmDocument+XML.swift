@@ -3,8 +3,9 @@
 ///     <movie id="nosferatu"><title>Nosferatu</title><year>1922</year><genres><genre>Horror</genre></genres>
 ///       <runtime unit="min">94</runtime><member name="last seen">2026</member><seen type="boolean">true</seen></movie>
 ///
-/// A member that is not known here is text where it has text only. Otherwise it is an object, with `@name` for an attribute
-/// and `#text` for text, and elements of one name are an array. `type` keeps apart what XML writes alike.
+/// An unknown member is a string if it has only text. Otherwise it is an object, with `@name` for an attribute and
+/// `#text` for text; elements with the same name form an array. The attribute `type` distinguishes values that XML
+/// would write alike.
 extension FilmDocument {
     private static let types: Set<String> = ["number", "boolean", "null", "array", "object"]
     private static let numbers: Set<String> = ["year", "minutes", "score", "rating", "votes"]
@@ -13,8 +14,8 @@ extension FilmDocument {
         "created_at", "updated_at",
     ]
 
-    /// Reads a document whose root is one `<movie>`, in UTF-8.
-    /// - Throws: what is wrong with the XML, and `.wrongShape` for another root.
+    /// Reads a UTF-8 document whose root is one `<movie>`.
+    /// - Throws: the error in the XML, and `.wrongShape` for another root.
     public init(xml bytes: [UInt8]) throws(CatalogueError) {
         guard case .xml(let root) = try Document(parsing: bytes), root.name == "movie" else {
             throw .wrongShape(expected: "<movie> as the only film", line: nil)
@@ -22,7 +23,7 @@ extension FilmDocument {
         self.init(xml: root)
     }
 
-    /// A `<movie>` element.
+    /// Reads a `<movie>` element.
     package init(xml element: XMLElement) {
         self.init()
         if let id = element.attributes["id"] ?? element.child("id")?.text {
@@ -53,7 +54,7 @@ extension FilmDocument {
     }
 
     private static func number(_ text: String) -> JSONText? {
-        // What is no number in JSON stays text.
+        // Losing the error is right: text that is not a JSON number stays text.
         guard let value = try? JSONText(parsing: Array(text.utf8)), value.number != nil else {
             return Double(text).flatMap { $0.isFinite ? JSONText($0) : nil }
         }
@@ -83,7 +84,7 @@ extension FilmDocument {
         return JSONText(members: members)
     }
 
-    /// The value of an element that names its type; nil where it is of another type.
+    /// The value of an element with a `type`; nil if the content does not match it.
     private static func value(of element: XMLElement, type: String) -> JSONText? {
         let text = element.text.trimmed
         switch type {
@@ -97,7 +98,7 @@ extension FilmDocument {
 }
 
 extension FilmDocument {
-    /// One `<movie>` element on one line.
+    /// Writes the film as a `<movie>` element on one line.
     public func xml() -> String {
         var xml = "<movie"
         if let id = self["id"] { xml += " id=\"\(XMLText.escaped(id.string ?? id.text))\"" }
@@ -132,7 +133,7 @@ extension FilmDocument {
         return "<\(start) type=\"\(type)\">\(value.text)</\(tag)>"
     }
 
-    /// An array as one element, whatever it holds.
+    /// Writes an array as one element, whatever it contains.
     private static func array(_ elements: [JSONText], start: String, tag: String) -> String {
         let items = elements.map { value in
             value.elements.map { array($0, start: "item", tag: "item") } ?? element("item", value)

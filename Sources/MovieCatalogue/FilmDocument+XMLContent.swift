@@ -1,9 +1,9 @@
-/// What requests bring in XML.
+/// Films in the XML content of requests.
 extension FilmDocument {
-    /// Reads the only film of a document in UTF-8: `<movie>` or `<film>`, or a `<movie>` alone within `<film>` or
+    /// Reads the only film of a UTF-8 document: `<movie>` or `<film>`, or the only `<movie>` in a `<film>` or
     /// `<catalogue>`.
-    /// - Parameter emptyIsNull: whether an element without anything in it stands for null; else it says nothing.
-    /// - Throws: what is wrong with the XML, and `.wrongShape` for none or several films.
+    /// - Parameter emptyIsNull: whether an empty element means null; otherwise it is ignored.
+    /// - Throws: the error in the XML, and `.wrongShape` for no film or several.
     package init(xmlContent bytes: [UInt8], emptyIsNull: Bool) throws(CatalogueError) {
         let root = try Self.root(of: bytes)
         let movies = root.children.filter { $0.name == "movie" }
@@ -24,7 +24,7 @@ extension FilmDocument {
         }
     }
 
-    /// Reads the elements of a document with this root.
+    /// Reads the children of the root element, which must have this name.
     package init(xmlContent bytes: [UInt8], root name: String) throws(CatalogueError) {
         let root = try Self.root(of: bytes)
         guard root.name == name else { throw .wrongShape(expected: "<\(name)>", line: root.line) }

@@ -1,14 +1,14 @@
-/// One film as its source has it: every member in its order, also those that are not known here. A `Movie` is a view of it.
+/// A film with all members of its source in their order, unknown ones too. `Movie` is the checked view.
 public struct FilmDocument: Sendable, Hashable {
-    /// The members in their order; no two share a name.
+    /// The members in order, with unique names.
     public private(set) var members: [JSONText.Member] = []
 
-    /// A film that says nothing.
+    /// Creates an empty document.
     public init() {}
 
     /// Reads an object.
-    /// - Parameter takesRepeated: whether of two members with one name the first counts, as in a catalogue.
-    /// - Throws: `.wrongShape` for what is no object, and for a member that stands there twice.
+    /// - Parameter takesRepeated: whether to keep the first of repeated members, as in a catalogue.
+    /// - Throws: `.wrongShape` for another value, and for a repeated member.
     public init(json: JSONText, takesRepeated: Bool = false) throws(CatalogueError) {
         guard let members = json.members else {
             throw .wrongShape(expected: "an object with the members of a film", line: nil)
@@ -24,7 +24,7 @@ public struct FilmDocument: Sendable, Hashable {
         }
     }
 
-    /// The value of a member. A new one comes last; nil removes it.
+    /// The value of a member. Setting a new one appends it; nil removes it.
     public subscript(name: String) -> JSONText? {
         get { members.first { $0.name == name }?.value }
         set {
@@ -38,14 +38,14 @@ public struct FilmDocument: Sendable, Hashable {
         }
     }
 
-    /// Puts a member before all others, in place of one that has its name.
+    /// Inserts a member before all others and removes an earlier one with its name.
     public mutating func putFirst(_ name: String, _ value: JSONText) {
         members.removeAll { $0.name == name }
         members.insert(JSONText.Member(name: name, value: value), at: 0)
     }
 
-    /// Applies a merge patch (RFC 7396): null removes, objects are merged, all else replaces.
-    /// - Throws: `.wrongShape` for a patch that is no object, or has a member twice.
+    /// Applies a JSON merge patch (RFC 7396): null removes, objects merge, any other value replaces.
+    /// - Throws: `.wrongShape` for a patch that is not an object or repeats a member.
     public mutating func merge(_ patch: JSONText) throws(CatalogueError) {
         let patch = try FilmDocument(json: patch)
         members = patch.merged(into: self).members
@@ -61,27 +61,27 @@ public struct FilmDocument: Sendable, Hashable {
     }
 
     private static func merged(_ patch: JSONText, into target: JSONText?) -> JSONText {
-        // An object always reads when its repeated members are taken.
+        // Losing the errors is right: reading fails only for values that are not objects, and these replace the target.
         guard let patch = try? FilmDocument(json: patch, takesRepeated: true) else { return patch }
         let target = target.flatMap { try? FilmDocument(json: $0, takesRepeated: true) } ?? FilmDocument()
         return JSONText(members: patch.merged(into: target).members)
     }
 
-    /// The checked view.
+    /// Checks the film.
     /// - Parameters:
-    ///   - id: the film's id where the document does not have it.
-    ///   - position: its place among others from 1, for errors.
-    /// - Throws: what is wrong with the first field that is not right.
+    /// - id: the film's id if the document has none.
+    /// - position: its position in a catalogue, from 1, for errors.
+    /// - Throws: the first error in a field.
     public func movie(id: String? = nil, position: Int? = nil) throws(CatalogueError) -> Movie {
         var fields = fields(position)
         if let id { fields.values[.id] = .text(id) }
         return try fields.movie()
     }
 
-    /// All that is wrong with it; a missing id is not.
+    /// All errors in its members; a missing id is none.
     public var problems: [FieldProblem] { fields(nil).problems() }
 
-    /// One JSON object on one line, its members in their order.
+    /// Writes the film as a JSON object on one line, with members in order.
     public func json() -> String { JSONText(members: members).text }
 
     private func fields(_ position: Int?) -> MovieFields {

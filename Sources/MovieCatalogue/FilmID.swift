@@ -1,16 +1,16 @@
-/// The ids that films of a library have: each is one part of a path of the service.
+/// The ids of films in a library. Each is a path segment of the service.
 public enum FilmID {
-    /// Bytes of UTF-8 that an id has at most.
+    /// The most bytes of an id in UTF-8.
     public static let maximumBytes = 200
 
-    /// Names that the service uses itself, or that mean folders.
+    /// Names that the service uses, or that mean folders.
     private static let reserved: Set<String> = [".", "..", "top", "top3"]
-    /// Endings that choose a format.
+    /// Suffixes that select a format.
     private static let endings = [".json", ".xml", ".html"]
-    /// What a made id takes of a title.
+    /// The most bytes that `make` takes from a title.
     private static let maximumTitleBytes = 100
 
-    /// What an id must be that `id` is not, to be read after "must be"; nil for an id that is allowed.
+    /// What the id must be instead, to follow "must be"; nil for a valid id.
     public static func fault(_ id: String) -> String? {
         if id.isEmpty || id.utf8.count > maximumBytes { return "1 to \(maximumBytes) bytes of UTF-8" }
         if id.contains("/") { return "without /" }
@@ -23,7 +23,8 @@ public enum FilmID {
         return nil
     }
 
-    /// An id from a title and a year: `el-camino-2019`. Letters lose case and accents, and all else becomes a hyphen.
+    /// Makes an id from title and year: `el-camino-2019`. Removes case and accents and replaces other characters by
+    /// hyphens.
     public static func make(title: String, year: Int?) -> String {
         var name = ""
         for character in FoldedText.fold(title) {
@@ -40,7 +41,7 @@ public enum FilmID {
         return fault(name) == nil ? name : name + "-film"
     }
 
-    /// An id that no film has.
+    /// Makes a random id, different from all others.
     public static func random() -> String {
         String(UInt128.random(in: .min ... .max), radix: 36)
     }

@@ -1,22 +1,22 @@
-/// Films found by what a person types: every word must stand somewhere in titles, director, year, country or genres, or,
-/// from three letters on, in the overview; case and accents aside. The texts are folded once, into one piece of memory, so
-/// that each letter typed costs a scan of that and no more.
+/// Finds films while a person types. Every word must occur in titles, director, year, country or genres or, from three
+/// letters on, in the overview; case and accents are ignored. All text is folded once into one buffer, so that each
+/// keystroke only scans it.
 public struct FilmIndex: Sendable {
-    /// Where the folded texts of a film end. They begin where those of the film before end.
+    /// The ends of a film's folded texts. They begin at the end of the previous film's.
     private struct Ends {
-        /// Of title and original title.
+        /// The end of title and original title.
         var titles: Int
-        /// Of the other short ones.
+        /// The end of the other short texts.
         var facts: Int
-        /// Of the overview, and so of all.
+        /// The end of the overview, the last text.
         var overview: Int
     }
 
-    /// The folded texts of all films, in UTF-8, one after the other.
+    /// The folded texts of all films, concatenated, in UTF-8.
     private var texts: [UInt8] = []
     private var films: [Ends] = []
 
-    /// An index of these films; its numbers are theirs.
+    /// Creates an index; results are indices into `movies`.
     public init(_ movies: [Movie]) {
         films.reserveCapacity(movies.count)
         for movie in movies {
@@ -36,7 +36,7 @@ public struct FilmIndex: Sendable {
         }
     }
 
-    /// The numbers of the films that match, in order; all of them without words.
+    /// The indices of the matching films, in order; all films if there are no words.
     public func matches(_ words: FilterWords) -> [Int] {
         let inOverview = words.words.map(FilterWords.isForOverview)
         return films(in: words, among: films.indices) { ends, word in
@@ -44,12 +44,12 @@ public struct FilmIndex: Sendable {
         }
     }
 
-    /// Those of some matches that have every word in a title.
+    /// The matches that have every word in a title.
     public func titleMatches(_ words: FilterWords, among matches: [Int]) -> [Int] {
         films(in: words, among: matches) { ends, _ in ends.titles }
     }
 
-    /// Those of some films in whose texts, up to an end that is given for each word, every word stands.
+    /// The candidates whose texts contain every word before the end given for that word.
     private func films(
         in words: FilterWords, among candidates: some Sequence<Int>, upTo end: (Ends, Int) -> Int
     ) -> [Int] {
@@ -67,7 +67,8 @@ public struct FilmIndex: Sendable {
         return matches
     }
 
-    /// Whether a word stands in a part of the texts. UTF-8 is compared byte by byte: no character begins within another.
+    /// Whether a part of the texts contains a word. A byte comparison suffices: in UTF-8 no character begins within
+    /// another.
     private static func holds(_ texts: Span<UInt8>, in range: Range<Int>, _ word: Span<UInt8>) -> Bool {
         guard word.count > 0 else { return true }
         let first = word[0]

@@ -1,12 +1,12 @@
-/// What a person types to find films. Every word must stand somewhere in a film; case and accents do not count.
+/// The words typed to filter films. Each must occur somewhere in a film; case and accents are ignored.
 public struct FilterWords: Sendable, Hashable {
-    /// The parts of a film that are searched, the most telling first.
+    /// The searched fields of a film, most significant first.
     public enum Field: String, CaseIterable, Sendable {
         case title
         case originalTitle = "original title"
         case director, year, country, genres, overview
 
-        /// What it says of a film; nil where that says nothing.
+        /// The text of the field; nil if it is empty.
         public func text(of movie: Movie) -> String? {
             switch self {
             case .title: movie.title
@@ -20,26 +20,26 @@ public struct FilterWords: Sendable, Hashable {
         }
     }
 
-    /// Letters of a word that is looked for in overviews too: a shorter one stands in most of them.
+    /// The fewest letters of a word that is searched in overviews: most overviews contain shorter ones.
     static let shortestInOverview = 3
 
     /// Folded, in UTF-8.
     let words: [[UInt8]]
 
-    /// The words of a text.
+    /// Splits a text into words.
     public init(_ text: String) {
         words = FoldedText.fold(text).split(separator: " ").map { Array($0.utf8) }
     }
 
-    /// Whether there are none: every film matches.
+    /// Whether there are no words, so that every film matches.
     public var isEmpty: Bool { words.isEmpty }
 
-    /// Where the words stand in what a field says, or in a part of it: whole characters, in order, apart from one another.
+    /// The ranges of the words in the text of a field, or in a part of it: whole characters, in order, not touching.
     public func ranges(in text: String, of field: Field) -> [Range<String.Index>] {
         words.isEmpty ? [] : FoldedText.ranges(of: words(in: field), in: text)
     }
 
-    /// The words that neither title has.
+    /// The words that occur in neither title.
     public func missing(fromTitlesOf movie: Movie) -> FilterWords {
         let titles = [Field.title, .originalTitle].compactMap { $0.text(of: movie) }
         return FilterWords(
@@ -50,7 +50,7 @@ public struct FilterWords: Sendable, Hashable {
 
     private init(words: [[UInt8]]) { self.words = words }
 
-    /// The fields that these words stand in, the most telling of each, and each field once.
+    /// For each word the most significant field that contains it, without repetitions.
     public func fields(of movie: Movie) -> [Field] {
         var fields: [Field] = []
         for word in words {
@@ -63,12 +63,12 @@ public struct FilterWords: Sendable, Hashable {
         return fields
     }
 
-    /// The words that are looked for in a field.
+    /// The words that are searched in a field.
     private func words(in field: Field) -> [[UInt8]] {
         field == .overview ? words.filter(Self.isForOverview) : words
     }
 
-    /// Whether a word is looked for in overviews.
+    /// Whether a word is searched in overviews.
     static func isForOverview(_ word: [UInt8]) -> Bool {
         String(decoding: word, as: UTF8.self).count >= shortestInOverview
     }

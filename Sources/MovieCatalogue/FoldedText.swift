@@ -1,13 +1,13 @@
-/// Text as people compare it: without case, accents, punctuation marks of the typographer, or doubled spaces.
+/// Text for comparison: without case, accents, typographic punctuation and repeated spaces.
 package enum FoldedText {
-    /// Articles a list of titles is not sorted by. German "die" is left out: it begins English titles.
+    /// Leading articles that sorting ignores. German "die" is not among them, because English titles begin with it.
     private static let articles: Set<Substring> = [
         "the", "a", "an", "le", "la", "les", "un", "une", "der", "das", "ein", "eine", "el", "los", "il",
         "gli",
     ]
 
     package static func fold(_ text: String) -> String {
-        // Most titles are ASCII, and there the rules below come to this.
+        // The fast path for ASCII, with the same result.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased().collapsed }
         var folded = ""
         for scalar in text.lowercased().unicodeScalars { append(scalar, to: &folded) }
@@ -36,7 +36,7 @@ package enum FoldedText {
         }
     }
 
-    /// One scalar folded, spaces as they are; empty for a mark.
+    /// Folds one scalar without collapsing spaces; empty for a combining mark.
     private static func folded(_ scalar: Unicode.Scalar) -> String {
         var folded = ""
         for scalar in scalar.properties.lowercaseMapping.unicodeScalars { append(scalar, to: &folded) }
@@ -47,10 +47,10 @@ package enum FoldedText {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// Where words stand in a text: the characters that each touches, in order and apart from one another.
+    /// The ranges of the characters that a word touches, in order and merged.
     /// - Parameter words: folded, in UTF-8, without spaces.
     static func ranges(of words: [[UInt8]], in text: String) -> [Range<String.Index>] {
-        // The folded text without collapsing its spaces, which no word has, and the character that each byte comes of.
+        // The folded text with its spaces (words have none), and for each byte the index of its character.
         var bytes: [UInt8] = []
         var sources: [Int] = []
         var characters: [Range<String.Index>] = []
@@ -82,7 +82,7 @@ package enum FoldedText {
         return ranges
     }
 
-    /// The folded title without a leading article, unless it is nothing else.
+    /// The folded title without its leading article, unless nothing else remains.
     package static func sortKey(_ title: String) -> String {
         let folded = fold(title)
         if folded.hasPrefix("l'"), folded.count > 2 { return String(folded.dropFirst(2)) }
@@ -112,15 +112,15 @@ package enum FoldedText {
         }
     }
 
-    /// The plain letters of the letters that most accented text consists of, U+00C0 to U+024F, by their number: looking
-    /// up a name takes long. Nil for the others.
+    /// The base letters of U+00C0 to U+024F, which make up most accented text: looking up names is slow. Nil for other
+    /// scalars.
     private static let latin: [Unicode.Scalar?] = (0..<0x250).map { value in
         guard value >= 0xC0, let scalar = Unicode.Scalar(value) else { return nil }
         return base(of: scalar)
     }
 
-    /// The plain letter of a Latin letter with marks. Unicode's own name of the character tells it ("LATIN SMALL
-    /// LETTER E WITH ACUTE"); it covers letters that no decomposition splits, such as ø and ł.
+    /// The base letter of a Latin letter with marks. It comes from the Unicode name ("LATIN SMALL LETTER E WITH
+    /// ACUTE"), which also covers letters without a decomposition, such as ø and ł.
     private static func base(of scalar: Unicode.Scalar) -> Unicode.Scalar? {
         let prefix = "LATIN SMALL LETTER "
         guard let name = scalar.properties.name, name.hasPrefix(prefix) else { return nil }

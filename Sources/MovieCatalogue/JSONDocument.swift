@@ -1,13 +1,13 @@
 import Foundation
 import FoundationEssentials
 
-/// The JSON of a catalogue or a manifest. Its long arrays are decoded a piece at a time, and each film or image apart, so
-/// that a bad one can be named, and never stops the rest.
+/// The JSON of a catalogue or a manifest. Long arrays are decoded in pieces, and each film or image separately, so that
+/// an error names its entry and the others stay.
 struct JSONDocument {
     /// One film or image.
     enum Entry: Sendable {
         case text(String)
-        /// An object, as far as films and images have its members. Null counts as absent.
+        /// An object, reduced to the members of films and images. Null counts as absent.
         case object(MovieFields.Values)
         case other
 
@@ -21,7 +21,7 @@ struct JSONDocument {
     let movies: JSONEntries?
     /// The array `images` of an object.
     let images: JSONEntries?
-    /// A document that is an array.
+    /// The document, if it is an array.
     let elements: JSONEntries?
 
     init(
@@ -53,7 +53,7 @@ struct JSONDocument {
         elements = entries(nil, rest.elements)
     }
 
-    /// The document with nothing in its long arrays.
+    /// The document with its long arrays emptied.
     private static func rest(of bytes: ArraySlice<UInt8>, without arrays: [JSONOutline.LongArray]) -> Data {
         var rest = Data()
         var start = bytes.startIndex
@@ -69,36 +69,36 @@ struct JSONDocument {
 /// The films or images of an array.
 struct JSONEntries: Sendable {
     fileprivate let bytes: ArraySlice<UInt8>
-    /// Where the pieces stand, from the start of the bytes; none of an array that is not long.
+    /// The ranges of the pieces, relative to the start of `bytes`; none for a short array.
     fileprivate let pieces: [Range<Int>]
     fileprivate let short: [JSONDocument.Entry]
 
-    /// Pieces that are decoded at once: enough for all processors, and few enough that what comes of them is small beside
-    /// the document.
+    /// The pieces decoded at once: enough for all processors, and few enough that the results stay small beside the
+    /// document.
     private static let piecesAtATime = 16
 
-    /// Decodes the entries, a few pieces at a time, and gives each to `body`, in order.
-    /// - Throws: `.malformedJSON`, and what `body` throws.
+    /// Decodes the entries, a few pieces at a time, and calls `body` with each, in order.
+    /// - Throws: `.malformedJSON`, and errors of `body`.
     func forEach(_ body: (JSONDocument.Entry) throws(CatalogueError) -> Void) throws(CatalogueError) {
         for entry in short { try body(entry) }
         var left = pieces.count
         try Parallel.forEach(pieces.count, atATime: Self.piecesAtATime, decode) {
             entries throws(CatalogueError) in
             left -= 1
-            // A comma stands between two pieces. The decoder takes one at the end of an array too.
+            // A comma separates two pieces, so only the last may be empty: the decoder would accept a trailing comma.
             guard let entries, !entries.isEmpty || left == 0 else { throw JSONFault.find(in: Data(bytes)) }
             for entry in entries { try body(entry) }
         }
     }
 
-    /// All of them.
+    /// All entries.
     func all() throws(CatalogueError) -> [JSONDocument.Entry] {
         var all: [JSONDocument.Entry] = []
         try forEach { entry throws(CatalogueError) in all.append(entry) }
         return all
     }
 
-    /// The entries of a piece; nil if it breaks the grammar.
+    /// The entries of a piece; nil if it is malformed.
     @Sendable private func decode(_ number: Int) -> [JSONDocument.Entry]? {
         let piece = pieces[number]
         var data = Data(capacity: piece.count + 2)
@@ -106,7 +106,7 @@ struct JSONEntries: Sendable {
         data.append(
             contentsOf: bytes[bytes.startIndex + piece.lowerBound..<bytes.startIndex + piece.upperBound])
         data.append(UInt8(ascii: "]"))
-        // What is wrong, and on which line, is found in the whole document.
+        // Losing the error is right: `JSONFault` finds the error and its line in the whole document.
         return try? JSONDecoder().decode([JSONDocument.Entry].self, from: data)
     }
 }
@@ -123,8 +123,8 @@ private struct JSONRest: Decodable {
     }
 
     init(from decoder: any Decoder) throws {
-        // What is no object is to be an array, and what a member is not, it lacks: both are told apart by whoever
-        // needs the member, so these errors say nothing more.
+        // Losing the errors is right: a document that is not an object must be an array, and a member of the wrong type
+        // counts as absent. Callers report what they miss.
         guard let object = try? decoder.container(keyedBy: Member.self) else {
             elements = try [JSONDocument.Entry](from: decoder)
             (name, movies, images) = (nil, nil, nil)
@@ -139,7 +139,7 @@ private struct JSONRest: Decodable {
 
 extension JSONDocument.Entry: Decodable {
     init(from decoder: any Decoder) {
-        // The errors say that the form is another one, which is what is asked here.
+        // Losing the errors is right: a failure means another type, which is tried next.
         if let object = try? decoder.container(keyedBy: MovieFields.Field.self) {
             var values = MovieFields.Values()
             for field in MovieFields.Field.allCases { values[field] = MovieFields.Value(field, of: object) }
@@ -153,10 +153,10 @@ extension JSONDocument.Entry: Decodable {
 }
 
 extension MovieFields.Value {
-    /// Nil for null and where the field is absent. Only the forms that the field may have are tried, since each failure
-    /// costs an error.
+    /// Nil if the field is null or absent. Tries only the valid types of the field, because each failure creates an
+    /// error.
     fileprivate init?(_ field: MovieFields.Field, of object: KeyedDecodingContainer<MovieFields.Field>) {
-        // An error here says that the value has another form, and the checks of the film say that better.
+        // Losing the error is right: it means a wrong type, which the checks of the film report better.
         do {
             switch field {
             case .year, .minutes, .score, .rating, .votes:
@@ -178,12 +178,12 @@ extension MovieFields.Value {
     }
 }
 
-/// Where JSON breaks the grammar. The decoder of FoundationEssentials only says that it does; `JSONSerialization`
-/// tells the place too, as text: "Invalid value around character 17."
+/// Finds the error in malformed JSON. The decoder of FoundationEssentials reports no position; `JSONSerialization`
+/// reports it as text: "Invalid value around character 17."
 enum JSONFault {
     private static let marker = " around character "
 
-    /// The error for data that the decoder refused.
+    /// The error in data that the decoder refused.
     static func find(in data: Data) -> CatalogueError {
         do {
             _ = try JSONSerialization.jsonObject(with: data)

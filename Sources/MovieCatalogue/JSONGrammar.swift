@@ -1,12 +1,12 @@
-/// Reads JSON by its grammar (RFC 8259) without making values of it: where each value begins and ends. Foundation's
-/// decoder takes a comma before a closing bracket, and gives no order of members and no column of an error.
+/// A JSON parser (RFC 8259) that creates no values but finds their ranges. Foundation's decoder accepts a trailing
+/// comma, loses the order of members and reports no column.
 struct JSONGrammar {
-    /// How deep arrays and objects nest at most.
+    /// The deepest nesting of arrays and objects.
     static let maximumDepth = 256
 
     /// UTF-8.
     let bytes: [UInt8]
-    /// Where reading goes on.
+    /// The current position.
     private(set) var index: Int
     private let end: Int
     private var depth = 0
@@ -17,7 +17,7 @@ struct JSONGrammar {
         end = range?.upperBound ?? bytes.count
     }
 
-    /// The range of the only value there is.
+    /// The range of the only value.
     mutating func only() throws(CatalogueError) -> Range<Int> {
         let range = try value()
         skipSpace()
@@ -25,7 +25,7 @@ struct JSONGrammar {
         return range
     }
 
-    /// Reads a value and gives its range, without the white space around it.
+    /// Reads a value and returns its range, without surrounding white space.
     mutating func value() throws(CatalogueError) -> Range<Int> {
         skipSpace()
         let start = index
@@ -43,7 +43,7 @@ struct JSONGrammar {
         return start..<index
     }
 
-    /// Reads an object and gives the ranges of each member's name, with its quotation marks, and value.
+    /// Reads an object and calls `body` with the ranges of each member's name, including quotation marks, and value.
     mutating func members(
         _ body: (Range<Int>, Range<Int>) throws(CatalogueError) -> Void
     ) throws(CatalogueError) {
@@ -61,14 +61,14 @@ struct JSONGrammar {
         }
     }
 
-    /// Reads an array and gives the range of each element.
+    /// Reads an array and calls `body` with the range of each element.
     mutating func elements(_ body: (Range<Int>) throws(CatalogueError) -> Void) throws(CatalogueError) {
         try items(closing: UInt8(ascii: "]")) { grammar throws(CatalogueError) in
             try body(try grammar.value())
         }
     }
 
-    /// Reads what stands between brackets, separated by commas.
+    /// Reads the items between brackets, separated by commas.
     private mutating func items(
         closing: UInt8, _ item: (inout JSONGrammar) throws(CatalogueError) -> Void
     ) throws(CatalogueError) {
@@ -121,7 +121,7 @@ struct JSONGrammar {
         }
         let unit = try hexadecimal(from: start)
         guard UTF16.isSurrogate(unit) else { return }
-        // Half a character is none (RFC 8259, section 8.2).
+        // A lone surrogate is not a character (RFC 8259 section 8.2).
         guard UTF16.isLeadSurrogate(unit), peek == UInt8(ascii: "\\"), index + 1 < end,
             bytes[index + 1] == UInt8(ascii: "u")
         else { throw fault("half of a surrogate pair", at: start) }
@@ -156,7 +156,7 @@ struct JSONGrammar {
             if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { index += 1 }
             try digits(from: start)
         }
-        // What is left of `01` or `0x1` is no value of its own.
+        // Leading zeros: the rest of `01` is not a value.
         if let byte = peek, Self.isDigit(byte) { throw fault("a number that JSON does not have", at: start) }
     }
 
@@ -183,7 +183,7 @@ struct JSONGrammar {
 
     private var peek: UInt8? { index < end ? bytes[index] : nil }
 
-    /// The error for a place, by default the present one. Columns count characters from 1.
+    /// The error at an offset, by default the current one. Columns count characters from 1.
     private func fault(_ reason: String, at place: Int? = nil) -> CatalogueError {
         let before = bytes[..<min(place ?? index, bytes.count)]
         let line = before.lastIndex(of: UInt8(ascii: "\n")).map { before[($0 + 1)...] } ?? before

@@ -1,8 +1,7 @@
-/// Where the long arrays of a JSON document stand, so that each can be decoded a piece at a time: a decoder keeps some 90
-/// bytes for every value of what it is given, which for a large catalogue is several times the catalogue itself.
+/// Finds the long arrays of a JSON document, so that each can be decoded in pieces. A decoder needs about 90 bytes for
+/// every value, which for a large catalogue is several times its size.
 ///
-/// Of the grammar only strings and nesting are read here. The pieces and what is left of the document are given to
-/// Foundation's decoder, which says whether they are right.
+/// It parses only strings and nesting. Foundation's decoder checks the pieces and the rest of the document.
 ///
 ///     {"name": "Silents", "movies": [{"id": "a"}, {"id": "b"}]}       the document
 ///     {"name": "Silents", "movies": []}                               what is left of it
@@ -18,26 +17,26 @@ struct JSONOutline {
         fileprivate(set) var pieces: [Range<Int>] = []
     }
 
-    /// From this many bytes on a piece ends with its element.
+    /// The shortest piece, in bytes: it ends with the element that reaches this size.
     static let pieceBytes = 128 << 10
 
-    /// The first array of each wanted key, or the document.
+    /// The first array for each key, or the document.
     private(set) var arrays: [LongArray] = []
-    /// At least as many values as there are: one follows the start, and each comma and opening bracket.
+    /// An upper bound of the number of values: one, plus one for each comma and opening bracket.
     private(set) var values = 1
 
     private var depth = 0
     private var isRootObject = false
-    /// The last string directly within the root object: a key, where a bracket follows.
+    /// The last string in the root object: the key, if a bracket follows.
     private var string = 0..<0
-    /// Where the piece under way begins; nil outside long arrays.
+    /// The start of the current piece; nil outside long arrays.
     private var piece: Int?
 
-    /// Nil where strings or brackets do not end, or end too often.
+    /// Nil if a string or bracket is unbalanced.
     /// - Parameters:
-    ///   - bytes: UTF-8.
-    ///   - keys: of the arrays of a root object that may be long, as they are written: `"movies"` with its quotation
-    ///     marks. One that is written with escapes stays in the document.
+    /// - bytes: UTF-8.
+    /// - keys: the keys of arrays that may be long, in quotation marks: `"movies"`. A key written with escapes is not
+    ///   found, and its array stays in the document.
     init?(_ bytes: Span<UInt8>, keys: [[UInt8]]) {
         var index = 0
         while index < bytes.count {
@@ -70,7 +69,7 @@ struct JSONOutline {
         if depth != 0 { return nil }
     }
 
-    /// The nesting of a long array's elements.
+    /// The depth of a long array's elements.
     private var longDepth: Int { isRootObject ? 2 : 1 }
 
     private mutating func open(at index: Int) {
@@ -78,14 +77,14 @@ struct JSONOutline {
         depth += 1
     }
 
-    /// Whether the array that has just been opened may be long.
+    /// Whether the array that begins here may be long.
     private func wants(_ bytes: Span<UInt8>, _ keys: [[UInt8]]) -> Bool {
         guard depth == longDepth, piece == nil else { return false }
         guard isRootObject else { return arrays.isEmpty }
         func isString(_ key: [UInt8], _ range: Range<Int>) -> Bool {
             range.count == key.count && key.indices.allSatisfy { key[$0] == bytes[range.lowerBound + $0] }
         }
-        // Of two members of one name the first counts.
+        // The first of two members with one name counts.
         return keys.contains { key in
             isString(key, string) && !arrays.contains { $0.key.map { isString(key, $0) } ?? false }
         }

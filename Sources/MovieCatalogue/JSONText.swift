@@ -1,27 +1,27 @@
-/// A JSON value kept as the text that it was written in, so that numbers keep their digits and members their order. White
-/// space between the parts is left out.
+/// A JSON value stored as its text, so that numbers keep their digits and members their order. White space between
+/// tokens is removed.
 public struct JSONText: Sendable, Hashable {
     /// A member of an object.
     public struct Member: Sendable, Hashable {
-        /// The name, without escapes.
+        /// The name, unescaped.
         public let name: String
         /// The value.
         public let value: JSONText
 
-        /// Makes a member.
+        /// Creates a member.
         public init(name: String, value: JSONText) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The value, valid JSON.
+    /// The text of the value, valid JSON.
     public let text: String
 
     /// JSON's null.
     public static let null = JSONText(valid: "null")
 
-    /// Reads one value in UTF-8, as RFC 8259 has it; a byte order mark may come first.
+    /// Reads one value in UTF-8 (RFC 8259), with an optional byte order mark.
     /// - Throws: `.empty`, `.notUTF8`, or `.malformedJSON` with line and column.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         let mark = Document.byteOrderMark
@@ -32,13 +32,13 @@ public struct JSONText: Sendable, Hashable {
         self.init(bytes: bytes, in: try grammar.only())
     }
 
-    /// A text.
+    /// Creates a string.
     public init(_ string: String) { self.init(valid: Self.quoted(string)) }
 
-    /// A whole number.
+    /// Creates an integer.
     public init(_ number: Int) { self.init(valid: "\(number)") }
 
-    /// A number; null for one that JSON does not have.
+    /// Creates a number; null for infinity and NaN.
     public init(_ number: Double) {
         if let whole = Int(exactly: number), abs(whole) < 1 << 53 {
             self.init(valid: "\(whole)")
@@ -47,24 +47,24 @@ public struct JSONText: Sendable, Hashable {
         }
     }
 
-    /// True or false.
+    /// Creates a boolean.
     public init(_ flag: Bool) { self.init(valid: flag ? "true" : "false") }
 
-    /// An object of these members.
+    /// Creates an object with these members.
     public init(members: [Member]) {
         let parts = members.map { "\(Self.quoted($0.name)):\($0.value.text)" }
         self.init(valid: "{\(parts.joined(separator: ","))}")
     }
 
-    /// An array of these elements.
+    /// Creates an array with these elements.
     public init(elements: [JSONText]) {
         self.init(valid: "[\(elements.map(\.text).joined(separator: ","))]")
     }
 
-    /// A text that is known to be JSON without white space around it.
+    /// Takes a text that is known to be JSON without surrounding white space.
     package init(valid text: String) { self.text = text }
 
-    /// A range of bytes that the grammar has read.
+    /// Takes a range of bytes that the grammar has accepted.
     init(bytes: [UInt8], in range: Range<Int>) {
         var compact: [UInt8] = []
         compact.reserveCapacity(range.count)
@@ -84,8 +84,7 @@ public struct JSONText: Sendable, Hashable {
         text = String(decoding: compact, as: UTF8.self)
     }
 
-    /// Reads an object that was written as the text of one, without white space, and finds one of its members without
-    /// making the others.
+    /// Reads an object that is stored without white space, and finds one of its members without creating the others.
     /// - Throws: `.malformedJSON` for anything else.
     package static func object(
         _ bytes: [UInt8], member: StaticString
@@ -108,7 +107,7 @@ public struct JSONText: Sendable, Hashable {
         return (JSONText(valid: String(decoding: bytes, as: UTF8.self)), value)
     }
 
-    /// The members of an object in their order; nil for another value.
+    /// The members of an object, in order; nil for another value.
     public var members: [Member]? {
         guard text.utf8.first == UInt8(ascii: "{") else { return nil }
         let bytes = Array(text.utf8)
@@ -122,13 +121,13 @@ public struct JSONText: Sendable, Hashable {
                         value: JSONText(valid: String(decoding: bytes[value], as: UTF8.self))))
             }
         } catch {
-            // A text that was stored as JSON, and has been changed since.
+            // The stored text is damaged: it was valid JSON once.
             return nil
         }
         return members
     }
 
-    /// The elements of an array in their order; nil for another value.
+    /// The elements of an array, in order; nil for another value.
     public var elements: [JSONText]? {
         guard text.utf8.first == UInt8(ascii: "[") else { return nil }
         let bytes = Array(text.utf8)
@@ -139,18 +138,18 @@ public struct JSONText: Sendable, Hashable {
                 elements.append(JSONText(valid: String(decoding: bytes[value], as: UTF8.self)))
             }
         } catch {
-            // A text that was stored as JSON, and has been changed since.
+            // The stored text is damaged: it was valid JSON once.
             return nil
         }
         return elements
     }
 
-    /// The text that a JSON string stands for; nil for another value.
+    /// The content of a string; nil for another value.
     public var string: String? {
         text.utf8.first == UInt8(ascii: "\"") ? Self.unquoted(Array(text.utf8)[...]) : nil
     }
 
-    /// A number; nil for another value, and for one too large for a Double.
+    /// The number; nil for another value, and if it does not fit in a Double.
     public var number: Double? {
         guard let first = text.utf8.first, first == UInt8(ascii: "-") || first < UInt8(ascii: ":"),
             let number = Double(text), number.isFinite
@@ -158,7 +157,7 @@ public struct JSONText: Sendable, Hashable {
         return number
     }
 
-    /// True or false; nil for another value.
+    /// The boolean; nil for another value.
     public var flag: Bool? { Bool(text) }
 
     /// Whether it is null.
@@ -166,7 +165,7 @@ public struct JSONText: Sendable, Hashable {
 }
 
 extension JSONText {
-    /// A text as a JSON string. Only what must be escaped is.
+    /// Writes a JSON string, with the fewest escapes.
     static func quoted(_ string: String) -> String {
         var quoted: [UInt8] = [UInt8(ascii: "\"")]
         quoted.reserveCapacity(string.utf8.count + 2)
@@ -185,7 +184,7 @@ extension JSONText {
         return String(decoding: quoted, as: UTF8.self)
     }
 
-    /// What a JSON string stands for.
+    /// The content of a JSON string.
     static func unquoted(_ bytes: ArraySlice<UInt8>) -> String {
         let inner = bytes.dropFirst().dropLast()
         guard inner.contains(UInt8(ascii: "\\")) else { return String(decoding: inner, as: UTF8.self) }

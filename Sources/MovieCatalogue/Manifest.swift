@@ -1,4 +1,4 @@
-/// What to fetch ahead of time: addresses of images, each with a checksum where one is known.
+/// A list of images to prefetch: addresses, each with an optional checksum.
 public struct Manifest: Sendable, Hashable {
     /// One image.
     public struct Entry: Sendable, Hashable {
@@ -6,10 +6,10 @@ public struct Manifest: Sendable, Hashable {
         public let address: String
         /// The SHA-256 of the image's bytes as 64 lowercase hexadecimal digits, if given.
         public let checksum: String?
-        /// The line of the manifest it stands on, from 1; nil in JSON.
+        /// The line in the manifest, from 1; nil in JSON.
         public let line: Int?
 
-        /// Makes an entry; nothing is checked.
+        /// Creates an entry without checking it.
         public init(address: String, checksum: String? = nil, line: Int? = nil) {
             self.address = address
             self.checksum = checksum
@@ -17,11 +17,11 @@ public struct Manifest: Sendable, Hashable {
         }
     }
 
-    /// One line or entry that names no image. The others are unharmed.
+    /// A line or entry without a valid image. It does not affect the others.
     public struct Problem: Sendable, Hashable {
-        /// The line of the manifest, from 1; nil in JSON.
+        /// The line in the manifest, from 1; nil in JSON.
         public let line: Int?
-        /// The entry as written, or what it is about; never safe for a terminal as it is.
+        /// The entry as written, or its name. Escape it for a terminal.
         public let text: String
         /// What is wrong with it.
         public let reason: String
@@ -29,16 +29,16 @@ public struct Manifest: Sendable, Hashable {
 
     /// The images in the manifest's order.
     public let entries: [Entry]
-    /// What could not be used, in the manifest's order.
+    /// The unusable entries, in the manifest's order.
     public let problems: [Problem]
 
-    /// Makes a manifest of entries that are known to be right.
+    /// Creates a manifest from valid entries.
     public init(entries: [Entry]) {
         self.entries = entries
         problems = []
     }
 
-    /// Reads a manifest of at most 64 MiB; its content tells which form it has, never its name:
+    /// Reads a manifest of at most 64 MiB. Its content, not its name, decides the format:
     ///
     ///     {"images": [{"url": "posters/x.jpg", "sha256": "9f86d081…"}, "posters/y.jpg"]}
     ///
@@ -46,8 +46,8 @@ public struct Manifest: Sendable, Hashable {
     ///     posters/x.jpg  sha256:9f86d081…
     ///     https://films.example/posters/y.jpg
     ///
-    /// In JSON a bare array does as well. A catalogue is a manifest too: of the posters of its films. One bad
-    /// line or entry becomes a problem and never stops the rest; throws only what makes the whole unreadable.
+    /// In JSON an array alone is valid too. A catalogue counts as a manifest of its films' posters. A bad line or entry
+    /// becomes a problem and does not affect the others; only an unreadable document throws.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         var reader = ManifestReader()
         switch try Document(parsing: bytes) {
@@ -65,14 +65,14 @@ public struct Manifest: Sendable, Hashable {
     }
 }
 
-/// Gathers the entries of a manifest and what is wrong with the others.
+/// Collects the entries of a manifest and their problems.
 struct ManifestReader {
     private(set) var entries: [Manifest.Entry] = []
     private(set) var problems: [Manifest.Problem] = []
 
     private static let checksumPrefix = "sha256:"
     private static let checksumDigits = 64
-    /// Addresses beyond this are a file that is no manifest; servers refuse them too.
+    /// A longer address means that the file is not a manifest; servers refuse such URLs too.
     private static let maximumAddress = 8192
 
     /// The entries of a JSON manifest, or nil if the document is a catalogue.
@@ -88,7 +88,7 @@ struct ManifestReader {
         return try images.all()
     }
 
-    /// An entry of a JSON manifest: an address, or an object with `url` and perhaps `sha256`.
+    /// Adds an entry of a JSON manifest: an address, or an object with `url` and optionally `sha256`.
     mutating func add(_ image: JSONDocument.Entry) {
         switch image {
         case .text(let address): add(address: address, checksum: nil, line: nil)
@@ -102,7 +102,7 @@ struct ManifestReader {
         switch image[.sha256] {
         case nil: add(address: address, checksum: nil, line: nil)
         case .text(let digits): add(address: address, checksum: digits, line: nil)
-        // A number has no digits of its own to check, so it fails as an empty checksum does.
+        // A number has no digits to check, so it fails like an empty checksum.
         case .number, .texts, .other: add(address: address, checksum: "", line: nil)
         }
     }
@@ -111,7 +111,7 @@ struct ManifestReader {
         report(nil, "entry \(entries.count + problems.count + 1)", "has no \"url\"")
     }
 
-    /// The posters of a catalogue. Only what concerns the poster must be right.
+    /// Adds the posters of a catalogue. Other members of a film may be invalid.
     mutating func add(_ catalogue: CatalogueSource) throws(CatalogueError) {
         try catalogue.forEachFilm { film throws(CatalogueError) in
             let movie: MovieFields
@@ -131,10 +131,10 @@ struct ManifestReader {
         }
     }
 
-    /// A list: an address a line, blank lines and lines that begin with # apart.
+    /// Adds a list: one address per line. Ignores blank lines and those that begin with #.
     mutating func addList(_ bytes: [UInt8], from start: Int) throws(CatalogueError) {
         guard !bytes.contains(0) else { throw .unrecognised }
-        // The carriage return before a line feed is white space at the end of an address, and falls away there.
+        // Trimming removes the carriage return before a line feed.
         let lines = bytes[start...].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() { addLine(line, number: index + 1) }
     }

@@ -1,45 +1,45 @@
-/// One film of a catalogue. Encoded, it is an object with the names of its properties; what is nil is left out.
+/// A film of a catalogue. Encodes as an object without nil properties.
 public struct Movie: Sendable, Hashable, Identifiable, Encodable {
-    /// What names the film within its catalogue; never empty, and no two films share one.
+    /// The unique id within the catalogue; never empty.
     public let id: String
-    /// The title a reader knows; never empty.
+    /// The title shown to people; never empty.
     public let title: String
-    /// The title in the language of the film, where it differs.
+    /// The title in the film's language, if different.
     public let originalTitle: String?
-    /// The year of the first showing, if it is known.
+    /// The year of the first showing, if known.
     public let year: Int?
-    /// Who directed, as one line; several names are separated as the catalogue separates them.
+    /// The director or directors, as one line.
     public let director: String?
     /// The country or countries of production, as one line.
     public let country: String?
     /// The running time in minutes.
     public let minutes: Int?
-    /// Genres in the catalogue's order; empty when it names none.
+    /// Genres in the catalogue's order; may be empty.
     public let genres: [String]
     /// A few sentences about the film.
     public let overview: String?
     /// The catalogue's score, 0 to 10.
     public let score: Double?
-    /// The poster's address as written: relative to the catalogue, or absolute. Nil for an entry without one.
+    /// The poster's address as written: relative to the catalogue, or absolute. Nil without a poster.
     public let poster: String?
-    /// The film itself, a file or an address as written: relative to the catalogue, or absolute. Nil where none is named.
+    /// The film itself, a file or address as written: relative to the catalogue, or absolute. Nil if unknown.
     public let media: String?
     /// The mean of the votes, 0 to 10; nil without votes.
     public let rating: Double?
-    /// How many have voted.
+    /// The number of votes.
     public let votes: Int
-    /// When the film came into its library: RFC 3339, UTC.
+    /// When the film was added to its library: RFC 3339, UTC.
     public let createdAt: String?
-    /// When it was last changed: RFC 3339, UTC.
+    /// When it last changed: RFC 3339, UTC.
     public let updatedAt: String?
 
-    /// The scores and votes there are.
+    /// The range of scores and votes.
     public static let scores: ClosedRange<Double> = 0...10
 
-    /// What a film is ranked by: its rating where there are votes, else its score.
+    /// The rating if there are votes, otherwise the score. Lists are sorted by it.
     public var standing: Double? { votes > 0 ? rating ?? score : score }
 
-    /// Makes a film from its facts; nothing is checked.
+    /// Creates a film without checking it.
     public init(
         id: String, title: String, originalTitle: String? = nil, year: Int? = nil, director: String? = nil,
         country: String? = nil, minutes: Int? = nil, genres: [String] = [], overview: String? = nil,
@@ -72,7 +72,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
         case updatedAt = "updated_at"
     }
 
-    /// Writes the members that there are; `genres` always.
+    /// Encodes all properties except nil; `genres` always.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)

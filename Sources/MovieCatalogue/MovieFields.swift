@@ -1,17 +1,17 @@
-/// What a catalogue says of one film, before it is known to be right. JSON and XML both come to this, so that
-/// both are checked by one set of rules and named alike in errors.
+/// The unchecked members of a film. JSON and XML both produce it, so that one set of rules checks both and errors read
+/// alike.
 struct MovieFields {
     enum Field: String, CaseIterable, CodingKey {
         case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
         case media
-        /// What a library adds.
+        /// Members that a library adds.
         case rating, votes
         case createdAt = "created_at"
         case updatedAt = "updated_at"
-        /// What an image of a manifest has instead.
+        /// Members of an image in a manifest.
         case url, sha256
 
-        /// Its place among all fields.
+        /// Its index in `Values`.
         fileprivate var slot: Int {
             switch self {
             case .id: 0
@@ -40,12 +40,11 @@ struct MovieFields {
         case text(String)
         case number(Double)
         case texts([String])
-        /// A form that the field does not have.
+        /// A value of the wrong type.
         case other
     }
 
-    /// The values of one film by field: a small dictionary whose lookups cost nothing, since a catalogue may have a hundred
-    /// thousand films.
+    /// The values of a film by field. An array instead of a dictionary: a catalogue may have a hundred thousand films.
     struct Values: Sendable {
         private var slots = [Value?](repeating: nil, count: Field.allCases.count)
 
@@ -55,13 +54,13 @@ struct MovieFields {
         }
     }
 
-    /// Its place among the films, from 1; nil for a film that comes alone.
+    /// The position in the catalogue, from 1; nil for a single film.
     let position: Int?
-    /// The line it begins on, from 1, if that is known.
+    /// The line where the film begins, from 1, if known.
     let line: Int?
     var values = Values()
 
-    /// How errors call it: its place, and its title or id where it has one.
+    /// The name in errors: the position, and the title or id if present.
     var label: String {
         let label = position.map { "film \($0)" } ?? "the film"
         if case .text(let title) = values[.title] { return "\(label) (\"\(title)\")" }
@@ -69,7 +68,7 @@ struct MovieFields {
         return label
     }
 
-    /// Years of films are after the invention; the bound keeps a slip of the finger from becoming a year.
+    /// The years after the invention of film; the bounds catch typing errors.
     static let years: ClosedRange<Double> = 1800...9999
     private static let runningTimes: ClosedRange<Double> = 1...100_000
 
@@ -85,7 +84,7 @@ struct MovieFields {
             createdAt: ownText(.createdAt), updatedAt: ownText(.updatedAt))
     }
 
-    /// What is wrong with each field; a film that comes alone may lack its id.
+    /// The errors of all fields. A single film may lack its id.
     func problems() -> [FieldProblem] {
         var problems: [FieldProblem] = []
         func check(_ field: Field, _ read: (Field) throws(CatalogueError) -> Void) {
@@ -115,7 +114,7 @@ struct MovieFields {
         return problems
     }
 
-    /// Rating and votes where both are right. Catalogues that are no library's use these names for other things.
+    /// Rating and votes if both are valid. Other catalogues use these names differently.
     private var votes: (rating: Double?, votes: Int) {
         guard case .number(let rating) = values[.rating], Movie.scores.contains(rating),
             case .number(let number) = values[.votes], let votes = Int(exactly: number), votes > 0
@@ -123,13 +122,13 @@ struct MovieFields {
         return (rating, votes)
     }
 
-    /// The text of a field that other catalogues may use for something else, which is ignored.
+    /// The text of a field that other catalogues use differently; wrong types are ignored.
     private func ownText(_ field: Field) -> String? {
         guard case .text(let text) = values[field], !text.trimmed.isEmpty else { return nil }
         return text.trimmed
     }
 
-    /// The text of a field; nil where it is absent or blank.
+    /// The text of a field; nil if it is absent or blank.
     func text(_ field: Field) throws(CatalogueError) -> String? {
         switch values[field] {
         case nil: return nil
@@ -141,7 +140,7 @@ struct MovieFields {
     }
 
     private func required(_ field: Field) throws(CatalogueError) -> String {
-        // Catalogues that come out of databases count their films.
+        // Catalogues exported from databases have numbers as ids.
         if field == .id, case .number(let number) = values[.id], let whole = Int(exactly: number) {
             return String(whole)
         }
@@ -182,7 +181,7 @@ struct MovieFields {
 }
 
 extension MovieFields {
-    /// A `<movie>` element. Text may be laid out over lines; children it does not know are ignored.
+    /// Reads a `<movie>` element. Text may span lines; unknown children are ignored.
     init(_ element: XMLElement, position: Int) {
         self.init(position: position, line: element.line)
         for field in Field.allCases where field != .id {
@@ -192,7 +191,7 @@ extension MovieFields {
             case .genres:
                 values[field] = .texts(child.children.filter { $0.name == "genre" }.map(\.text.collapsed))
             case .year, .minutes, .score, .rating, .votes:
-                // An empty element says no more than an absent one.
+                // An empty element counts as absent.
                 if !text.isEmpty { values[field] = Double(text).map(Value.number) ?? .other }
             default: values[field] = child.children.isEmpty ? .text(text) : .other
             }

@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Work that is divided among the processors.
+/// Work divided among the processors.
 package enum Parallel {
-    /// The results of `make` for the numbers from 0 to `count` - 1, in their order. Returns when all are there; the
-    /// calling thread takes its part of the work.
+    /// The results of `make` for 0 to `count` - 1, in order. Blocks until all are done; the calling thread does a part
+    /// of the work.
     package static func map<Value: Sendable>(_ count: Int, _ make: @Sendable (Int) -> Value) -> [Value] {
         if count == 1 { return [make(0)] }
         let values = Mutex<[Value?]>(Array(repeating: nil, count: count))
@@ -15,7 +15,7 @@ package enum Parallel {
         return values.withLock { $0.compactMap(\.self) }
     }
 
-    /// As above, so many at a time: each round's results go to `body`, in order, before the next round begins.
+    /// As above, in rounds: `body` gets each round's results, in order, before the next round begins.
     package static func forEach<Value: Sendable, Failure: Error>(
         _ count: Int, atATime round: Int, _ make: @Sendable (Int) -> Value,
         body: (Value) throws(Failure) -> Void

@@ -1,21 +1,21 @@
-/// An XML element with its names resolved (Namespaces in XML 1.0, section 6): the prefixes of two documents may differ and mean
-/// the same.
+/// An XML element with resolved namespaces (Namespaces in XML 1.0, section 6), since the prefixes may differ between
+/// documents.
 ///
 ///     <s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><Film xmlns="urn:marquee:films">…</Film></s:Body>
 package struct QualifiedElement: Sendable {
     /// Empty for a name without a namespace.
     package let namespace: String
-    /// Without its prefix.
+    /// The local name, without the prefix.
     package let name: String
     package let children: [QualifiedElement]
-    /// The element's own text, without that of its children.
+    /// The element's own text, without its children's.
     package let text: String
-    /// By namespace and name. A name without a prefix has no namespace.
+    /// Attributes by namespace and name. A name without a prefix has no namespace.
     private let attributes: [String: String]
-    /// Each element that declares one copies those around it.
+    /// A limit, because each element with declarations copies the outer ones.
     private static let maximumNamespaces = 100
 
-    /// Reads the root element of a document in UTF-8. A DOCTYPE is refused.
+    /// Reads the root element of a UTF-8 document. Refuses a DOCTYPE.
     package init(parsing bytes: [UInt8]) throws(CatalogueError) {
         guard case .xml(let root) = try Document(parsing: bytes) else {
             throw .malformedXML(reason: "it does not begin with an element", line: 1)
@@ -23,7 +23,7 @@ package struct QualifiedElement: Sendable {
         try self.init(root, ["": "", "xml": "http://www.w3.org/XML/1998/namespace"])
     }
 
-    /// - Parameter outer: the namespaces by prefix around the element.
+    /// - Parameter outer: the namespaces in scope, by prefix.
     private init(_ element: XMLElement, _ outer: [String: String]) throws(CatalogueError) {
         var namespaces = outer
         for (name, value) in element.attributes {
@@ -57,7 +57,7 @@ package struct QualifiedElement: Sendable {
         attributes[Self.key(name, namespace)]
     }
 
-    /// The first child of this name, in the element's namespace or in none.
+    /// The first child with this name, in the element's namespace or in none.
     package func child(_ name: String) -> QualifiedElement? {
         children.first { $0.name == name && ($0.namespace == namespace || $0.namespace.isEmpty) }
     }

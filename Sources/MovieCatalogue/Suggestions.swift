@@ -1,24 +1,23 @@
-/// What a person may have meant by a mistyped word: the nearest of what there is, by edit distance.
+/// Suggestions for a mistyped word: the nearest candidates by edit distance.
 package enum Suggestions {
-    /// Longer words are not corrected: nobody mistypes so much, and the time grows with the square.
+    /// Longer words get no suggestions, because the time grows with the square of the length.
     package static let maximumLength = 64
 
-    /// How many insertions, deletions, substitutions and swaps of neighbours make one text of the other
-    /// (Damerau-Levenshtein in its restricted form, optimal string alignment), case and accents aside. Nil when
-    /// it takes more than `limit`.
+    /// The number of insertions, deletions, substitutions and swaps of neighbours between two texts (optimal string
+    /// alignment, the restricted Damerau-Levenshtein distance), ignoring case and accents. Nil above `limit`.
     package static func distance(_ first: String, _ second: String, atMost limit: Int) -> Int? {
         distance(
             Array(FoldedText.fold(first).unicodeScalars), FoldedText.fold(second)[...].unicodeScalars,
             atMost: limit)
     }
 
-    /// The candidates within reach of `text`, nearest first and then in the order given, at most `count`. One
-    /// slip in three characters is within reach, and two always where there are four or more.
+    /// The candidates near `text`, at most `count`, nearest first and then in the given order. The limit is one error
+    /// in three characters, and at least two from four characters on.
     package static func nearest(to text: String, among candidates: [String], count: Int = 5) -> [String] {
         nearest(to: FoldedText.fold(text), among: candidates, count: count) { [FoldedText.fold($0)[...]] }
     }
 
-    /// The same for values that go by several names each: the nearest name of a value counts. All text is folded.
+    /// The same for values with several names each: the nearest name counts. All text is folded.
     static func nearest<Value>(
         to text: String, among values: [Value], count: Int, names: (Value) -> [Substring]
     ) -> [Value] {
@@ -51,7 +50,7 @@ package enum Suggestions {
                 }
                 current.append(cost)
             }
-            // A swap reaches back two rows; when both are past the limit nothing comes back below it.
+            // A swap uses the row before the last: when both rows exceed the limit, the distance does.
             if min(current.min() ?? 0, last.min() ?? 0) > limit { return nil }
             beforeLast = last
             last = current

@@ -1,12 +1,12 @@
 extension UInt8 {
-    /// Space, tab, line feed or carriage return: the white space of JSON and of XML.
+    /// Whether it is a space, tab, line feed or carriage return: the white space of JSON and XML.
     var isWhitespace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }
 
 extension String {
-    /// Without white space at either end.
+    /// Removes surrounding white space.
     var trimmed: String {
-        // Nearly all texts have none there, and looking at two bytes tells it: what they begin is no white space either.
+        // The fast path for most texts: between two visible ASCII characters nothing needs trimming.
         if let first = utf8.first, let last = utf8.last, Self.isInk(first), Self.isInk(last) { return self }
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })
@@ -16,7 +16,7 @@ extension String {
 
     private static func isInk(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
-    /// With each run of ASCII white space as one space, and none at the ends.
+    /// Replaces each run of ASCII white space by one space, and trims.
     var collapsed: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)

@@ -1,26 +1,25 @@
 import Foundation
 import FoundationXML
 
-/// An XML element with what it holds, and the line on which its start tag ends.
+/// An XML element with its content, and the line where its start tag ends.
 package struct XMLElement: Sendable {
     let name: String
     let attributes: [String: String]
     let line: Int
     var children: [XMLElement] = []
-    /// The element's own text, without that of its children.
+    /// The element's own text, without its children's.
     var text = ""
 
-    /// The first child called `name`, as the first of two JSON members counts.
+    /// The first child with this name.
     func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 }
 
-/// Builds elements from what Foundation's parser finds. That parser has returned true for documents that are cut
-/// and for tags that do not match, so its result alone is not believed: the errors it reports on the way count,
-/// and so do the tags that are still open.
+/// Builds elements with Foundation's parser. That parser can return true for truncated documents and mismatched tags,
+/// so the reader also checks the reported errors and the elements still open.
 final class XMLReader: XMLParserDelegate {
-    /// How deep elements nest at most; a catalogue needs four.
+    /// The deepest nesting of elements; a catalogue needs four.
     static let maximumDepth = 64
-    /// Attributes of one element at most: the parser compares each with all before it.
+    /// The most attributes of an element: the parser compares each with all earlier ones.
     static let maximumAttributes = 1000
 
     private let maximumElements: Int
@@ -35,19 +34,19 @@ final class XMLReader: XMLParserDelegate {
         self.keepsContent = keepsContent
     }
 
-    /// The root element of a document in UTF-8 without NUL. White space may come before its declaration.
-    /// - Parameter keepsContent: false leaves out what the root holds, for who only wants to know whether it is XML.
+    /// Reads the root element of a UTF-8 document without NUL. White space may precede the declaration.
+    /// - Parameter keepsContent: false drops the content of the root, when only well-formedness matters.
     static func read(
         _ bytes: ArraySlice<UInt8>, maximumElements: Int = Document.maximumValues, keepsContent: Bool = true
     ) throws(CatalogueError) -> XMLElement {
         let text = try XMLProlog.checked(bytes)
         let reader = XMLReader(maximumElements: maximumElements, keepsContent: keepsContent)
-        // Given in one piece, a document above 10 MB is an internal error of libxml2.
+        // libxml2 fails with an internal error for a single chunk above 10 MB.
         let parser = XMLParser(stream: InputStream(data: Data(text)))
         parser.delegate = reader
         let isParsed = parser.parse()
         if let failure = reader.failure { throw failure }
-        // Documents of fewer than four bytes are read as nothing, without an error.
+        // The parser reads documents of fewer than four bytes as empty, without an error.
         guard isParsed, parser.parserError == nil, reader.open.isEmpty, let root = reader.root else {
             throw .malformedXML(reason: "there is no element", line: max(parser.lineNumber, 1))
         }
@@ -104,15 +103,15 @@ final class XMLReader: XMLParserDelegate {
             .malformedXML(reason: reason, line: parser.lineNumber, column: column > 0 ? column : nil))
     }
 
-    /// Keeps the first error, which is the one with the place; what follows it is its echo.
+    /// Keeps the first error, which has the position; later ones follow from it.
     private func fail(_ parser: XMLParser, _ error: CatalogueError) {
         guard failure == nil else { return }
         failure = error
         parser.abortParsing()
     }
 
-    /// The parser gives numbers only, those of libxml2's `xmlParserErrors`; the names of `XMLParser.ErrorCode` stand
-    /// for other numbers than these.
+    /// The parser reports numbers of libxml2's `xmlParserErrors`; the cases of `XMLParser.ErrorCode` have other
+    /// numbers.
     private func reason(_ code: Int) -> String? {
         switch code {
         // DOCUMENT_EMPTY, DOCUMENT_END, TAG_NAME_MISMATCH, TAG_NOT_FINISHED
@@ -145,18 +144,17 @@ final class XMLReader: XMLParserDelegate {
     }
 }
 
-/// What has to be known of an XML document before a parser sees it, from bytes alone.
+/// Checks the bytes of an XML document before the parser sees them.
 enum XMLProlog {
-    /// The document without its declaration and without what could make the parser work without end. Lines stay
-    /// where they are.
+    /// The document without its declaration. Refuses what would make the parser's work explode. Line numbers stay.
     static func checked(_ bytes: ArraySlice<UInt8>) throws(CatalogueError) -> [UInt8] {
         let text = try withoutDeclaration(bytes)
         try checkTags(text)
         return text
     }
 
-    /// The declaration (XML 1.0, clause 2.8) as white space. It could name an encoding, and the parser would read
-    /// by it what was checked as UTF-8: HZ drops a tilde and a line end from the middle of a DOCTYPE.
+    /// Replaces the declaration (XML 1.0, clause 2.8) by white space. It could name an encoding, and the parser would
+    /// decode by it what was checked as UTF-8: HZ removes a tilde and a line end from a DOCTYPE.
     private static func withoutDeclaration(_ bytes: ArraySlice<UInt8>) throws(CatalogueError) -> [UInt8] {
         var text = Array(bytes)
         guard let start = text.firstIndex(where: { !$0.isWhitespace }),
@@ -177,8 +175,8 @@ enum XMLProlog {
         return text
     }
 
-    /// A DOCTYPE is refused wherever it stands: to tell one in a comment would take the parser it is kept from.
-    /// A tag has no more attributes than there are `=` in it. It ends at a `>` that stands in no quotes, or before the next `<`.
+    /// Refuses a DOCTYPE anywhere, because only the parser could tell one in a comment, and limits the attributes of
+    /// each tag by counting `=`. A tag ends at a `>` outside quotes, or before the next `<`.
     private static func checkTags(_ text: [UInt8]) throws(CatalogueError) {
         let doctype = Array("<!DOCTYPE".utf8)
         var attributes = 0

@@ -1,8 +1,8 @@
-/// Text as XML 1.0 has it.
+/// Text in XML 1.0.
 package enum XMLText {
-    /// Text for an element or an attribute in double quotes. Characters that XML does not have become U+FFFD.
+    /// Escapes text for an element or an attribute in double quotes. Characters that XML forbids become U+FFFD.
     package static func escaped(_ text: String) -> String {
-        // Most texts have nothing to escape. U+FFFE and U+FFFF begin with EF.
+        // The fast path for most texts. U+FFFE and U+FFFF begin with the byte EF.
         if !text.utf8.contains(where: { $0 < 0x20 || $0 == 0xEF || "<>&\"".utf8.contains($0) }) {
             return text
         }
@@ -14,7 +14,7 @@ package enum XMLText {
             case ">": escaped += "&gt;"
             case "&": escaped += "&amp;"
             case "\"": escaped += "&quot;"
-            // A parser makes spaces of these in attributes, and line feeds of carriage returns.
+            // A parser replaces these by spaces in attributes, and carriage returns by line feeds.
             case "\t": escaped += "&#9;"
             case "\n": escaped += "&#10;"
             case "\r": escaped += "&#13;"
@@ -25,7 +25,8 @@ package enum XMLText {
         return escaped
     }
 
-    /// Whether an element or attribute may have this name; of the names that XML allows, those of ASCII without a colon.
+    /// Whether an element or attribute may have this name. Of the names that XML allows, only those in ASCII without a
+    /// colon.
     package static func isName(_ name: String) -> Bool {
         guard let first = name.utf8.first, isLetter(first), !name.lowercased().hasPrefix("xml") else {
             return false
