@@ -1,11 +1,11 @@
 import LazyImages
 
-/// Gets what an address has to show.
+/// Loads the picture at an address.
 struct AddressReader: Sendable {
     let session: Session
     let images: ImageLoader
 
-    /// Its picture; where there is none, the answer.
+    /// The picture; or the server's answer, where it has no picture.
     func picture(_ request: ImageRequest) async -> Overlay {
         do throws(ImageLoadingError) {
             return .picture(try await images.image(for: request), of: request.url.displayText)
@@ -14,7 +14,7 @@ struct AddressReader: Sendable {
         }
     }
 
-    /// The answer. The server is asked anew, since an answer without a picture is kept nowhere.
+    /// The server's answer. The server is asked again, because an answer without a picture is not cached.
     func answer(_ request: ImageRequest, because error: ImageLoadingError) async -> Overlay {
         var file: LoadedFile?
         var error = error
@@ -35,7 +35,7 @@ struct AddressReader: Sendable {
 }
 
 extension ImageLoadingError {
-    /// Whether a second request may show why: not where none was sent, or may be.
+    /// Whether a second request may show the cause. It cannot where no request was sent, or may be sent.
     fileprivate var mayHaveAnswer: Bool {
         switch self {
         case .httpStatus, .notAnImage, .undecodable, .checksumMismatch, .empty, .truncated, .encodedContent,

@@ -2,12 +2,12 @@ import HTTPSemantics
 import LazyImages
 import TerminalGraphics
 
-/// A server's answer as text for a person: the address, why there is no picture, status line, header, and the body's source.
-/// Nothing of it steers the terminal.
+/// A server's answer as text for a person: the address, why there is no picture, the status line, the header and the
+/// source of the body. The text is safe for a terminal.
 struct AnswerText: Sendable, Equatable {
-    /// Characters of a body that are shown at most.
+    /// The most characters of a body that are shown.
     static let longestBody = 32 * 1024
-    /// The columns beside the text.
+    /// The empty columns at each side of the text.
     private static let margin = BrowserLayout.margin
 
     private struct Paragraph: Equatable {
@@ -18,9 +18,9 @@ struct AnswerText: Sendable, Equatable {
     private var paragraphs: [Paragraph]
 
     /// - Parameters:
-    ///   - address: without credentials.
-    ///   - error: why there is no picture.
-    ///   - head: nil where there was no answer, or the address is of a file.
+    /// - address: the address without credentials.
+    /// - error: why there is no picture.
+    /// - head: nil if there was no answer, or the address is of a file.
     init(address: String, because error: ImageLoadingError, head: ResponseHead?, body: [UInt8], type: String?)
     {
         paragraphs = [
@@ -35,7 +35,7 @@ struct AnswerText: Sendable, Equatable {
             add("")
         }
         guard !body.isEmpty else { return }
-        // All of it is decoded: a part may end within a character, and then looks as if it were in another charset.
+        // Decodes all of the body: a part may end within a character and look like another charset.
         guard let text = ReadableText.text(of: body, type: type) else {
             add("(\(body.count) bytes, which are no text)", BrowserScreen.dim)
             return
@@ -55,7 +55,7 @@ struct AnswerText: Sendable, Equatable {
         paragraphs.append(Paragraph(text: TerminalText.visible(text), style: style))
     }
 
-    /// The text in lines for a window of so many cells.
+    /// The text in lines of at most this width, in cells.
     func lines(width: Int) -> [StyledText] {
         paragraphs.flatMap { paragraph in
             TerminalText.wrapped(paragraph.text, toWidth: max(1, width - 2 * Self.margin))
@@ -63,7 +63,7 @@ struct AnswerText: Sendable, Equatable {
         }
     }
 
-    /// Draws the lines from number `top` on.
+    /// Draws the lines, beginning with line number `top`.
     func draw(on grid: inout CellGrid, in body: CellRectangle, from top: Int) {
         let lines = lines(width: body.size.columns).dropFirst(top).prefix(body.size.rows)
         for (index, line) in lines.enumerated() {

@@ -3,47 +3,47 @@ import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 
-/// The full-screen browser: a thread that reads messages from a mailbox. A second thread blocks on the terminal and sends
-/// the keys, the list models send new states, and a third thread draws large pictures. The browser's thread never waits for
-/// decoding, the disk or the network.
+/// The full-screen browser. One thread reads messages from a mailbox and never waits for decoding, the disk or the
+/// network. A second thread blocks on the terminal and sends the keys. A third thread draws large pictures. The list
+/// models send new states.
 final class Browser: Sendable {
     /// A message to the browser's thread.
     enum Message: Sendable {
         case terminal([TerminalEvent])
-        /// A poster has this state now. The models tell whose.
+        /// A poster's new state, for the models.
         case poster(RowState)
         case drawn(PosterFeed.Pane, PosterFeed.Drawing)
         case catalogue(CatalogueNews)
         /// The player has ended.
         case played(PlayerEnding)
-        /// What came of saving a poster.
+        /// The result of saving a poster.
         case said(String)
-        /// What an address has, by the number that it was asked for with.
+        /// The content of an address, with the number of its request.
         case opened(Int, Overlay)
         case path(NetworkPath)
         case quit
     }
 
-    /// The films, and how they are shown.
+    /// The films, and how the browser shows them.
     struct Subject: Sendable {
-        /// How messages call the catalogue.
+        /// The catalogue's name in messages.
         let name: String
-        /// Reads the catalogue and tells of it, as `CatalogueReader` does.
+        /// Reads the catalogue and reports its progress, as `CatalogueReader` does.
         let read:
             @Sendable (_ shown: Catalogue?, _ tell: @escaping @Sendable (CatalogueNews) -> Void) async -> Void
-        /// How far that is, in so many cells; nil when nothing is being read.
+        /// The progress of the reading, in a text of at most `width` cells; nil when nothing is being read.
         let progress: @Sendable (_ width: Int) -> String?
-        /// The request for a poster's address, or why it is invalid.
+        /// The request for a poster's address, or why the address is invalid.
         let poster: @Sendable (_ address: String, BaseURL) -> Result<ImageRequest, ImageLoadingError>
-        /// Gets what any address has.
+        /// Loads the picture at any address.
         let reader: AddressReader
-        /// Saves a film's poster, and says where.
+        /// Saves a film's poster, and returns where.
         let save: @Sendable (Movie, ImageRequest) async -> String
         let depth: ColourDepth
-        /// How pictures are drawn; where the terminal is to be asked, how without an answer.
+        /// How pictures are drawn. If the terminal is to be asked, this is the mode until it answers.
         let graphics: GraphicsMode
         let asksForGraphics: Bool
-        /// What plays films; nil for nothing.
+        /// The program that plays films; nil if there is none.
         let player: Player?
         let interruption: Interruption
     }
@@ -61,8 +61,8 @@ final class Browser: Sendable {
         self.subject = subject
     }
 
-    /// Shows the films until the person quits, the terminal goes, or the task is cancelled.
-    /// - Returns: why there was nothing to show; nil if there was.
+    /// Shows the films until the person quits, the terminal closes, or the task is cancelled.
+    /// - Returns: why there was nothing to show; nil if there was something.
     /// - Throws: `TerminalError`, or `ResourceShortage` when the system gives no thread.
     func run() async throws -> (any Error)? {
         try terminal.enter()
@@ -87,7 +87,7 @@ final class Browser: Sendable {
         return try ending.get()
     }
 
-    /// Shows the films, by what `run` has begun.
+    /// Shows the films with the parts that `run` has started.
     private func show(
         _ feeds: Feeds.Makers, _ refreshes: AsyncStream<Catalogue>.Continuation
     ) async throws -> (any Error)? {
@@ -121,8 +121,8 @@ final class Browser: Sendable {
         return try ending.get()
     }
 
-    /// A list model with the tasks that pass on its updates and the commands to it. `make` makes its feed, on the browser's
-    /// thread.
+    /// A list model with two tasks: one passes its updates on, the other sends it commands. `make` makes its feed, on
+    /// the browser's thread.
     private func feed(_ pane: PosterFeed.Pane) -> (
         make: @Sendable () -> PosterFeed, tasks: [Task<Void, Never>]
     ) {
@@ -148,7 +148,7 @@ final class Browser: Sendable {
 
     /// The feeds of both panes.
     struct Feeds {
-        /// What makes them, on the browser's thread.
+        /// The closures that make the feeds, on the browser's thread.
         struct Makers: Sendable {
             let list: @Sendable () -> PosterFeed
             let film: @Sendable () -> PosterFeed

@@ -1,17 +1,17 @@
 import ImageCodecs
 import TerminalGraphics
 
-/// How the browser draws pictures: as the user said, else as the terminal answers, else in blocks.
+/// How the browser draws pictures: the user's choice first, then the terminal's answer, else blocks.
 ///
-/// Kitty's pictures are placed directly, also where the terminal knows placeholders: to scroll a poster by a line is 70 bytes
-/// then, and some 1,500 by placeholders. Inside tmux there are only those.
+/// Kitty pictures are placed directly even where the terminal knows placeholders. Scrolling a poster by a line then
+/// takes 70 bytes; placeholders take some 1,500. Inside tmux there are only placeholders.
 struct BrowserGraphics {
-    /// What the screen's bytes depend on.
+    /// The settings that the screen's bytes depend on.
     struct Appearance: Equatable {
         var depth: ColourDepth
-        /// Nil where pictures are cells alone.
+        /// Nil where pictures are drawn in cells only.
         var way: PictureProtocol?
-        /// The pixels of a cell, for pictures in pixels.
+        /// The size of a cell in pixels, for pictures in pixels.
         var cell: ImageSize
     }
 
@@ -26,7 +26,7 @@ struct BrowserGraphics {
         answers = TerminalAnswers(isInTmux: isInTmux)
     }
 
-    /// Asks the terminal, unless the user and the environment have said all.
+    /// Asks the terminal, unless the user and the environment have answered every question.
     func ask(_ terminal: TerminalSession) throws(TerminalError) {
         if subject.depth == .none { return }
         let limit = Terminal.answerLimit
@@ -38,12 +38,12 @@ struct BrowserGraphics {
         }
     }
 
-    /// Takes an answer of the terminal. What comes after the last one changes nothing.
+    /// Takes an answer of the terminal. Bytes after the last answer change nothing.
     mutating func take(_ answer: [UInt8]) {
         if !answers.isComplete { answers.take(answer) }
     }
 
-    /// Takes the pixels of a cell, if the terminal tells them. A larger font changes them.
+    /// Takes the cell's size in pixels, if the terminal tells it. A larger font changes it.
     mutating func take(cell: ImageSize?) { self.cell = cell }
 
     var appearance: Appearance {
@@ -54,19 +54,19 @@ struct BrowserGraphics {
 
     private func way(_ depth: ColourDepth) -> PictureProtocol? {
         let answered = subject.asksForGraphics && answers.isComplete ? answers.graphics : nil
-        // A sixel picture of a wrong size would lie over other cells.
+        // A sixel picture of a wrong size would cover other cells.
         if answered == .sixel, cell == nil, answers.cell == nil { return nil }
         return PictureProtocol(answered ?? subject.graphics, depth: depth, isInTmux: isInTmux)
     }
 
-    /// What draws the pictures; nil if there are to be none.
+    /// The canvas that draws pictures; nil if none are drawn.
     var canvas: (any Canvas)? {
         let appearance = appearance
         guard let cells = subject.graphics.canvas(depth: appearance.depth) else { return nil }
         return appearance.way.map { PixelCanvas($0, cell: appearance.cell, blocks: cells) } ?? cells
     }
 
-    /// What turns the screen into bytes.
+    /// The encoder that turns the screen into bytes.
     func encoder(onlyASCII: Bool) -> FrameEncoder {
         FrameEncoder(depth: appearance.depth, onlyASCII: onlyASCII, pictures: appearance.way)
     }

@@ -1,18 +1,18 @@
 import TerminalGraphics
 
-/// Where everything stands on a screen of one size: a title line, the films in one of three styles, a status line. A wide list
-/// has the selected film beside it in full. All lengths in cells; `scroll` is the number of lines of the films above the
-/// first one shown.
+/// The places of everything on a screen of one size: a title line, the films in one of three styles, a status line. A
+/// wide list shows the selected film beside it in full. All lengths are in cells. `scroll` is the number of lines that
+/// the films are scrolled by.
 struct BrowserLayout: Equatable {
     enum Style: String, CaseIterable {
-        /// A small poster and a few lines of text a film.
+        /// A small poster and a few lines of text for each film.
         case list
-        /// One line a film, without a poster.
+        /// One line for each film, without a poster.
         case lines
         /// Large posters side by side.
         case wall
 
-        /// The style that `v` goes to.
+        /// The style that the key `v` switches to.
         var next: Style {
             switch self {
             case .list: .lines
@@ -22,38 +22,38 @@ struct BrowserLayout: Equatable {
         }
     }
 
-    /// The smallest window that shows anything of use.
+    /// The smallest usable window.
     static let minimum = CellSize(columns: 40, rows: 10)
-    /// What stays empty at the left and at the right.
+    /// The empty columns at the left and at the right.
     static let margin = 2
 
-    /// From so many rows on, title line and status line have an empty line between them and the films.
+    /// With this many rows or more, empty lines separate the title line and the status line from the films.
     private static let rowsForAir = 16
-    /// From so many columns on the selected film stands beside the list.
+    /// With this many columns or more, the selected film stands beside the list.
     private static let widthForFilm = 120
-    /// The columns of a list that has a film beside it.
+    /// The most columns of a list or of lines with a film beside it.
     private static let (widestList, widestLines) = (64, 84)
-    /// On the wall: the lines of a tile beside its poster's (the frame above, the title in the frame below, the facts), and
-    /// the columns between two posters, at least and at most. The frame stands in these columns.
+    /// The wall: the lines of a tile besides its poster (the frame above, the title in the frame below, the facts), and
+    /// the least and the most columns between two posters. The frame is drawn in these columns.
     private static let (tileLines, narrowestGap, widestGap) = (3, 3, 6)
 
     let size: CellSize
     let style: Style
-    /// The lines between title and status, for a film or the help.
+    /// The lines between the title line and the status line, for a film or the help.
     let page: CellRectangle
-    /// Those in which the films stand.
+    /// The lines that show the films.
     let body: CellRectangle
-    /// The selected film in full, beside the list; nil where there is no room for it.
+    /// The selected film in full, beside the list; nil where it has no room.
     let film: FilmPage?
     /// The film in full on a page of its own.
     let filmAlone: FilmPage
-    /// A poster's cells. Posters are two to three, which the cells' own proportions turn into columns. None in lines.
+    /// A poster's size. Posters are two to three in pixels; the shape of a cell gives the columns. Zero in lines.
     let poster: CellSize
-    /// The cells that one film takes, with the space around it.
+    /// The cells of one film, with the space around it.
     let item: CellSize
     /// Films side by side.
     let perLine: Int
-    /// Whether there is room for posters; without them the words have all of it.
+    /// Whether posters have room; without them the text uses the space.
     let hasPosters: Bool
 
     init(size: CellSize, style: Style, cellAspect: Double = 2, hasPosters: Bool = true) {
@@ -101,7 +101,7 @@ struct BrowserLayout: Equatable {
             item = CellSize(columns: columns, rows: 1)
             return
         }
-        // Beside a film in full the list is for finding it: no overview, and more films.
+        // Beside a film in full, the list is for finding a film: no overview, and more films.
         let height = isWide ? min(max(rows / 12, 3), 5) : min(max(rows / 7, 3), 8)
         poster =
             hasPosters
@@ -111,26 +111,25 @@ struct BrowserLayout: Equatable {
         item = CellSize(columns: columns, rows: poster.rows + 1)
     }
 
-    /// The farthest the films can be scrolled: the last of them are on the screen, and the first film that is seen is seen
-    /// from its top.
+    /// The farthest scroll. The last film is then on the screen, and the first visible film is seen from its top.
     func maximumScroll(count: Int) -> Int {
         alignedUp((count + perLine - 1) / perLine * item.rows - body.size.rows)
     }
 
-    /// The next scroll at which a film stands at the top.
+    /// The next scroll with a film at the top.
     private func alignedUp(_ scroll: Int) -> Int {
         max(0, (scroll + item.rows - 1) / item.rows * item.rows)
     }
 
-    /// The rows of which anything is on the screen.
+    /// The rows that are at least partly on the screen.
     func visible(scroll: Int, count: Int) -> Range<Int> {
         let first = scroll / item.rows * perLine
         let last = (scroll + body.size.rows + item.rows - 1) / item.rows * perLine
         return min(first, count)..<min(last, count)
     }
 
-    /// Where a row's film stands; partly or wholly outside the body where it is scrolled away. On the wall it begins with the
-    /// poster's left edge.
+    /// The rectangle of a row's film; partly or wholly outside the body where it is scrolled away. On the wall it
+    /// begins at the poster's left edge.
     func rectangle(ofRow row: Int, scroll: Int) -> CellRectangle {
         let line = row / perLine * item.rows - scroll + body.origin.row
         let left = style == .wall ? Self.margin : 0
@@ -138,7 +137,7 @@ struct BrowserLayout: Equatable {
             at: CellPosition(column: left + row % perLine * item.columns, row: line), size: item)
     }
 
-    /// The scroll nearest to `scroll` at which the row is wholly on the screen.
+    /// The scroll nearest to `scroll` that shows the whole row.
     func scroll(showing row: Int, from scroll: Int, count: Int) -> Int {
         let top = row / perLine * item.rows
         let lowest = alignedUp(top + item.rows - body.size.rows)
@@ -156,6 +155,6 @@ struct BrowserLayout: Equatable {
         return column < perLine && row < count ? row : nil
     }
 
-    /// How many rows a page is.
+    /// The number of rows of a page.
     var pageRows: Int { max(1, body.size.rows / item.rows) * perLine }
 }

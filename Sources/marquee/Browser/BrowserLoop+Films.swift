@@ -1,6 +1,6 @@
 import TerminalGraphics
 
-/// What is done with the selected film, and with an address.
+/// The commands for the selected film, and for an address.
 extension BrowserLoop {
     func play() {
         guard !playing.isUnderWay, let media = state.list.selectedMovie?.media else { return }

@@ -4,11 +4,11 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// The browser's thread: takes messages, changes the state, tells the list models, draws a frame.
+/// The browser's thread: takes messages, changes the state, sends commands to the list models, draws a frame.
 final class BrowserLoop {
     /// The time between two frames while images load, in seconds.
     private static let statusInterval = 0.1
-    /// The time between two frames that tell an age, in seconds.
+    /// The time between two frames while the screen shows an age, in seconds.
     private static let ageInterval = 1.0
 
     let terminal: TerminalSession
@@ -16,17 +16,17 @@ final class BrowserLoop {
     let subject: Browser.Subject
     let mailbox: Mailbox<Browser.Message>
     private var feeds: Browser.Feeds
-    /// Has the catalogue read again, which is shown as it was.
+    /// Reads the catalogue again. The argument is the catalogue on the screen.
     private let refresh: (Catalogue) -> Void
     var state: BrowserState
     let playing: Playing
     let opening: Opening
-    /// The picture of an address as it was drawn last.
+    /// The last drawn picture of an address.
     private var opened: (image: LoadedImage, cells: CellGrid)?
     var graphics: BrowserGraphics
     private var encoder: FrameEncoder
     private var arrivals = 0
-    /// The frames that were drawn while the catalogue was read: they turn the sign in the status line.
+    /// The frames drawn while the catalogue is read. They turn the sign in the status line.
     private var turns = 0
     private let began = MonotonicClock.now
     private var accents = PosterAccents()
@@ -54,8 +54,8 @@ final class BrowserLoop {
         for pane in PosterFeed.Pane.allCases { self.feeds[pane].use(graphics.canvas) }
     }
 
-    /// Runs until the person quits or the terminal is gone.
-    /// - Returns: why there was nothing to show; nil if there was.
+    /// Runs until the person quits or the terminal closes.
+    /// - Returns: why there was nothing to show; nil if there was something.
     func run() -> (any Error)? {
         readSize()
         draw()
@@ -131,20 +131,21 @@ final class BrowserLoop {
 
     /// Asks the terminal what it can show.
     private func ask() {
-        // Losing the error is right: a terminal that is gone fails at the next frame too.
+        // Losing the error is right: a closed terminal fails at the next frame too.
         try? graphics.ask(terminal)
     }
 
     private func hear(_ answer: [UInt8]) { learn { $0.take(answer) } }
 
-    /// Takes up something about the terminal, and draws all pictures anew where that changes them.
+    /// Takes news about the terminal, and draws all pictures again if the news changes them.
     private func learn(_ take: (inout BrowserGraphics) -> Void) {
         let before = graphics.appearance
         take(&graphics)
         let appearance = graphics.appearance
         if appearance == before { return }
         if appearance.way != before.way || appearance.depth != before.depth {
-            // The new one knows nothing of the pictures that this one has sent. A terminal that is gone fails at the next frame.
+            // The next encoder does not know the pictures of this one, so they are removed. Losing the error is right:
+            // a closed terminal fails at the next frame too.
             try? terminal.write(encoder.farewell)
             encoder = graphics.encoder(onlyASCII: onlyASCII)
         }
@@ -162,7 +163,7 @@ final class BrowserLoop {
         startOver()
     }
 
-    /// What is on the screen, and how large that is, is unknown.
+    /// Forgets the content and the size of the screen, which are unknown now.
     func startOver() {
         readSize()
         encoder.invalidate()
@@ -178,9 +179,9 @@ final class BrowserLoop {
 
     // MARK: Commands to the list models
 
-    /// Gives both models the present rows, at the size in which each pane shows them.
+    /// Gives both models the present rows, with the poster size of each pane.
     private func tellRows() {
-        // The film's pane first: a transfer that the list is about to give up for it goes on.
+        // The film's pane goes first: then a transfer that the list drops continues for the film.
         let full = state.filmPage?.poster.size ?? state.layout.poster
         feeds.film.setRows(rows(in: full), visible: state.visibleInFull, focus: state.list.selected)
         feeds.list.setRows(
@@ -207,7 +208,7 @@ final class BrowserLoop {
         feeds.list.setVisible(state.visible, focus: state.list.selected)
     }
 
-    /// Why the selected film has no poster: its address is invalid, or its load failed; nil if neither is so.
+    /// Why the selected film has no poster: its address is invalid, or its load failed; nil if neither.
     private var failure: PosterFailure? {
         let row = state.list.selected
         guard state.layout.hasPosters, let movie = state.list.selectedMovie else { return nil }
@@ -240,7 +241,7 @@ final class BrowserLoop {
         }
     }
 
-    /// The colour of the selected film's poster; the terminal's own until that is there.
+    /// The colour of the selected film's poster; the terminal's own colour until the poster is there.
     private var accent: CellColour {
         for pane in [PosterFeed.Pane.list, .film] {
             guard let image = feeds[pane].image(ofRow: state.list.selected) else { continue }
@@ -250,7 +251,7 @@ final class BrowserLoop {
         return .standard
     }
 
-    /// Drawn once for its size and the terminal's way of pictures.
+    /// Draws the picture once for each size and picture protocol.
     private func picture(of image: LoadedImage, size: CellSize) -> CellGrid? {
         if let opened, opened.image === image, opened.cells.size == size { return opened.cells }
         let cells = graphics.canvas?.draw(image.bitmap, size: size)
@@ -270,7 +271,7 @@ final class BrowserLoop {
         for counters in feeds.counters {
             status.loading += counters.running + counters.prefetching
             status.deferred += counters.deferred
-            // A film that stands in both panes has one poster.
+            // A film shown in both panes has one poster.
             status.failed = max(status.failed, counters.failed)
         }
         status.memoryHits = loader.memory.counters.hits

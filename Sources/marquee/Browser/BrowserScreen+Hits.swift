@@ -1,12 +1,12 @@
 import MovieCatalogue
 import TerminalGraphics
 
-/// What the filter has found, marked where it stands.
+/// Marks the text that the filter has found.
 extension StyledText {
-    /// What a filter has found.
+    /// The colour of the text that the filter has found.
     private static let mark = CellColour.palette(3)
 
-    /// The text in pieces, those that the filter has found in this field marked.
+    /// The text in pieces, with the filter's hits in this field marked.
     func marked(_ words: FilterWords, _ field: FilterWords.Field) -> [StyledText] {
         let ranges = words.ranges(in: text, of: field)
         if ranges.isEmpty { return [self] }
@@ -28,17 +28,18 @@ extension StyledText {
 }
 
 extension [[StyledText]] {
-    /// The same lines, what the filter has found in this field marked.
+    /// The same lines, with the filter's hits in this field marked.
     func marked(_ words: FilterWords, _ field: FilterWords.Field) -> [[StyledText]] {
         words.isEmpty ? self : map { $0.flatMap { $0.marked(words, field) } }
     }
 }
 
 extension BrowserScreen {
-    /// The least cells of what a field says.
+    /// The fewest cells of an excerpt.
     private static let narrowestExcerpt = 8
 
-    /// Why a film is in the list whose titles do not have every word of the filter; nil for one whose titles have.
+    /// Explains a film that is in the list although its titles lack a word of the filter; nil for a film whose titles
+    /// have every word.
     ///
     ///     director: Fritz Lang
     ///     overview: … the son of its master follows a teacher down …
@@ -50,7 +51,7 @@ extension BrowserScreen {
         for field in fields {
             let name = (parts.isEmpty ? "" : " · ") + field.rawValue
             parts.append(StyledText(name, Self.dim))
-            // With less room the name says enough.
+            // With less room the name is enough.
             guard parts.width + Self.narrowestExcerpt <= width else { break }
             parts.append(StyledText(": ", Self.dim))
             let text = TerminalText.visible(field.text(of: movie) ?? "")
@@ -64,10 +65,10 @@ extension BrowserScreen {
 }
 
 extension MovieText {
-    /// The part of a text that has a range in it, cut at words: the beginning, where that has room for it.
+    /// A part of a text around a range, cut at words: the beginning of the text, if that reaches the range.
     static func excerpt(_ text: String, around range: Range<String.Index>?, width: Int) -> String {
         guard let range, TerminalText.width(String(text[..<range.upperBound])) > width else { return text }
-        // A third of the room for what comes before.
+        // A third of the room is for the text before the range.
         var start = range.lowerBound
         while start > text.startIndex {
             let before = text.index(before: start)

@@ -1,22 +1,23 @@
 import MovieCatalogue
 import TerminalGraphics
 
-/// The films one below the other: with their posters and the beginning of what they are about, or a line each.
+/// The films one below the other: with posters and the beginning of the overview, or one line each.
 extension BrowserScreen {
-    /// The columns between two things in a row.
+    /// The columns between two parts of a row.
     private static let gap = 2
     /// The columns of a year.
     private static let yearWidth = 4
-    /// From so many columns on, a title has the director, the year and the score in its line, and the rest is overview.
+    /// With this many columns or more, the title's line also has the director, the year and the score; the other lines
+    /// are overview.
     private static let widthForFacts = 50
     /// The longest line of an overview.
     private static let measure = 90
-    /// The least columns of a title, and the columns of a director, in a line.
+    /// The fewest columns of a title in a line, and the fewest and the most of a director.
     private static let (narrowestTitle, narrowestDirector, widestDirector) = (24, 12, 28)
 
     // MARK: A list
 
-    /// The poster and, beside it:
+    /// The poster, and beside it:
     ///
     ///     Metropolis  Fritz Lang                                    1927   ★ 8.9
     ///     In a city of two levels, the son of its master follows a teacher down …
@@ -59,11 +60,11 @@ extension BrowserScreen {
             let facts =
                 StyledText(movie.year.map(String.init) ?? "", Self.dim).marked(list.words, .year)
                 + [StyledText(space, Self.dim)] + StyledText(director, Self.dim).marked(list.words, .director)
-            // Where there is no line of its own for it, what was found stands in the place of the facts.
+            // Without a line of its own, the note takes the place of the facts.
             (poster.rows > 2 ? facts : note ?? facts).put(
                 on: &grid, at: CellPosition(column: column, row: top + 1),
                 width: max(0, width - score.count), clip: body)
-            // The film in full says it already.
+            // The film in full shows the overview already.
             overview = (2, isBesideFilm ? 0 : poster.rows - 2)
         }
         if let note, overview.first < poster.rows { put(note, overview.first) }
@@ -112,7 +113,7 @@ extension BrowserScreen {
 
     // MARK: What both have
 
-    /// The title, with `+ ` or `~ ` before one that a refresh has found.
+    /// The title, with `+ ` or `~ ` before a film that the refresh has added or changed.
     func titleParts(_ row: Int) -> [StyledText] {
         let title = TerminalText.visible(list.movie(inRow: row).title)
         let mark = mark(ofRow: row)

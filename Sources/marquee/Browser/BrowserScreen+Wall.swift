@@ -6,7 +6,8 @@ extension BrowserScreen {
     /// A poster, its title below, year and score below that. The selected one has a frame, for which every tile has room:
     ///
     ///     ┏━━━━━━━━━━━━┓
-    ///     ┃            ┃
+    /// A poster, its title below, and then the year and the score. The selected poster has a frame; every tile has room
+    /// for one:
     ///     ┗Metropolis━━┛
     ///      1927   ★ 8.9
     func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
@@ -33,7 +34,7 @@ extension BrowserScreen {
         StyledText(year, Self.dim).marked(list.words, .year).put(
             on: &grid, at: CellPosition(column: origin.column, row: foot + 1), width: poster.columns,
             clip: body)
-        // Where the star has no room, the number says enough.
+        // Where the star has no room, the number is enough.
         let number = movie.standing?.formatted(decimals: 1) ?? ""
         let shown = TerminalText.width(score) < room ? score : TerminalText.width(number) < room ? number : ""
         room -= TerminalText.width(shown)

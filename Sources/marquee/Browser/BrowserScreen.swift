@@ -2,14 +2,14 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// What a row's poster looks like now.
+/// The present look of a row's poster.
 enum PosterView {
     case placeholder
-    /// It loads and there is no preview yet. The part that has arrived, 0 to 1; nil if the length is unknown.
+    /// The poster loads, and there is no preview yet. The part that has arrived, 0 to 1; nil if the length is unknown.
     case loading(Double?)
     case picture(CellGrid)
     case failed
-    /// The film has none.
+    /// The film has no poster.
     case missing
 }
 
@@ -19,26 +19,26 @@ struct BrowserScreen {
     let status: BrowserStatus
     /// A colour of the selected film's poster.
     var accent = CellColour.standard
-    /// How messages call the catalogue.
+    /// The catalogue's name in messages.
     let source: String
-    /// How far its reading is, in so many cells; nil where it is not being read.
+    /// The progress of reading it, in a text of at most `width` cells; nil if it is not being read.
     let progress: (_ width: Int) -> String?
-    /// What a row's poster looks like, in the list and in full, drawn in so many cells.
+    /// The look of a row's poster at this size in cells, in the list and in full.
     let poster: (_ row: Int, _ size: CellSize) -> PosterView
     let posterInFull: (_ row: Int, _ size: CellSize) -> PosterView
-    /// The picture of an address, drawn in so many cells; nil where none are drawn.
+    /// The picture of an address, drawn at this size in cells; nil if pictures are switched off.
     var openedPicture: (LoadedImage, _ size: CellSize) -> CellGrid? = { _, _ in nil }
 
     static let dim = CellStyle(attributes: .dim)
     static let bold = CellStyle(attributes: .bold)
-    /// What a refresh has found.
+    /// The style of films that a refresh has added or changed.
     static let marked = CellStyle(foreground: .palette(2), attributes: .bold)
 
     var size: CellSize { state.layout.size }
     var body: CellRectangle { state.layout.body }
     private var page: CellRectangle { state.layout.page }
     var list: FilmList { state.list }
-    /// The selected film's title.
+    /// The style of the selected film's title.
     var selected: CellStyle { CellStyle(foreground: accent, attributes: .bold) }
 
     func draw() -> CellGrid {
@@ -68,7 +68,7 @@ struct BrowserScreen {
 
     // MARK: The edges
 
-    /// In as many words as have room.
+    /// Says that the window is too small, in as many words as fit.
     private func drawTooSmall(_ grid: inout CellGrid) {
         let minimum = BrowserLayout.minimum
         let smallest = "\(minimum.columns)x\(minimum.rows)"
@@ -101,19 +101,19 @@ struct BrowserScreen {
             parts = [StyledText(Self.addressName, Self.dim)] + address
         } else if state.isFiltering || !list.filter.isEmpty {
             let filter = [StyledText("/")] + self.filter(width: left - 1)
-            // In a narrow window what is typed matters most.
+            // In a narrow window the typed text matters most.
             let isNarrow = parts.width + 3 + filter.width > left
             parts = isNarrow ? filter : parts + [StyledText(" · ")] + filter
         }
         parts.put(on: &grid, at: CellPosition(column: margin, row: 0), width: left)
     }
 
-    /// The filter, and the cursor while it is typed.
+    /// The filter, with a cursor while it is being typed.
     private func filter(width: Int) -> [StyledText] {
         state.editor.map { typed($0, width: width) } ?? [StyledText(TerminalText.visible(list.filter))]
     }
 
-    /// A line that is typed, with its cursor.
+    /// A line that is being typed, with its cursor.
     private func typed(_ editor: LineEditor, width: Int) -> [StyledText] {
         let window = editor.window(width: width)
         let cursor =
@@ -124,7 +124,7 @@ struct BrowserScreen {
 
     private static let addressName = "Address  "
 
-    /// The address that is typed, loads or is shown; nil where there is none.
+    /// The address that is being typed, loads or is shown; nil if there is none.
     private func addressLine(width: Int) -> [StyledText]? {
         switch state.overlay {
         case .address(let editor): typed(editor, width: width)
@@ -140,7 +140,7 @@ struct BrowserScreen {
         return state.catalogue == .opening ? "" : "\(count == 0 ? 0 : list.selected + 1)/\(count)"
     }
 
-    /// `out of date, 3 hours old`, where the films are not those of now.
+    /// `out of date, 3 hours old`, where the films may be out of date.
     private var standing: String { state.catalogue.title(now: status.now) }
 
     /// `lines 1-8 of 20 ↓`, where a text is longer than the window.
@@ -167,7 +167,7 @@ struct BrowserScreen {
         }
     }
 
-    /// Why there are none: the catalogue is being read, no film matches, or it has none.
+    /// Says why there are no films: the catalogue is being read, no film matches, or it has none.
     private func drawNoFilms(_ grid: inout CellGrid) {
         func put(_ text: String, _ line: Int, _ style: CellStyle = Self.dim) {
             let text = TerminalText.truncated(TerminalText.visible(text), toWidth: size.columns - 4)
@@ -198,7 +198,7 @@ struct BrowserScreen {
             let position = CellPosition(column: page.text.origin.column, row: page.text.origin.row + index)
             line.put(on: &grid, at: position, width: page.text.size.columns, clip: page.text)
         }
-        // Its own page scrolls; beside the list the last line says that there is more there.
+        // A page of its own scrolls. Beside the list, the last line says that there is more.
         guard state.page == .films, lines.count > page.text.size.rows, let last = page.text.rows.last else {
             return
         }
@@ -211,7 +211,7 @@ struct BrowserScreen {
 
     // MARK: The picture of an address
 
-    /// As large as fits, in the middle.
+    /// Draws the picture as large as it fits, in the middle.
     private func drawOpened(_ image: LoadedImage, _ grid: inout CellGrid) {
         let size = image.header.size ?? image.bitmap.size
         let cells = page.size.fitting(

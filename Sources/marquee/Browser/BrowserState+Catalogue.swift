@@ -1,6 +1,6 @@
 import LazyImages
 
-/// What comes of a reading of the catalogue.
+/// The results of reading the catalogue.
 extension BrowserState {
     /// Takes news of the catalogue.
     mutating func take(_ news: CatalogueNews) -> [Effect] {
@@ -29,7 +29,7 @@ extension BrowserState {
         }
     }
 
-    /// Takes how far the network reaches. Where it reaches farther than before, what failed is tried again.
+    /// Takes the network's new reach. If it has grown, failed posters are loaded again.
     mutating func take(_ path: NetworkPath) -> [Effect] {
         defer { reach = path.reach }
         let farther: [NetworkPath.Reach] =
@@ -45,9 +45,9 @@ extension BrowserState {
         }
     }
 
-    /// Shows other films in the place of those there are.
+    /// Replaces the films.
     private mutating func show(_ films: FilmSet) -> [Effect] {
-        // Another film on the page would be taken for the one that is gone.
+        // The film's page closes: another film on it could be mistaken for the one that is gone.
         if !list.replace(by: films), page == .film { page = .films }
         return [.rowsChanged] + showSelection()
     }

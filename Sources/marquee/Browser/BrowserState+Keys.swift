@@ -1,8 +1,8 @@
 import TerminalGraphics
 
-/// What keys do.
+/// The keys and their effects.
 extension BrowserState {
-    /// A way through the films, or through a long text.
+    /// A movement through the films, or through a long text.
     enum Movement {
         case lines(Int)
         case halfPages(Int)
@@ -37,7 +37,7 @@ extension BrowserState {
         if let overlay { return handleOverlayKey(key, overlay) }
         if editor != nil, let effects = handleFilterKey(key, now: now) { return effects }
         if let movement = Movement(key) { return perform(movement, now: now) }
-        // No other key has one of these held.
+        // No other key is used with Control or Alt.
         guard key.modifiers.isDisjoint(with: [.control, .alt]) else { return [] }
         switch page {
         case .film: return handleFilmKey(key, now: now)
@@ -45,7 +45,7 @@ extension BrowserState {
         }
     }
 
-    /// Keys while a filter is typed; nil for those that move through the films all the same.
+    /// Handles keys while a filter is being typed; nil for keys that move through the films as usual.
     private mutating func handleFilterKey(_ key: TerminalKey, now: Double) -> [Effect]? {
         switch key.code {
         case .enter:
@@ -104,7 +104,7 @@ extension BrowserState {
         case "r": return [.retry]
         case "R": return catalogue.refresh() ? [.refresh] : []
         case "s":
-            // In the list the best of the new order are wanted; a film that stands in full stays.
+            // In the list, the person wants the first films of the new order; a film in full stays.
             list.setOrder(list.order.next, keepsFilm: page == .film)
             return [.rowsChanged] + showSelection()
         case "y": return [.copyAddress]
@@ -141,7 +141,7 @@ extension BrowserState {
         }
     }
 
-    /// Scrolls the present page's text. False where all of it is on the screen.
+    /// Scrolls the present page's text. False if all of it is on the screen.
     mutating func scrollText(by movement: Movement) -> Bool {
         guard let (shown, count) = textPosition else { return false }
         switch movement {

@@ -1,8 +1,8 @@
 import TerminalGraphics
 
-/// How the selection moves, and the films under it.
+/// How the selection and the films move.
 extension BrowserState {
-    /// Moves the selection, and the films under it as far as needed, at once.
+    /// Moves the selection at once, and scrolls the films as far as needed.
     mutating func move(_ rows: Int, now: Double) -> [Effect] {
         let target = list.selected + rows
         // On a wall, up and down stay in their column.
@@ -16,14 +16,14 @@ extension BrowserState {
         return motion.step(to: target, now: now).map(Effect.motion)
     }
 
-    /// Sends the selection far away and glides there.
+    /// Moves the selection far away and glides there.
     mutating func jump(to row: Int, now: Double) -> [Effect] {
         list.select(row)
         let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
         return motion.glide(to: target, now: now).map(Effect.motion)
     }
 
-    /// The wheel moves the films; the selection follows where it would leave the screen.
+    /// The wheel moves the films. The selection follows where it would leave the screen.
     mutating func scroll(_ direction: Int, now: Double) -> [Effect] {
         let maximum = layout.maximumScroll(count: list.rows.count)
         let lines = max(1, layout.item.rows / 2)
@@ -61,7 +61,7 @@ extension BrowserState {
         return motion.setOffset(motion.destination).map(Effect.motion) + [.rowsChanged]
     }
 
-    /// Another film's page; many in a burst are scrolling too.
+    /// Turns to another film's page. Many turns in a burst count as scrolling too.
     mutating func turn(_ rows: Int, now: Double) -> [Effect] {
         list.select(list.selected + rows)
         filmTop = 0

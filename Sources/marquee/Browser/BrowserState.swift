@@ -2,27 +2,27 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// All that the browser shows and how keys change it: a plain struct without a terminal, a clock or a loader. Times are in
+/// The browser's state and how keys change it: a plain struct without a terminal, a clock or a loader. Times are in
 /// seconds of any clock.
 struct BrowserState {
     enum Page { case films, film }
 
-    /// What the outside has to do about an event.
+    /// What the browser's loop has to do after an event.
     enum Effect: Equatable {
         case quit
         case suspend
-        /// What is on the screen is unknown: draw all of it.
+        /// The screen's content is unknown: draw all of it.
         case redraw
-        /// The rows are others now, or in another order.
+        /// The rows or their order have changed.
         case rowsChanged
         case motion(ScrollMotion.Change)
-        /// Ask again for the posters that failed.
+        /// Load the failed posters again.
         case retry
         /// Read the catalogue again.
         case refresh
         /// Play the selected film, copy its poster's address, save its poster.
         case play, copyAddress, savePoster
-        /// Get the picture of an address that was typed, or the answer behind the selected film's failure; get neither any more.
+        /// Load the picture of a typed address; load the answer behind the selected film's failure; stop either.
         case open(String), showAnswer, stopOpening
     }
 
@@ -30,26 +30,26 @@ struct BrowserState {
     var motion = ScrollMotion()
     private(set) var layout: BrowserLayout
     var page = Page.films
-    /// What stands over the page; nil for nothing.
+    /// What covers the page; nil for nothing.
     var overlay: Overlay?
-    /// Whether the status line shows figures in the film's place.
+    /// Whether the status line shows figures instead of the film.
     var showsFigures = false
-    /// The filter while it is typed; nil otherwise.
+    /// The filter while it is being typed; nil otherwise.
     var editor: LineEditor?
     var catalogue = CatalogueState.opening
-    /// What a reading of the catalogue ended with, said until the next key.
+    /// The result of the last reading or command, shown until the next key.
     var notice: String?
-    /// Why the selected film's poster could not be had; nil if it could.
+    /// Why the selected film's poster failed; nil if it did not.
     var failure: PosterFailure?
-    /// How far the network reaches; nil until that is known.
+    /// The network's reach; nil until it is known.
     var reach: NetworkPath.Reach?
-    /// How much higher than wide a cell is.
+    /// A cell's height divided by its width.
     private(set) var cellAspect = 2.0
     var overlayTop = 0
     var filmTop = 0
 
     /// A browser whose catalogue is being read.
-    /// - Parameter hasPosters: whether any are shown. Default: yes.
+    /// - Parameter hasPosters: whether posters are shown. Default: yes.
     init(size: CellSize, hasPosters: Bool = true) {
         layout = BrowserLayout(size: size, style: .list, hasPosters: hasPosters)
     }
@@ -57,7 +57,7 @@ struct BrowserState {
     /// Whether letters go to the filter.
     var isFiltering: Bool { editor != nil }
 
-    /// Whether the window is too small to show anything of use.
+    /// Whether the window is too small to be of use.
     var isTooSmall: Bool {
         layout.size.columns < BrowserLayout.minimum.columns || layout.size.rows < BrowserLayout.minimum.rows
     }
@@ -70,17 +70,17 @@ struct BrowserState {
     /// The rows whose posters are wanted in the list, or on the wall.
     var visible: Range<Int> { layout.style == .lines || !layout.hasPosters ? 0..<0 : shown }
 
-    /// Where a film stands in full, alone or beside the list; nil where none does.
+    /// The place of a film in full, alone or beside the list; nil if there is none.
     var filmPage: FilmPage? { page == .film ? layout.filmAlone : layout.film }
 
-    /// The row whose film stands there.
+    /// The row of that film.
     var visibleInFull: Range<Int> {
         filmPage == nil || list.rows.isEmpty || !layout.hasPosters ? 0..<0 : list.selected..<list.selected + 1
     }
 
     // MARK: Text longer than the window
 
-    /// The lines of what stands over the page, or of the film on its page; nil where there is no text.
+    /// The number of lines of the overlay's text, or of the film on its page; nil where there is no text.
     private var textLines: Int? {
         switch overlay {
         case .help: return HelpPage.lines(width: layout.size.columns).count
@@ -92,14 +92,14 @@ struct BrowserState {
         return layout.filmAlone.lines(of: movie, surroundings).count
     }
 
-    /// What the selected film's page tells of the films around it.
+    /// What the selected film's page tells about other films.
     var surroundings: FilmSurroundings {
         var surroundings = FilmSurroundings(failure: failure)
         surroundings.words = list.words
         guard list.selectedMovie != nil else { return surroundings }
         surroundings.change = list.change(inRow: list.selected)
         surroundings.sameDirector = list.sameDirector(first: FilmPage.mostOfDirector)
-        // The list beside it shows its neighbours.
+        // Beside the film, the list shows its neighbours.
         guard page == .film else { return surroundings }
         surroundings.isPlayedByEnter = true
         let rows = list.rows.indices
@@ -108,15 +108,15 @@ struct BrowserState {
         return surroundings
     }
 
-    /// What is to be said; nil where all is well.
+    /// The message to show; nil if there is none.
     var message: String? {
         if overlay?.hidesFilms == true { return notice }
-        // A film that stands in full says itself why it has no poster, and lines have none.
+        // A film in full explains itself why it has no poster, and lines have no posters.
         let failure = filmPage == nil && layout.style != .lines ? failure?.line : nil
         return notice ?? failure ?? catalogue.explanation
     }
 
-    /// The lines of the present page's text that are on the screen, and how many there are; nil where all of them are.
+    /// The lines of the present text that are on the screen, and how many there are; nil if all of them are.
     var textPosition: (shown: Range<Int>, count: Int)? {
         let isOver = overlay?.hidesFilms == true
         let rows = isOver ? layout.page.size.rows : layout.filmAlone.text.size.rows
@@ -162,7 +162,7 @@ struct BrowserState {
         }
     }
 
-    /// An event while the window is too small to show what it would do.
+    /// Handles an event while the window is too small to show its effect.
     private func handleUnseen(_ event: TerminalEvent) -> [Effect] {
         switch event {
         case .key(TerminalKey(.character("q"))), .key(TerminalKey(.character("c"), .control)), .closed:
@@ -173,7 +173,7 @@ struct BrowserState {
         }
     }
 
-    /// The next of list, lines and wall; without posters there is no wall.
+    /// The next of list, lines and wall; there is no wall without posters.
     var nextStyle: BrowserLayout.Style {
         let next = layout.style.next
         return !layout.hasPosters && next == .wall ? next.next : next

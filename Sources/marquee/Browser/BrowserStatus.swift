@@ -1,20 +1,20 @@
-/// What the browser is busy with.
+/// The browser's activity, for the status line.
 struct BrowserStatus {
     var visible = 0
     var loading = 0
     var deferred = 0
-    /// Posters on the screen that could not be had.
+    /// The posters on the screen that failed to load.
     var failed = 0
     var memoryHits = 0
     var diskHits = 0
-    /// How many times bytes have arrived since the browser began; nil while nothing is on its way.
+    /// How many times bytes have arrived since the browser began; nil while nothing is loading.
     var arrivals: Int?
-    /// What is to be said; nil if nothing is.
+    /// The message to show; nil if there is none.
     var message: String?
     /// The time, in seconds since 1970, and since the browser began.
     var (now, seconds) = (0, 0)
 
-    /// The figures, those that matter most first.
+    /// The figures, the most important first.
     var figures: [String] {
         [
             "\(visible) visible", "\(loading) loading", "\(deferred) deferred", "\(memoryHits) from memory",
@@ -22,7 +22,7 @@ struct BrowserStatus {
         ]
     }
 
-    /// `3 posters failed · r tries again`; empty if none has.
+    /// `3 posters failed · r tries again`; empty if none failed.
     var failures: String {
         failed == 0 ? "" : "\(failed) \(failed == 1 ? "poster" : "posters") failed · r tries again"
     }

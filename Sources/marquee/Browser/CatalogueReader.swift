@@ -2,19 +2,19 @@ import LazyImages
 import MovieCatalogue
 import SystemSupport
 
-/// Reads the catalogue for the browser, and tells of the films as they come.
+/// Reads the catalogue for the browser, and reports the films as they arrive.
 struct CatalogueReader: Sendable {
     private let session: Session
     private let clock = WallClock.system
 
-    /// - Parameter session: one that leaves the screen alone.
+    /// - Parameter session: a session that does not write to the screen.
     init(_ session: Session) { self.session = session }
 
-    /// Reads all of it.
+    /// Reads the whole catalogue.
     /// - Parameters:
-    ///   - shown: the films of a refresh, which the new ones are compared with and which stay where they cannot be had. Nil for
-    ///     the first reading, which gives the cached films where the server does not answer.
-    ///   - tell: hears of it. The last is `whole` or `failed`.
+    /// - shown: the films of a refresh. The new films are compared with them, and they stay if the refresh fails. Nil
+    ///   for the first reading, which gives the cached films if the server does not answer.
+    /// - tell: takes the news. The last is `whole` or `failed`.
     func read(replacing shown: Catalogue?, tell: @escaping @Sendable (CatalogueNews) -> Void) async {
         let published = Lock(0)
         let heard = Lock<CatalogueParts?>(nil)
@@ -33,14 +33,14 @@ struct CatalogueReader: Sendable {
                     FilmSet(open, replacing: shown), confirmed: open.confirmed ?? clock.seconds,
                     outage: open.outage.map { ImageLoadingError.withoutAddress("\($0)") }))
         } catch {
-            // The first reading leaves what it has.
+            // The first reading shows the films it has, even if it fails.
             if shown == nil, let parts = heard.withLock({ $0 }) { tell(.part(FilmSet(parts.open))) }
             tell(.failed(error))
         }
     }
 
-    /// Whether a part with so many films is worth the work of a new list: the first, and then each that has twice as many as
-    /// the one before. So the work of all parts together is that of the whole, whatever the number of pages.
+    /// Whether a part with this many films is worth the work of a new list: the first part, and each part with twice
+    /// the films of the one before. So all parts together cost as much as the whole, however many pages there are.
     private static func publishes(_ films: Int, after last: inout Int) -> Bool {
         guard films > 0, films >= 2 * last else { return false }
         last = films

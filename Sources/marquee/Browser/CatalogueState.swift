@@ -1,21 +1,22 @@
-/// How true the films on the screen are. Each reading of the catalogue goes one way:
+/// How current and complete the films on the screen are. Each reading of the catalogue goes one way:
 ///
 ///     opening -> loading -> complete | outOfDate | incomplete
 ///     complete | outOfDate | incomplete -> refreshing -> complete | outOfDate | incomplete
 ///
 /// Times are in seconds since 1970.
 enum CatalogueState: Equatable {
-    /// Nothing has come yet.
+    /// No film has arrived yet.
     case opening
-    /// So many films have come, and more are on their way. The list may show fewer.
+    /// This many films have arrived, and more are coming. The list may show fewer.
     case loading(films: Int)
     /// All films, as they were at that time.
     case complete(confirmed: Int)
-    /// The films of that time: how they are now could not be learnt.
+    /// The films of that time. The server could not tell whether they have changed.
     case outOfDate(confirmed: Int, why: String)
-    /// Not all films: the reading broke off.
+    /// Not all films: the reading failed part of the way.
     case incomplete(why: String)
-    /// The server is asked again, and so many films have come; the list shows those of `confirmed`, nil where it had not all.
+    /// The server is asked again, and this many films have arrived. The list shows the films of `confirmed`; nil where
+    /// it was incomplete.
     case refreshing(confirmed: Int?, films: Int)
 
     /// Whether the catalogue is being read.
@@ -26,7 +27,7 @@ enum CatalogueState: Equatable {
         }
     }
 
-    /// Begins a refresh; false where the catalogue is being read already.
+    /// Begins a refresh; false if the catalogue is being read already.
     mutating func refresh() -> Bool {
         switch self {
         case .opening, .loading, .refreshing: return false
@@ -37,7 +38,7 @@ enum CatalogueState: Equatable {
         return true
     }
 
-    /// So many films have come.
+    /// Takes the number of films that have arrived.
     mutating func count(_ films: Int) {
         if case .refreshing(let confirmed, _) = self {
             self = .refreshing(confirmed: confirmed, films: films)
@@ -46,7 +47,7 @@ enum CatalogueState: Equatable {
         }
     }
 
-    /// The reading has failed; the list stays as it is.
+    /// The reading has failed; the list stays.
     mutating func fail(_ why: String) {
         if case .refreshing(let confirmed?, _) = self {
             self = .outOfDate(confirmed: confirmed, why: why)
@@ -55,7 +56,7 @@ enum CatalogueState: Equatable {
         }
     }
 
-    /// What the title line says; empty where all is well.
+    /// The text for the title line; empty if the films are current.
     /// - Parameter now: the time.
     func title(now: Int) -> String {
         func soFar(_ films: Int) -> String { films > 0 ? " \(films) films so far" : "" }
@@ -69,7 +70,7 @@ enum CatalogueState: Equatable {
         }
     }
 
-    /// What the status line says: why the films are not those of now, and what to do about it. Nil where they are.
+    /// The text for the status line: why the films may be out of date, and what to do. Nil if they are current.
     var explanation: String? {
         switch self {
         case .opening: "Reading the catalogue"
@@ -80,13 +81,13 @@ enum CatalogueState: Equatable {
     }
 }
 
-/// What the browser hears of a catalogue that is being read.
+/// News of a catalogue that is being read.
 enum CatalogueNews: Sendable {
-    /// So many films have come so far.
+    /// The number of films that have arrived.
     case came(films: Int)
-    /// The films that have come so far.
+    /// The films that have arrived.
     case part(FilmSet)
-    /// All films, as they were at `confirmed`, in seconds since 1970. An outage is why they are not those of now.
+    /// All films, confirmed at `confirmed`, in seconds since 1970. `outage` is why they may be out of date.
     case whole(FilmSet, confirmed: Int, outage: String?)
     /// The reading failed.
     case failed(any Error)

@@ -1,7 +1,7 @@
 import MovieCatalogue
 
-/// The films in the browser: which are shown, in what order, and which one is selected. Numbers of films are those of the
-/// catalogue; rows count what is shown, from 0.
+/// The films in the browser: which are shown, in what order, and which is selected. A film's number is its index in the
+/// catalogue. A row is its index among the shown films. Both begin at 0.
 struct FilmList {
     /// The orders `s` goes through.
     enum Order: CaseIterable {
@@ -31,7 +31,7 @@ struct FilmList {
     private(set) var rows: [Int] = []
     /// The selected row; 0 where nothing is shown.
     private(set) var selected = 0
-    /// How many of the rows have every word of the filter in a title: they come first.
+    /// How many rows have every word of the filter in a title. These rows come first.
     private var titleMatches = 0
     /// All films in the present order, by number.
     private var sorted: [Int] = []
@@ -41,10 +41,10 @@ struct FilmList {
     /// The film in a row.
     func movie(inRow row: Int) -> Movie { catalogue.movies[rows[row]] }
 
-    /// What a refresh found of the film in a row; nil for one that is as it was.
+    /// How a refresh changed the film in a row; nil if it did not.
     func change(inRow row: Int) -> FilmSet.Change? { films.changes[rows[row]] }
 
-    /// The first of the other films by the selected film's director, the oldest first, and how many there are.
+    /// The oldest other films by the selected film's director, at most `limit`, and how many there are in all.
     func sameDirector(first limit: Int) -> (films: [Movie], count: Int) {
         guard let director = selectedMovie?.director, let numbers = films.byDirector[director] else {
             return ([], 0)
@@ -55,11 +55,11 @@ struct FilmList {
 
     var selectedMovie: Movie? { rows.indices.contains(selected) ? movie(inRow: selected) : nil }
 
-    /// Selects a row, the nearest there is.
+    /// Selects the nearest existing row.
     mutating func select(_ row: Int) { selected = max(0, min(row, rows.count - 1)) }
 
-    /// Shows only the films that match. The selection stays on its film as long as that is shown and no other fits better by
-    /// its title.
+    /// Shows only the films that match. The selection stays on its film while that is shown, unless another film's
+    /// title matches better.
     mutating func setFilter(_ text: String) {
         filter = text
         words = FilterWords(text)
@@ -67,7 +67,7 @@ struct FilmList {
         if titleMatches > 0, selected >= titleMatches { selected = 0 }
     }
 
-    /// - Parameter keepsFilm: whether the selection stays on its film; else it goes to the first. Default: no.
+    /// - Parameter keepsFilm: whether the selection stays on its film; otherwise it goes to the first. Default: no.
     mutating func setOrder(_ order: Order, keepsFilm: Bool = false) {
         self.order = order
         sort()
@@ -75,9 +75,9 @@ struct FilmList {
         if !keepsFilm { selected = 0 }
     }
 
-    /// Shows other films in the same order, by the same filter. The selection stays on its film; where that is gone, it goes
-    /// to the nearest that is left: the one that followed, else the one before.
-    /// - Returns: whether the selected film is shown still.
+    /// Replaces the films, and keeps the order and the filter. The selection stays on its film. If that is gone, it
+    /// goes to the nearest one left: the next, else the one before.
+    /// - Returns: whether the selected film is still shown.
     mutating func replace(by films: FilmSet) -> Bool {
         let before = rows.map { catalogue.movies[$0].id }
         let old = selected

@@ -2,18 +2,18 @@ import MovieCatalogue
 import TerminalGraphics
 
 extension FilmPage {
-    /// One line of what is said.
+    /// One line of a film's text.
     typealias Line = [StyledText]
 
-    /// How many other films by the director are named.
+    /// The most other films by the director that are listed.
     static let mostOfDirector = 6
-    /// The longest name of a fact, and two columns.
+    /// The columns of a fact's name: the longest name, and two.
     private static let names = 10
     /// The cells of a score of 10.
     private static let scoreBar = 20
 
-    /// All that is said of a film. The films around it stand at the poster's foot, where there is room.
-    /// - Parameter accent: the colour of title and score.
+    /// The whole text about a film. The neighbours come at the poster's foot, if they have room.
+    /// - Parameter accent: the colour of the title and the score.
     func lines(of movie: Movie, _ surroundings: FilmSurroundings, accent: CellColour = .standard) -> [Line] {
         let upper = title(movie, surroundings, accent) + facts(movie, surroundings.words, accent)
         let overview = movie.overview.map { [[]] + wrapped($0).marked(surroundings.words, .overview) }
@@ -71,7 +71,7 @@ extension FilmPage {
         return lines
     }
 
-    /// A fact beside its name, over as many lines as it takes.
+    /// A fact beside its name, on as many lines as it takes.
     private func fact(_ name: String, _ value: String) -> [Line] {
         let name = StyledText(TerminalText.padded(name, toWidth: Self.names), BrowserScreen.dim)
         let indent = StyledText(String(repeating: " ", count: Self.names))

@@ -1,24 +1,24 @@
 import TerminalGraphics
 
-/// Where one film in full stands, its poster and beside it all that the catalogue says: on a page of its own, or beside
-/// the list. Poster and words are one block in the middle of their area.
+/// The place of one film in full: its poster, and beside it all facts of the catalogue. It has a page of its own, or
+/// stands beside the list. Poster and text are one block in the middle of their area.
 struct FilmPage: Equatable {
-    /// What can be read with ease, in columns.
+    /// The widest text that is easy to read, in columns.
     private static let widestText = 72
-    /// The columns that the words have at least, where the window has as many.
+    /// The fewest columns of the text, where the window has as many.
     private static let narrowestText = 34
-    /// The columns between poster and words.
+    /// The columns between poster and text.
     private static let gap = 3
 
-    /// The poster's cells: as large as fits beside the words.
+    /// The poster's cells: as large as fits beside the text.
     let poster: CellRectangle
-    /// The cells of the words.
+    /// The cells of the text.
     let text: CellRectangle
 
     /// - Parameters:
-    ///   - isAlone: whether nothing else stands beside it. A poster that the window's width keeps small then stands in the
-    ///     middle of the height.
-    ///   - hasPoster: whether there is room for one.
+    /// - isAlone: whether nothing stands beside it. A poster kept small by the window's width is then in the middle of
+    ///   the height.
+    /// - hasPoster: whether a poster has room.
     init(in area: CellRectangle, cellAspect: Double, isAlone: Bool, hasPoster: Bool = true) {
         let gap = hasPoster ? Self.gap : 0
         let width = max(0, area.size.columns - 2 * BrowserLayout.margin - gap)

@@ -1,22 +1,22 @@
 import FoundationEssentials
 import MovieCatalogue
 
-/// The films of a catalogue, ready to be browsed. Making it takes long for many films, and so is not done on the browser's
-/// thread.
+/// The films of a catalogue, ready to browse. Making it takes long for many films, so the browser's thread does not do
+/// it.
 struct FilmSet: Sendable {
-    /// What a refresh found of a film.
+    /// How a refresh changed a film.
     enum Change: Sendable { case new, changed }
 
     let catalogue: Catalogue
     /// The base URL of the posters.
     let base: BaseURL
-    /// Made before the first key of a filter, which would wait for it.
+    /// The index for the filter. It is made early, or the filter's first key would wait for it.
     let index: FilmIndex
     /// The numbers of each director's films, the oldest first.
     let byDirector: [String: [Int]]
-    /// What the refresh found, by the film's number.
+    /// How the refresh changed films, by the film's number.
     private(set) var changes: [Int: Change] = [:]
-    /// How many films the refresh found gone.
+    /// The number of films that the refresh removed.
     private(set) var removed = 0
 
     /// No films.
@@ -25,7 +25,7 @@ struct FilmSet: Sendable {
             OpenCatalogue(catalogue: Catalogue(name: nil, movies: []), base: BaseURL(URL(filePath: "/"))))
     }
 
-    /// - Parameter shown: the films that a refresh replaces; nil for the first ones.
+    /// - Parameter shown: the films that a refresh replaces; nil for the first reading.
     init(_ open: OpenCatalogue, replacing shown: Catalogue? = nil) {
         catalogue = open.catalogue
         base = open.base
@@ -47,7 +47,7 @@ struct FilmSet: Sendable {
         removed = old.count
     }
 
-    /// The same where the films before were not all: which are new is not known.
+    /// The same set without changes, for a refresh of an incomplete list: which films are new is unknown.
     var unmarked: FilmSet {
         var films = self
         films.changes = [:]

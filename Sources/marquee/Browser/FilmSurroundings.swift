@@ -1,17 +1,17 @@
 import MovieCatalogue
 
-/// What a film's page tells beside what the film says of itself.
+/// What a film's page tells besides the film's own facts.
 struct FilmSurroundings {
-    /// What a refresh found of the film; nil if nothing.
+    /// How a refresh changed the film; nil if it did not.
     var change: FilmSet.Change?
-    /// Why its poster could not be had; nil if it could.
+    /// Why its poster failed; nil if it did not.
     var failure: PosterFailure?
-    /// Some other films by its director, and how many there are.
+    /// Some other films by its director, and how many there are in all.
     var sameDirector: (films: [Movie], count: Int) = ([], 0)
     /// Its neighbours in the present order; nil at the ends, and where the list shows them.
     var previous: Movie?
     var next: Movie?
-    /// Whether Enter plays it, where it can be played.
+    /// Whether Enter plays the film, if it can be played.
     var isPlayedByEnter = false
     /// What the filter looks for.
     var words = FilterWords("")

@@ -24,7 +24,7 @@ enum HelpPage {
     ]
     private static let keyWidth = keys.map { TerminalText.width($0.0) }.max() ?? 0
     private static let margin = 2
-    /// What a meaning has at least beside its key; with less room it stands below.
+    /// The fewest columns of a meaning beside its key; with less room the meaning goes below.
     private static let narrowestMeaning = 30
 
     /// One line: a key, a part of its meaning, or both.
@@ -35,7 +35,7 @@ enum HelpPage {
         let column: Int
     }
 
-    /// The help in lines of so many cells at most.
+    /// The help in lines of at most this width, in cells.
     static func lines(width: Int) -> [Line] {
         let beside = margin + keyWidth + 3
         let isBeside = width - beside - 1 >= narrowestMeaning
@@ -51,7 +51,7 @@ enum HelpPage {
             }
     }
 
-    /// Draws the lines from number `top` on.
+    /// Draws the lines, beginning with line number `top`.
     static func draw(on grid: inout CellGrid, in body: CellRectangle, from top: Int) {
         for (index, line) in lines(width: body.size.columns).dropFirst(top).prefix(body.size.rows)
             .enumerated()

@@ -1,6 +1,6 @@
 import TerminalGraphics
 
-/// A key and what it does here, as the status line shows it.
+/// A key and its meaning here, as the status line shows them.
 struct KeyHint: Equatable {
     let key: String
     let meaning: String

@@ -1,9 +1,9 @@
 import TerminalGraphics
 
-/// A line that is typed: its text and a cursor between two characters, by grapheme clusters. A plain struct without a
-/// terminal.
+/// A line that is being typed: its text and a cursor, which stands between two grapheme clusters. A plain struct
+/// without a terminal.
 struct LineEditor: Equatable {
-    /// Characters that a line has at most; what is typed or pasted beyond is left out.
+    /// The most characters of a line; more are left out.
     static let longest = 500
 
     /// The text on both sides of the cursor.
@@ -14,7 +14,7 @@ struct LineEditor: Equatable {
 
     var text: String { before + after }
 
-    /// Inserts a text before the cursor: what is no character of a line becomes a space.
+    /// Inserts a text before the cursor. A control character becomes a space.
     mutating func insert(_ text: String) {
         let room = max(0, Self.longest - before.count - after.count)
         let typed = text.prefix(room).map { $0.isNewline || $0 == "\t" ? " " : $0 }
@@ -23,7 +23,8 @@ struct LineEditor: Equatable {
             }
         let rest = after
         before += String(typed)
-        // A mark joins the character before it, and some characters join what follows: the cursor goes behind those.
+        // A combining mark joins the character before it, and some characters join the next one: the cursor goes behind
+        // them.
         let whole = before + rest
         let bytes = before.utf8.count
         let cursor = whole.indices.first { whole.utf8.distance(from: whole.startIndex, to: $0) >= bytes }
@@ -31,7 +32,7 @@ struct LineEditor: Equatable {
         after = String(whole[(cursor ?? whole.endIndex)...])
     }
 
-    /// Takes a key that edits a line. False for one that does not.
+    /// Takes a key that edits a line; false for other keys.
     mutating func take(_ key: TerminalKey) -> Bool {
         switch (key.code, key.modifiers) {
         case (.character(let letter), .control): return takeControl(letter)
@@ -50,7 +51,7 @@ struct LineEditor: Equatable {
         return true
     }
 
-    /// The keys of a shell's line.
+    /// The control keys of a shell's line editor.
     private mutating func takeControl(_ letter: Character) -> Bool {
         switch letter {
         case "a": move(to: 0)
@@ -73,7 +74,7 @@ struct LineEditor: Equatable {
 
     private mutating func eraseWord() { before = String(before.prefix(wordStart)) }
 
-    /// Where the word before the cursor begins, and the one after it ends.
+    /// The start of the word before the cursor, and the end of the word after it.
     private var wordStart: Int {
         let spaces = before.reversed().prefix { $0 == " " }.count
         return before.count - spaces - before.reversed().dropFirst(spaces).prefix { $0 != " " }.count
@@ -83,15 +84,15 @@ struct LineEditor: Equatable {
         return before.count + spaces + after.dropFirst(spaces).prefix { $0 != " " }.count
     }
 
-    /// A part of the line in so many cells, with the cursor in it.
+    /// The visible part of the line, with the cursor in it.
     struct Window: Equatable {
-        /// Harmless for a terminal. Under the cursor stands a space at the line's end.
+        /// Safe for a terminal. At the line's end, the cursor stands on a space.
         var before: String
         var underCursor: String
         var after: String
     }
 
-    /// What is shown in so many cells: the end of the line, or so much more to the left that the cursor is seen.
+    /// The part that fits into this width: the end of the line, or a part farther left that has the cursor in it.
     func window(width: Int) -> Window {
         let left = before.map { TerminalText.visible(String($0)) }
         let right = after.map { TerminalText.visible(String($0)) }

@@ -1,10 +1,10 @@
 import Glibc
 import TerminalGraphics
 
-/// A colour as light: red, green and blue in linear light, 0 to 1. Colours of one luminance are equally legible on a ground,
-/// whatever their hues (WCAG 2.2, relative luminance).
+/// A colour in linear light: red, green and blue, 0 to 1. Colours of the same luminance are equally legible on a
+/// background, whatever their hue (WCAG 2.2, relative luminance).
 struct LinearColour: Equatable {
-    /// What the three channels count for in the luminance.
+    /// The weights of the channels in the luminance.
     private static let weights = SIMD3(0.2126, 0.7152, 0.0722)
 
     let light: SIMD3<Double>
@@ -35,7 +35,7 @@ struct LinearColour: Equatable {
     /// 0 for black to 1 for white.
     var luminance: Double { (light * Self.weights).sum() }
 
-    /// The same hue with another luminance. What no screen can show so bright loses saturation.
+    /// The same hue with another luminance. A colour too bright for a screen loses saturation.
     func with(luminance target: Double) -> LinearColour {
         let grey = SIMD3(repeating: target)
         guard luminance > 0 else { return LinearColour(light: grey) }

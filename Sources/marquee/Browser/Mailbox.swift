@@ -1,7 +1,7 @@
 import Glibc
 import LazyImages
 
-/// Where a thread waits for messages until a deadline. The browser's thread lives by it.
+/// Messages from other threads to the browser's thread, which waits for them until a deadline.
 ///
 /// Proof for `@unchecked`: `messages` is only touched while `mutex` is held.
 @safe final class Mailbox<Message: Sendable>: @unchecked Sendable {
@@ -25,7 +25,7 @@ import LazyImages
         unsafe mutex.deallocate()
     }
 
-    /// Leaves a message and wakes whoever waits.
+    /// Adds a message and wakes the reader.
     func send(_ message: Message) {
         unsafe pthread_mutex_lock(mutex)
         messages.append(message)
@@ -33,8 +33,8 @@ import LazyImages
         unsafe pthread_cond_signal(changed)
     }
 
-    /// Everything that was left, in order, once there is something or the deadline (`MonotonicClock`) has come; nil waits
-    /// for ever.
+    /// Waits until there are messages or the deadline (`MonotonicClock`) has come, and takes all messages in order. A
+    /// nil deadline waits for ever.
     func take(until deadline: Double?) -> [Message] {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }

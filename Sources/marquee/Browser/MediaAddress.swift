@@ -3,11 +3,12 @@ import Glibc
 import LazyImages
 import SystemSupport
 
-/// What a player is given of a film: a path from the root on, or an address with http or https. It never begins as an option
-/// does, and names no other protocol: a player knows some that do more than play.
+/// The argument that a player gets for a film: an absolute path, or an http or https address. It never begins with a
+/// hyphen, so that it is never an option. Other protocols are refused: some of a player's protocols do more than play.
 enum MediaAddress {
-    /// Reads what a catalogue says.
-    /// - Parameter base: what a relative one is resolved against. A catalogue from the network names no file of this machine.
+    /// Reads an address from a catalogue.
+    /// - Parameter base: the base of a relative address. A catalogue from the network cannot name a file of this
+    ///   machine.
     static func argument(_ text: String, relativeTo base: BaseURL) throws(Failure) -> String {
         let url: URL
         do {

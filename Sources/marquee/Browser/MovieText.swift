@@ -1,7 +1,7 @@
 import MovieCatalogue
 import TerminalGraphics
 
-/// A film in words, harmless for a terminal.
+/// A film as text that is safe for a terminal.
 enum MovieText {
     /// `1927 · Fritz Lang · ★ 8.9`
     static func facts(_ movie: Movie) -> String {
@@ -20,14 +20,14 @@ enum MovieText {
     /// `★ 8.9`
     static func stars(_ score: Double) -> String { "★ " + score.formatted(decimals: 1) }
 
-    /// `★ 8.9`, as wide as `★ 10.0`, so that scores stand in a column.
+    /// `★ 8.9`, as wide as `★ 10.0`, so that scores line up in a column.
     static func scoreColumn(_ movie: Movie) -> String {
         TerminalText.padded(score(movie) ?? "", toWidth: scoreWidth, alignment: .trailing)
     }
 
     static let scoreWidth = 6
 
-    /// The facts there are beside titles, overview and score: a name, the text, and the field that a filter looks for it in.
+    /// The facts besides titles, overview and score: a name, the text, and the field that a filter searches.
     static func namedFacts(_ movie: Movie) -> [(name: String, value: String, field: FilterWords.Field?)] {
         let length = movie.minutes.map { $0 == 1 ? "1 minute" : "\($0) minutes" }
         let facts: [(String, String?, FilterWords.Field?)] = [
@@ -47,10 +47,10 @@ enum MovieText {
             + (movie.votes == 1 ? "1 vote" : "\(movie.votes) votes")
     }
 
-    /// The beginning of the overview, in so many lines at most; the last one says that there is more.
+    /// The beginning of the overview, in at most `lines` lines; the last one shows that the text is cut.
     static func overview(_ movie: Movie, width: Int, lines: Int) -> [String] {
         guard let overview = movie.overview, lines > 0, width > 0 else { return [] }
-        // More than fits is not worth wrapping.
+        // Text that cannot fit is not worth wrapping.
         let beginning = String(overview.prefix(width * (lines + 1)))
         let wrapped = TerminalText.wrapped(TerminalText.visible(beginning), toWidth: width)
         guard wrapped.count > lines else { return wrapped }

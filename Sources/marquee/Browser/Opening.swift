@@ -3,7 +3,7 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// An address whose picture or answer is on its way, one at a time. Used by the browser's thread.
+/// One address whose picture or answer is loading. Used by the browser's thread only.
 final class Opening {
     private let subject: Browser.Subject
     private let mailbox: Mailbox<Browser.Message>
@@ -15,10 +15,10 @@ final class Opening {
         self.mailbox = mailbox
     }
 
-    /// Begins to get the picture of an address that was typed.
-    /// - Parameter size: the pixels that can be shown.
-    /// - Returns: the address as it is shown.
-    /// - Throws: why the text is none.
+    /// Begins to load the picture of a typed address.
+    /// - Parameter size: the most pixels that can be shown.
+    /// - Returns: the address in the form to show.
+    /// - Throws: why the text is not an address.
     func open(_ text: String, relativeTo base: BaseURL, size: ImageSize?) throws(Failure) -> String {
         guard let target = FetchTarget(text) else {
             throw Failure("\(text) is no address; begin with https://, or with ./ or / for a file")
@@ -32,7 +32,7 @@ final class Opening {
         }
     }
 
-    /// Begins to get the answer behind a poster that could not be had.
+    /// Begins to load the answer behind a poster's failure.
     /// - Returns: its address.
     func showAnswer(of failure: PosterFailure) -> String? {
         guard let request = failure.request, let error = failure.error else { return nil }
@@ -52,6 +52,6 @@ final class Opening {
         number += 1
     }
 
-    /// Whether what came is still waited for.
+    /// Whether this number's result is still wanted.
     func awaits(_ number: Int) -> Bool { number == self.number }
 }

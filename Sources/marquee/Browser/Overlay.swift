@@ -1,19 +1,19 @@
 import LazyImages
 import TerminalGraphics
 
-/// What stands over the films for a while.
+/// What covers the films for a while.
 enum Overlay: Sendable {
     case help
-    /// An address is typed in the title line.
+    /// An address is being typed in the title line.
     case address(LineEditor)
-    /// What the address has is on its way; the title line shows it, dim.
+    /// An address loads; the title line shows it, dim.
     case opening(String)
     /// The picture of an address.
     case picture(LoadedImage, of: String)
     /// The answer of an address that has no picture.
     case answer(AnswerText)
 
-    /// Whether the films are seen no more.
+    /// Whether it hides the films.
     var hidesFilms: Bool {
         switch self {
         case .help, .picture, .answer: true
@@ -25,10 +25,10 @@ enum Overlay: Sendable {
 extension BrowserState {
     var isHelpShown: Bool { if case .help = overlay { true } else { false } }
 
-    /// Whether something is on its way that was asked for beside the films.
+    /// Whether an address loads.
     var isOpening: Bool { if case .opening = overlay { true } else { false } }
 
-    /// Takes what an address has.
+    /// Shows the content of an address.
     mutating func show(_ overlay: Overlay) {
         self.overlay = overlay
         overlayTop = 0

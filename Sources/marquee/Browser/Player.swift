@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 
-/// The program that plays films: `--player`, else `MARQUEE_PLAYER`. It is run as it is written, without a shell:
+/// The program that plays films: `--player`, else `MARQUEE_PLAYER`. It is started without a shell:
 ///
 ///     mpv
 ///     mpv --vo=tct --title="At home"
@@ -10,11 +10,11 @@ struct Player: Sendable, Equatable {
     /// The program and its arguments.
     let words: [String]
 
-    /// How messages call it.
+    /// The program's name in messages.
     var name: String { words.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "" }
 
-    /// Splits a command at spaces; quotes keep them, and a backslash the character after it.
-    /// - Parameter option: how errors call where it came from.
+    /// Splits a command at spaces. Quotes keep spaces, and a backslash keeps the next character.
+    /// - Parameter option: the option or variable that the command came from, for errors.
     init(_ command: String, from option: String) throws(UsageError) {
         var words: [String] = []
         var word: String?
@@ -47,7 +47,7 @@ struct Player: Sendable, Equatable {
         self.words = words
     }
 
-    /// The player that the command line or the environment names; nil for none.
+    /// The player of the command line or the environment; nil for none.
     static func chosen(_ arguments: Arguments, _ environment: [String: String]) throws(UsageError) -> Player?
     {
         if let command = arguments.value("player") { return try Player(command, from: "--player") }
@@ -63,7 +63,7 @@ enum PlayerEnding: Sendable, Equatable {
     case exited(Int32)
     case killed(signal: Int32)
 
-    /// What is said of it; nil where all is well: it played, or the person ended it with Ctrl-C.
+    /// The message about a failure; nil if the film played, or the person ended it with Ctrl-C.
     func complaint(of player: String) -> String? {
         switch self {
         case .exited(0), .killed(SIGINT), .exited(128 + SIGINT): nil
@@ -73,17 +73,17 @@ enum PlayerEnding: Sendable, Equatable {
     }
 }
 
-/// A player that runs. It shares the terminal and the process group: the keys that stop or interrupt a program reach both.
+/// A running player. It shares the terminal and the process group, so keys that stop or interrupt a program reach both.
 struct PlayerProcess: Sendable {
     let identifier: pid_t
 
-    /// Starts a program, found in PATH, with the program's standard input and output.
-    /// - Throws: why there is none.
+    /// Starts a program, found in PATH, with this program's standard input and output.
+    /// - Throws: why it did not start.
     init(_ words: [String]) throws(Failure) {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // This program's threads block some signals and ignore others; the player starts with all as usual.
+        // Marquee's threads block some signals and ignore others. The player starts with the usual settings.
         var (none, usual) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&none)
         unsafe sigemptyset(&usual)
@@ -105,7 +105,7 @@ struct PlayerProcess: Sendable {
         identifier = process
     }
 
-    /// Waits for its end. Blocks.
+    /// Waits until the player ends. Blocks.
     func wait() -> PlayerEnding {
         var status: Int32 = 0
         while unsafe waitpid(identifier, &status, 0) < 0 {

@@ -2,7 +2,7 @@ import Glibc
 import SystemSupport
 import TerminalGraphics
 
-/// A film that a player plays in the browser's terminal. Used by the browser's thread.
+/// A film that a player plays in the browser's terminal. Used by the browser's thread only.
 final class Playing {
     private let terminal: TerminalSession
     private let interruption: Interruption
@@ -16,11 +16,11 @@ final class Playing {
         self.mailbox = mailbox
     }
 
-    /// Whether the terminal is another program's now.
+    /// Whether another program has the terminal now.
     var isUnderWay: Bool { process != nil }
 
-    /// Gives the terminal to a player; `.played` comes when it ends.
-    /// - Returns: why there is nothing to see; nil where the player runs.
+    /// Hands the terminal to a player. `.played` is sent when it ends.
+    /// - Returns: why the film does not play; nil if the player runs.
     func begin(_ media: String, relativeTo base: BaseURL, with player: Player?) throws(TerminalError)
         -> String?
     {
@@ -50,7 +50,7 @@ final class Playing {
             return nil
         } catch {
             if let process {
-                // Without a thread that waits, this one does.
+                // Without a thread to wait for the player, this thread waits.
                 self.process = nil
                 let ending = process.wait()
                 return try end(ending)
@@ -61,8 +61,8 @@ final class Playing {
         }
     }
 
-    /// Takes the terminal back from a player that has ended.
-    /// - Returns: what was wrong; nil if nothing was.
+    /// Takes the terminal back after a player has ended.
+    /// - Returns: what went wrong; nil if nothing did.
     func end(_ ending: PlayerEnding) throws(TerminalError) -> String? {
         process = nil
         interruption.unshare()
@@ -70,6 +70,6 @@ final class Playing {
         return ending.complaint(of: name)
     }
 
-    /// Ends the player with the browser.
+    /// Ends the player when the browser ends.
     func stop() { if let process { kill(process.identifier, SIGTERM) } }
 }

@@ -2,18 +2,19 @@ import ImageCodecs
 import LazyImages
 import TerminalGraphics
 
-/// The most colourful hue of each poster, at a luminance that is legible on dark and on light grounds. In 16 colours it is one
-/// of the six that are no greys, which the person has chosen to be legible. Each image is looked at once.
+/// The most colourful hue of each poster, at a luminance that is legible on dark and on light backgrounds. With 16
+/// colours it is one of the six that are not grey, since the person has chosen legible ones. Each image is analysed
+/// once.
 struct PosterAccents {
     /// The contrast to black is 5.4, and to white 3.9 (WCAG 2.2).
     private static let luminance = 0.22
-    /// How many posters are remembered.
+    /// The number of posters that are remembered.
     private static let kept = 1024
-    /// About how many pixels of an image are looked at.
+    /// The approximate number of pixels that are sampled.
     private static let samples = 1024
-    /// The hues that are told apart.
+    /// The number of different hues.
     private static let hues = 24
-    /// The mean chroma of a grey picture, 0 to 255.
+    /// The highest mean chroma of a grey picture, 0 to 255.
     private static let greyest = 6.0
 
     /// Red, yellow, green, cyan, blue, magenta in the palette of 16: the hues of the wheel, 60 degrees apart.
@@ -33,7 +34,7 @@ struct PosterAccents {
         return .palette(Self.basic[sector])
     }
 
-    /// The mean colour, 0 to 255 a channel, of the hue with the most chroma; nil where there is too little.
+    /// The mean colour of the hue with the most chroma, 0 to 255 a channel; nil if the chroma is too low.
     private static func mostColourful(of bitmap: Bitmap) -> SIMD3<Double>? {
         let count = bitmap.width * bitmap.height
         let step = max(1, count / samples) | 1
@@ -58,7 +59,7 @@ struct PosterAccents {
         return sums[best] / chroma[best]
     }
 
-    /// The number of a colour's hue, of so many; 0 for a grey.
+    /// The number of a colour's hue, below `count`; 0 for grey.
     private static func hue(of colour: SIMD3<Double>, of count: Int) -> Int {
         let chroma = colour.max() - colour.min()
         guard chroma > 0 else { return 0 }

@@ -2,9 +2,9 @@ import ImageCodecs
 import LazyImages
 import TerminalGraphics
 
-/// One list model as the browser's thread uses it: the model's rows, the commands to it, and the pictures drawn of its
-/// images, each once for its size. The model knows the state of every row; a picture stays until it is drawn anew, so that
-/// a row whose image memory has released still shows it.
+/// One list model as the browser's thread uses it: the model's rows, its commands, and the pictures drawn of its
+/// images. Each picture is drawn once for its size. The model knows the state of every row. A picture stays until it is
+/// drawn again, so a row still shows its poster after memory has evicted the image.
 struct PosterFeed {
     /// The two parts of the screen that show posters, each from a model of its own.
     enum Pane: CaseIterable {
@@ -14,12 +14,12 @@ struct PosterFeed {
         case film
     }
 
-    /// A call of the model. Calls are made in order.
+    /// A call to the model. Calls run in order.
     typealias Command = @Sendable (ImageListModel) async -> Void
 
     /// The image that a picture was drawn from.
     struct Subject: Equatable {
-        /// The image itself; nil for a preview, and after memory has released the image.
+        /// The image itself; nil for a preview, and after memory has evicted the image.
         weak var image: LoadedImage?
         /// The number of the preview; 0 for the image itself.
         var preview = 0
@@ -35,24 +35,24 @@ struct PosterFeed {
         let row: Int
         let subject: Subject
         let cells: CellGrid
-        /// The canvas that drew it, by its number.
+        /// The number of the canvas that drew it.
         let canvas: Int
-        /// Whether it stands in for one that takes longer to draw.
+        /// Whether it is a sketch, shown until the real picture is drawn.
         let isSketch: Bool
     }
 
-    /// How many rows to each side of the last drawn one keep their pictures when there are too many: of small pictures, and
-    /// of large ones.
+    /// When there are too many pictures, this many rows on each side of the last drawn row keep theirs: rows of small
+    /// pictures, and of large ones.
     private static let (reach, largeReach) = (64, 4)
-    /// A picture of more cells takes so long to draw that a key would wait for it: it is drawn on another thread. So is one in
-    /// pixels, for which a sketch stands in.
+    /// The most cells of a picture that is drawn on this thread. A larger one would delay a key and is drawn on another
+    /// thread, as are pictures in pixels. A sketch stands in for those.
     private static let largest = 600
 
     let model: ImageListModel
     private let commands: AsyncStream<Command>.Continuation
     /// Draws a picture on another thread and passes it to `take` later.
     private let drawElsewhere: (@escaping @Sendable () -> Drawing) -> Void
-    /// Nil if no pictures are wanted.
+    /// Nil if pictures are switched off.
     private var canvas: (any Canvas)?
     private var canvasNumber = 0
     private var rows = ListRows([])
@@ -98,7 +98,7 @@ struct PosterFeed {
 
     // MARK: Pictures
 
-    /// Draws every picture anew, on another canvas.
+    /// Draws every picture again, on another canvas.
     mutating func use(_ canvas: (any Canvas)?) {
         self.canvas = canvas
         canvasNumber += 1
@@ -111,9 +111,9 @@ struct PosterFeed {
         if drawing.canvas == canvasNumber { drawn[drawing.key] = drawing }
     }
 
-    /// What a row's poster looks like in so many cells. An image in memory is shown at once, before the model knows of the
-    /// row.
-    /// - Parameter isMoving: whether the films move. No large picture is drawn meanwhile.
+    /// The look of a row's poster at this size in cells. An image in memory is shown at once, before the model knows of
+    /// the row.
+    /// - Parameter isMoving: whether the films move. Large pictures wait until they rest.
     mutating func view(ofRow row: Int, size: CellSize, loader: ImageLoader, isMoving: Bool) -> PosterView {
         guard let request = rows[row] else { return .missing }
         let old = drawing(of: request.key, size)
@@ -155,7 +155,7 @@ struct PosterFeed {
         return PosterFailure(reason, of: request)
     }
 
-    /// The present picture in cells of this size.
+    /// The present picture at this size in cells.
     private func drawing(of key: CacheKey, _ size: CellSize) -> Drawing? {
         guard let drawing = drawn[key], drawing.cells.size == size else { return nil }
         return drawing

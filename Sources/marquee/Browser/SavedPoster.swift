@@ -5,14 +5,14 @@ import LazyImages
 import MovieCatalogue
 import SystemSupport
 
-/// A poster saved as a file of the person's own, in the folder the program was started in.
+/// Saves a poster as a file in the working directory.
 enum SavedPoster {
-    /// Names that are tried, `nosferatu-1922.jpg`, `nosferatu-1922-2.jpg` and so on.
+    /// The most names that are tried: `nosferatu-1922.jpg`, `nosferatu-1922-2.jpg` and so on.
     private static let mostNames = 1000
 
-    /// Saves the file of a poster as it is in the cache; one that is not there is loaded. Nothing is overwritten, and a file
-    /// appears whole or not at all. Blocks no thread of the cooperative pool.
-    /// - Returns: what came of it, in one line.
+    /// Saves a poster's file as it is in the cache; if it is not there, it is loaded first. Never overwrites a file. A
+    /// file appears whole or not at all. Blocks no thread of the cooperative pool.
+    /// - Returns: the result in one line.
     static func save(_ movie: Movie, _ request: ImageRequest, _ loader: FileLoader, in folder: String) async
         -> String
     {
@@ -35,7 +35,7 @@ enum SavedPoster {
         }
     }
 
-    /// Writes the bytes under the first name that is free, unless they are there already.
+    /// Writes the bytes under the first free name, unless they are saved already.
     static func write(
         _ bytes: Data, as name: String, _ ending: String, in folder: String
     ) throws(Failure) -> String {
@@ -63,11 +63,11 @@ enum SavedPoster {
         }
     }
 
-    /// Gives a file a name unless that is taken: 0, or the system's error number.
+    /// Gives a file a name that is still free: 0, or the system's error number.
     private static func giveName(_ path: String, to part: String) -> Int32 {
         if unsafe link(part, path) == 0 { return 0 }
         guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return errno }
-        // A file system without links: the name is claimed by an empty file first.
+        // The file system has no links: an empty file claims the name first.
         let claim = unsafe csystem_open(path, O_WRONLY | O_CREAT | O_EXCL, 0o644)
         if claim < 0 { return errno }
         close(claim)

@@ -1,13 +1,13 @@
-/// How the films move under the keys: at rest, in a burst of key presses, or gliding to where a page key sent them. A plain
-/// struct that is told the time, in seconds of any clock.
+/// How the films move: at rest, in a burst of key presses, or gliding after a page key. A plain struct that gets the
+/// time from its caller, in seconds of any clock.
 struct ScrollMotion {
-    /// Presses that follow each other within this time are one burst, and it has ended when none came for so long.
+    /// Two presses within this time belong to one burst. The burst ends after this time without a press.
     static let burstPause = 0.120
-    /// A glide's length, and the time between its frames.
+    /// The length of a glide; and the time between its frames.
     static let glideTime = 0.130
     static let frameTime = 0.016
 
-    /// What a press or the passing of time changes for whoever loads.
+    /// What changes for the loader.
     enum Change: Equatable {
         case beganDragging
         case endedDragging
@@ -21,7 +21,7 @@ struct ScrollMotion {
         let began: Double
     }
 
-    /// Lines of the films above the first one shown.
+    /// The number of lines that the films are scrolled by.
     private(set) var offset = 0
     private(set) var isDragging = false
     private var glide: Glide?
@@ -29,10 +29,10 @@ struct ScrollMotion {
 
     var isGliding: Bool { glide != nil }
 
-    /// Where the offset will be when nothing more is pressed.
+    /// The offset after the motion has ended.
     var destination: Int { glide?.end ?? offset }
 
-    /// Moves at once, as an arrow key or the wheel does. The second press within a burst's pause begins a drag.
+    /// Moves at once, after an arrow key or the wheel. A second press within `burstPause` begins a drag.
     mutating func step(to target: Int, now: Double) -> [Change] {
         var changes = endGlide()
         if now - lastPress < Self.burstPause, !isDragging {
@@ -44,7 +44,7 @@ struct ScrollMotion {
         return changes
     }
 
-    /// Glides there over a few frames, as a page key does.
+    /// Glides to the target over a few frames, after a page key.
     mutating func glide(to target: Int, now: Double) -> [Change] {
         var changes: [Change] = []
         if isDragging {
@@ -58,14 +58,14 @@ struct ScrollMotion {
         return changes
     }
 
-    /// Sets the offset without a motion: after a resize, a filter, a sort.
+    /// Sets the offset without motion: after a resize, a filter or a sort.
     mutating func setOffset(_ target: Int) -> [Change] {
         let changes = endGlide()
         offset = target
         return changes
     }
 
-    /// Moves a glide on and ends a burst, as the time says.
+    /// Moves a glide on, or ends a burst, according to the time.
     mutating func advance(now: Double) -> [Change] {
         var changes: [Change] = []
         if isDragging, now - lastPress >= Self.burstPause {
@@ -74,7 +74,7 @@ struct ScrollMotion {
         }
         if let glide {
             let part = min(1, max(0, (now - glide.began) / Self.glideTime))
-            // Slows down towards the end: 1 - (1 - t)³.
+            // Ease out: 1 - (1 - t)³.
             let eased = 1 - (1 - part) * (1 - part) * (1 - part)
             offset = glide.start + Int((Double(glide.end - glide.start) * eased).rounded())
             if part >= 1 { changes += endGlide() }

@@ -2,7 +2,7 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// What keys do with the selected film's poster.
+/// The commands for the selected film's poster.
 struct SelectedPoster {
     private let movie: Movie
     private let request: ImageRequest
@@ -20,7 +20,7 @@ struct SelectedPoster {
         }
     }
 
-    /// What makes the terminal copy the address, and what is said of that.
+    /// The bytes that make the terminal copy the address, and the message about it.
     func copying() throws(Failure) -> (bytes: [UInt8], notice: String) {
         let url = request.url
         let address = url.scheme?.lowercased() == "data" ? url.absoluteString : url.displayText
@@ -30,7 +30,7 @@ struct SelectedPoster {
         return (bytes, "Address copied: \(url.displayText)")
     }
 
-    /// Saves the file, and then tells what came of it.
+    /// Saves the file, and then reports the result.
     func save(_ subject: Browser.Subject, tell: @escaping @Sendable (String) -> Void) {
         Task { [movie, request] in tell(await subject.save(movie, request)) }
     }

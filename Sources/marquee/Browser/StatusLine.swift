@@ -1,23 +1,23 @@
 import MovieCatalogue
 import TerminalGraphics
 
-/// The lowest line: the selected film, or figures in its place, and at the right the keys that help. A message stands in the
-/// line above it, which is empty otherwise; in a low window it takes the film's place.
+/// The last line: the selected film or the figures, and at the right the keys that help. Messages appear in the line
+/// above, which is empty otherwise; in a low window they replace the film.
 struct StatusLine {
-    /// What turns while bytes arrive.
+    /// The signs that turn while bytes arrive.
     private static let signs = Array("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
     private static let gap = 2
 
     let film: Movie?
     let status: BrowserStatus
     let showsFigures: Bool
-    /// The most important first; drawn in the opposite order.
+    /// The most important first. They are drawn in the opposite order.
     let hints: [KeyHint]
     let accent: CellColour
 
     /// - Parameters:
-    ///   - row: where it stands.
-    ///   - hasLineAbove: whether the row above is for messages.
+    /// - row: the row of the line.
+    /// - hasLineAbove: whether the row above is for messages.
     func draw(on grid: inout CellGrid, row: Int, hasLineAbove: Bool) {
         if let arrivals = status.arrivals {
             let sign = String(Self.signs[arrivals % Self.signs.count])
@@ -40,7 +40,7 @@ struct StatusLine {
             } else {
                 film.map(filmTexts) ?? []
             }
-        // Beside words that are asked for, or matter more, the keys are few.
+        // Beside figures or a message, only a few keys are shown.
         let hints =
             said || showsFigures
             ? Array(self.hints.prefix(1)) : fittingHints(beside: text.last?.width ?? 0, room: room)
@@ -60,7 +60,7 @@ struct StatusLine {
         }
     }
 
-    /// The message at the left, and at the right how many posters failed, where both have room.
+    /// The message at the left, and the number of failed posters at the right if both have room.
     private func drawMessage(_ message: String, on grid: inout CellGrid, row: Int, room: Int) {
         let margin = BrowserLayout.margin
         let text = TerminalText.truncated(message, toWidth: room)
@@ -75,7 +75,7 @@ struct StatusLine {
             style: BrowserScreen.dim)
     }
 
-    /// The film in ever fewer words.
+    /// The film's text in ever shorter forms.
     private func filmTexts(_ movie: Movie) -> [[StyledText]] {
         let title = StyledText(
             TerminalText.visible(movie.title), CellStyle(foreground: accent, attributes: .bold))
@@ -90,7 +90,7 @@ struct StatusLine {
         }
     }
 
-    /// As many hints as have room beside a text, at least one.
+    /// As many hints as fit beside a text, at least one.
     private func fittingHints(beside text: Int, room: Int) -> [KeyHint] {
         var count = hints.count
         while count > 1, Self.width(Array(hints.prefix(count))) + Self.gap + text > room { count -= 1 }

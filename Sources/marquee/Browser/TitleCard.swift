@@ -1,32 +1,32 @@
 import TerminalGraphics
 
-/// What stands in a poster's place: a card of its exact size with the film's title, in a colour made from the title.
+/// A card in place of a poster: it has the poster's size, the film's title, and a colour made from the title.
 struct TitleCard {
     enum State: Equatable {
         /// Its turn has not come.
         case waiting
-        /// It loads, and this part has arrived, 0 to 1; nil if the length is unknown.
+        /// The poster loads, and this part has arrived, 0 to 1; nil if the length is unknown.
         case loading(Double?)
         case failed
         /// The film has no poster.
         case missing
     }
 
-    /// The luminances of a card, of the part that progress has filled, of its frame, and of a card whose poster failed. White
-    /// text on the brightest ground has a contrast of 5.7.
+    /// The luminance of a card, of its filled part, of its frame, and of a card whose poster failed. White text on the
+    /// brightest has a contrast of 5.7.
     private static let luminances = (ground: 0.035, filled: 0.11, line: 0.17, failedGround: 0.012)
     private static let (saturation, failedSaturation) = (0.72, 0.15)
     private static let text = CellColour.rgb(240, 236, 226)
     private static let faint = CellColour.rgb(196, 191, 180)
-    /// The hues that cards have.
+    /// The number of hues of cards.
     private static let hues: UInt64 = 36
-    /// A narrower card has only the first letter on it.
+    /// A narrower card shows only the first letter.
     private static let narrowestText = 6
 
     let title: String
     let year: Int?
     let state: State
-    /// The card's colour, that of the part which progress has filled, and the frame's.
+    /// The colours of the card, of its filled part and of the frame.
     private let ground, filled, line: CellColour
 
     init(title: String, year: Int?, state: State) {
@@ -45,7 +45,7 @@ struct TitleCard {
         line = pure.with(luminance: luminances.line).cell
     }
 
-    /// The title's colour: the same for the same title, everywhere and always.
+    /// The title's colour. The same title always has the same colour.
     private static func pure(_ title: String, isFailed: Bool) -> LinearColour {
         // FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
         let hash = title.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -64,12 +64,12 @@ struct TitleCard {
 
     // MARK: Parts
 
-    /// Fills the card from below, in steps of an eighth of a row.
+    /// Fills the card from below, in eighths of a row.
     private func fill(_ grid: inout CellGrid) {
         for row in 0..<grid.size.rows {
             let eighths = filledEighths(ofRow: row, in: grid.size)
             guard eighths > 0, let block = Unicode.Scalar(0x2580 + UInt32(eighths)) else { continue }
-            // Solid blocks and not only a background: they are seen without colours too.
+            // Uses solid blocks, not only a background, so that it is visible without colours too.
             let style = CellStyle(
                 foreground: filled, background: eighths == 8 ? filled : ground)
             grid.put(
@@ -84,7 +84,7 @@ struct TitleCard {
         return max(0, min(8, all - (size.rows - 1 - row) * 8))
     }
 
-    /// What is behind text in a row.
+    /// The background of text in a row.
     private func background(ofRow row: Int, in size: CellSize) -> CellColour {
         filledEighths(ofRow: row, in: size) >= 4 ? filled : ground
     }
@@ -129,7 +129,7 @@ struct TitleCard {
         let note = note(width: size.columns - 2)
         let inside = size.rows - 2 - (note.isEmpty ? 0 : 1)
         let yearLines = year == nil || inside < 3 ? 0 : inside > 4 ? 2 : 1
-        // A word too long for a line is cut: parts of it on two lines are hard to read.
+        // A word too long for a line is cut, not broken: parts on two lines are hard to read.
         let words = TerminalText.visible(title).split(separator: " ")
             .map { TerminalText.truncated(String($0), toWidth: room) }
         var lines = TerminalText.wrapped(words.joined(separator: " "), toWidth: room)
@@ -143,7 +143,7 @@ struct TitleCard {
         put(note, size.rows - 2)
     }
 
-    /// What a card says that has room for one sign only.
+    /// The one character of a card that has no room for text.
     private var sign: String {
         switch state {
         case .waiting, .loading:
@@ -153,7 +153,7 @@ struct TitleCard {
         }
     }
 
-    /// What stands at a card's foot.
+    /// The text at a card's foot.
     private func note(width: Int) -> String {
         let texts: [String] =
             switch state {
