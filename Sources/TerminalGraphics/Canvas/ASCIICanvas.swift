@@ -1,12 +1,12 @@
 public import ImageCodecs
 
-/// Draws images with letters and signs alone, by how much of a cell each covers: for terminals and
-/// files without colours. Bright is much ink, as on a dark background.
+/// Draws images with ASCII characters, by the area that each character covers: for terminals and files without colours.
+/// Bright pixels get more ink, as on a dark background.
 public struct ASCIICanvas: Canvas {
-    /// A canvas; there is nothing to choose.
+    /// Creates a canvas.
     public init() {}
 
-    /// Draws an image over all cells of a size, in the terminal's own colours. Pure.
+    /// Draws an image over `size` cells, in the terminal's default colours. Pure.
     public func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid {
         var grid = CellGrid(size: size)
         let samples = SampleGrid(of: bitmap, columns: size.columns, rows: size.rows)
@@ -16,7 +16,7 @@ public struct ASCIICanvas: Canvas {
         return grid
     }
 
-    /// The share of a cell each sign covers, of 1000, measured in DejaVu Sans Mono; rising.
+    /// The area of a cell that each character covers, in thousandths, ascending; measured in DejaVu Sans Mono.
     private static let ramp: [(glyph: Unicode.Scalar, coverage: Float)] = [
         (" ", 0), (".", 25), (":", 50), (";", 70), ("*", 93), ("=", 105), ("i", 123), ("x", 133), ("o", 154),
         ("a", 169), ("$", 182), ("O", 201), ("8", 214), ("#", 237), ("@", 258),
@@ -29,7 +29,7 @@ public struct ASCIICanvas: Canvas {
         return Cell.Glyph(nearest?.glyph ?? " ")
     }
 
-    /// BT.601 luma, 0 to 255; what is transparent counts as black.
+    /// BT.601 luma, 0 to 255; transparency counts as black.
     private static func luma(of sample: SIMD4<Float>) -> Float {
         0.299 * sample.x + 0.587 * sample.y + 0.114 * sample.z
     }

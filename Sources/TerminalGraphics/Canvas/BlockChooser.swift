@@ -1,11 +1,11 @@
 /// Chooses each cell's mask and colours.
 struct BlockChooser {
-    /// What a mask must gain over one plain colour, in squared levels of 255 a sample: less is
-    /// noise, and a space costs the terminal the fewest bytes.
+    /// The least gain of a mask over one solid colour, in squared levels of 255 per sample: a smaller one is noise, and
+    /// a space takes the fewest bytes.
     private static let leastGain: Float = 2
-    /// Squared levels that showing a transparent sample, or hiding an opaque one, counts for.
+    /// The cost of a painted transparent sample or an unpainted opaque one, in squared levels.
     private static let wrongAlpha: Float = 3 * 128 * 128
-    /// Alpha from which a cell counts as opaque; rounding leaves sums a little below 1.
+    /// The alpha from which a cell counts as opaque; rounding leaves sums a little below 1.
     private static let opaque: Float = 0.999
 
     private let depth: ColourDepth
@@ -58,15 +58,15 @@ struct BlockChooser {
         return Cell(Cell.Glyph(best.glyph), style: CellStyle(foreground: ink, background: paper))
     }
 
-    /// A cell at the edge of a shape: one part is painted, the other shows what is behind.
+    /// Draws a cell at the edge of a shape: paints one part and leaves the other transparent.
     ///
-    /// The painted part must be the foreground, since the terminal's own background has no colour
-    /// a foreground could be given; a mask without an inverse is reversed instead.
+    /// The painted part must be the foreground, because no foreground colour can match the terminal's default
+    /// background. A mask without an inverse uses reverse video instead.
     private mutating func partialCell(
         _ samples: borrowing SampleGrid, _ sums: borrowing CellSums, column: Int, row: Int
     ) -> Cell {
         let count = Float(BlockMask.samples)
-        // Painting all or nothing are the first two candidates.
+        // The first two candidates paint nothing or all.
         var best = -1
         var isInverted = false
         var least = Self.wrongAlpha * min(sums.total.w, count - sums.total.w)
@@ -75,7 +75,7 @@ struct BlockChooser {
             let covered = Float(masks[index].covered)
             let ink = sums.covered[index].w
             let rest = sums.total.w - ink
-            // Wrong samples: the transparent ones in the painted part and the opaque ones outside.
+            // Wrong samples: transparent ones in the painted part, and opaque ones outside.
             let painted = Self.wrongAlpha * (covered - ink + rest)
             let inverted = Self.wrongAlpha * (count - covered - rest + ink)
             if min(painted, inverted) < least {
@@ -115,21 +115,21 @@ struct BlockChooser {
     }
 }
 
-/// A way to part a cell in two: a block character, drawn in the foreground on the background.
+/// A block character that divides a cell into foreground and background.
 ///
-/// Eighths and quadrants only, which every monospaced font has and most terminals draw to the pixel.
-/// Of a character and its inverse one is enough, since the two colours can change places. Terminals
-/// that draw blocks from a font leave seams where a glyph should reach a cell's edge, above all the
-/// lower one (xterm with DejaVu Sans Mono): so it is the smaller of both, and the upper half.
+/// Only eighths and quadrants: every monospaced font has them, and most terminals draw them to the pixel. A character
+/// and its inverse need one mask, because the colours can be swapped. Terminals that draw blocks from a font leave
+/// seams where a glyph should reach the cell's edge, mostly the lower one (xterm with DejaVu Sans Mono). So the mask is
+/// the smaller of the two, and the upper half.
 struct BlockMask {
-    /// Samples along each side of a cell; eighths fall between them.
+    /// Samples along each side of a cell; a multiple of 8, for eighths.
     static let side = 8
     static let samples = side * side
 
     let glyph: Unicode.Scalar
-    /// The character that covers the other part, where there is one.
+    /// The character that covers the other part, if there is one.
     let inverse: Unicode.Scalar?
-    /// How many samples the glyph covers.
+    /// The number of samples that the glyph covers.
     let covered: Int
 
     private init(_ glyph: Unicode.Scalar, inverse: Unicode.Scalar? = nil, eighths: Int) {
@@ -138,8 +138,8 @@ struct BlockMask {
         covered = eighths * Self.side
     }
 
-    /// Lower eighths (of a half and of seven eighths the upper part), left eighths (of seven the right
-    /// one), quadrants in reading order, and a diagonal; ``CellSums`` keeps to this order.
+    /// Lower eighths (for 4 and 7 the upper part), left eighths (for 7 the right part), quadrants in reading order, and
+    /// a diagonal. `CellSums` uses this order.
     static let all: [BlockMask] = [
         BlockMask("▁", eighths: 1),
         BlockMask("▂", eighths: 2),

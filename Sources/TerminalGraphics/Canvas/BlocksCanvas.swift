@@ -1,31 +1,30 @@
 public import ImageCodecs
 
-/// Draws images with block characters in two colours a cell, on any terminal with colours.
+/// Draws images with block characters, in two colours per cell.
 ///
-/// For each cell the mask and the two colours are those with the least squared error over the
-/// cell's 8 x 8 samples. For one mask the best colours are the means of its two parts, and then
-///
+/// Each cell gets the mask and the two colours with the least squared error over its 8 x 8 samples. The best colours
+/// for a mask are the means of its two parts:
 ///     error = sum of squares - |covered|² / covered count - |rest|² / rest count
 ///
-/// so that only the last two terms, the mask's gain, have to be compared.
+/// Only the last two terms, the gain of the mask, need comparing.
 public struct BlocksCanvas: Canvas {
-    /// How many colours the terminal shows; below ``ColourDepth/ansi16`` nothing can be drawn.
+    /// The colours of the terminal; below ``ColourDepth/ansi16`` the canvas draws nothing.
     public let depth: ColourDepth
-    /// What shines through where the image is transparent; `nil` is the terminal's background.
+    /// The colour behind transparent pixels; `nil` is the terminal's background.
     public let background: SIMD3<UInt8>?
 
-    /// Whether sextants are used beside halves, quadrants and eighths, where a cell is opaque.
+    /// Whether to use sextants beside halves, quadrants and eighths in opaque cells.
     public let usesSextants: Bool
 
-    /// A canvas for one terminal; transparent pixels show the terminal's background by default. Sextants are for
-    /// terminals that are known to show them.
+    /// Creates a canvas. By default transparent pixels show the terminal's background. Use sextants only for terminals
+    /// that are known to show them.
     public init(depth: ColourDepth, background: SIMD3<UInt8>? = nil, usesSextants: Bool = false) {
         self.usesSextants = usesSextants
         self.depth = depth
         self.background = background
     }
 
-    /// Draws an image over all cells of a size. Pure; about a millisecond for 40 x 30 cells.
+    /// Draws an image over `size` cells. Pure; takes about a millisecond for 40 x 30 cells.
     public func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid {
         var grid = CellGrid(size: size)
         guard depth > .none else { return grid }
@@ -43,7 +42,7 @@ public struct BlocksCanvas: Canvas {
 }
 
 extension SampleGrid {
-    /// Puts an opaque colour behind every sample.
+    /// Composites every sample over an opaque colour.
     fileprivate mutating func composite(over colour: SIMD3<UInt8>) {
         let behind = SIMD4(Float(colour.x), Float(colour.y), Float(colour.z), 1)
         for index in samples.indices { samples[index] += behind * (1 - samples[index].w) }

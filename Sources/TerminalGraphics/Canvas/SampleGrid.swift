@@ -1,9 +1,9 @@
 internal import ImageCodecs
 
-/// A bitmap brought to a number of samples, each its pixels' mean: area average where the bitmap is
-/// larger, linear interpolation where it is smaller.
+/// A bitmap resampled to a grid: by area average where the bitmap is larger, by linear interpolation where it is
+/// smaller.
 ///
-/// Samples are row-major; red, green and blue 0 to 255 and multiplied by alpha, alpha 0 to 1.
+/// Samples are row-major; red, green and blue are 0 to 255 and premultiplied by alpha, alpha is 0 to 1.
 struct SampleGrid {
     let columns: Int
     let rows: Int
@@ -17,7 +17,7 @@ struct SampleGrid {
 
         let across = AxisWeights(from: bitmap.width, to: columns)
         let down = AxisWeights(from: bitmap.height, to: rows)
-        // A bitmap's row brought to the samples' width, and which row that was.
+        // A row of the bitmap, resampled horizontally, and its index.
         var line = Array(repeating: SIMD4<Float>.zero, count: columns)
         var ready = -1
         for row in 0..<rows {
@@ -58,13 +58,13 @@ struct SampleGrid {
     }
 }
 
-/// For each sample along one axis: which pixels make it up, and each one's share.
+/// The pixels of each sample along one axis, with their weights.
 private struct AxisWeights {
-    /// The first pixel of each sample.
+    /// The index of each sample's first pixel.
     private(set) var firsts: [Int] = []
-    /// Where each sample's weights begin; one more than there are samples.
+    /// The start of each sample's weights, and the end of the last.
     private(set) var bounds: [Int] = [0]
-    /// Shares that sum to 1 for each sample.
+    /// The weights; they sum to 1 for each sample.
     private(set) var weights: [Float] = []
 
     init(from pixels: Int, to samples: Int) {
@@ -101,9 +101,9 @@ private struct AxisWeights {
     }
 }
 
-/// The samples of one cell summed so that each mask's part of them is one look-up.
+/// The sums of a cell's samples, arranged so that each mask's part is one look-up.
 struct CellSums {
-    /// For each of ``BlockMask/all``: the sum of the samples the glyph covers.
+    /// For each of `BlockMask.all`: the sum of the samples that the glyph covers.
     private(set) var covered = InlineArray<19, SIMD4<Float>>(repeating: .zero)
     /// The sum of all samples.
     private(set) var total = SIMD4<Float>.zero
@@ -132,7 +132,7 @@ struct CellSums {
             quadrants[upper + 1] += right
         }
 
-        // In the order of the masks.
+        // In the order of `BlockMask.all`.
         let eighths = BlockMask.side - 1
         var lower = SIMD4<Float>.zero
         var left = SIMD4<Float>.zero

@@ -1,17 +1,18 @@
-/// The characters that part a cell in two columns and three rows (Unicode 13, U+1FB00 to U+1FB3B): finer than quadrants, but
-/// few fonts have them, so that only terminals which draw them themselves (kitty, foot, WezTerm, Konsole from 22.04) show them.
+/// Characters that divide a cell into two columns and three rows (Unicode 13, U+1FB00 to U+1FB3B). They are finer than
+/// quadrants, but few fonts have them. So they work only in terminals that draw them themselves (kitty, foot, WezTerm,
+/// Konsole from 22.04).
 enum Sextants {
-    /// The samples of a sextant: a third of half a cell.
+    /// The samples in a sextant: a third of half a cell.
     private static let samples = Float(BlockMask.samples) / 6
 
-    /// A way to part a cell: which sextants the glyph covers, from the lowest bit in reading order.
+    /// The sextants that a glyph covers, from the lowest bit in reading order.
     struct Mask {
         let bits: Int
         let glyph: Unicode.Scalar
         let covered: Float
     }
 
-    /// Of each glyph and its inverse the one that covers less. Halves from left to right are among the blocks.
+    /// Of each glyph and its inverse only the smaller one. The left and right halves are block masks already.
     static let all: [Mask] = (1..<63).compactMap { bits in
         let leftHalf = 0b010101
         let rightHalf = 0b101010
@@ -22,7 +23,8 @@ enum Sextants {
         return Mask(bits: bits, glyph: glyph, covered: Float(count) * samples)
     }
 
-    /// The sums of a cell's sextants. Eight rows of samples are no three thirds: the third and the sixth are shared.
+    /// The sums of a cell's sextants. Eight rows of samples do not divide by three: two thirds share the third and the
+    /// sixth row.
     static func sums(
         of grid: borrowing SampleGrid, column: Int, row: Int
     ) -> InlineArray<6, SIMD4<Float>> {
@@ -40,7 +42,7 @@ enum Sextants {
         return sums
     }
 
-    /// How much of each row of samples is in each third.
+    /// The share of each row of samples in each third.
     private static let shares: [SIMD3<Float>] = (0..<BlockMask.side).map { line in
         var share = SIMD3<Float>()
         for third in 0..<3 {

@@ -1,4 +1,4 @@
-/// One cell of a grid: 16 bytes without references, so that grids are copied and compared fast.
+/// A cell of a grid: 16 bytes without references, for fast copies and comparisons.
 struct Cell: Equatable {
     var glyph: Glyph
     var style: CellStyle
@@ -8,15 +8,15 @@ struct Cell: Equatable {
         self.style = style
     }
 
-    /// What a grapheme cluster is in a cell.
+    /// A grapheme cluster in a cell.
     struct Glyph: Equatable {
-        /// A scalar's value; above those, `continuation`, then numbers of the grid's clusters.
+        /// The value of a scalar; above those `continuation`, then indices of the grid's clusters.
         let raw: UInt32
 
-        /// The right half of a wide cluster, whose left half is the cell before.
+        /// The right half of a wide cluster, which begins in the cell before.
         static let continuation = Glyph(raw: 0x11_0000)
         static let space = Glyph(raw: 0x20)
-        /// What no cell of a grid has: on the screen it stands for something that is not known.
+        /// Never in a grid to draw; marks cells of the screen with unknown content.
         static let unknown = Glyph(raw: 0)
         private static let firstCluster: UInt32 = 0x11_0001
 
@@ -32,7 +32,7 @@ struct Cell: Equatable {
             raw = Self.firstCluster + UInt32(index)
         }
 
-        /// The number of a cluster of several scalars in its grid's table.
+        /// The index in the grid's table, for a cluster of several scalars.
         var clusterIndex: Int? {
             raw >= Self.firstCluster ? Int(raw - Self.firstCluster) : nil
         }

@@ -1,18 +1,17 @@
-/// A colour of a cell: the terminal's default, one of its palette, or 24-bit.
-///
-/// The encoder maps it to what the terminal can show, so a program names its colours once.
+/// A colour of a cell: the terminal's default, an entry of its palette, or 24-bit. The encoder maps it to what the
+/// terminal can show.
 public struct CellColour: Sendable, Hashable {
-    /// Kind in the top byte (0 default, 1 palette, 2 RGB), then the number or the channels.
+    /// The kind in the top byte (0 default, 1 palette, 2 RGB), then the index or the channels.
     let raw: UInt32
 
     private init(raw: UInt32) {
         self.raw = raw
     }
 
-    /// What the terminal uses where no colour is asked for.
+    /// The terminal's default colour.
     public static let standard = CellColour(raw: 0)
 
-    /// An entry of the palette of 256; the first 16 are the user's own shades.
+    /// An entry of the 256-colour palette; users choose the first 16 colours.
     public static func palette(_ index: UInt8) -> CellColour {
         CellColour(raw: 1 << 24 | UInt32(index))
     }
@@ -22,10 +21,10 @@ public struct CellColour: Sendable, Hashable {
         CellColour(raw: 2 << 24 | UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue))
     }
 
-    /// The palette's number, if the colour is one of the palette.
+    /// The index in the palette, for a palette colour.
     public var paletteIndex: UInt8? { raw >> 24 == 1 ? UInt8(truncatingIfNeeded: raw) : nil }
 
-    /// The channels, if the colour is 24-bit.
+    /// The channels, for a 24-bit colour.
     public var channels: SIMD3<UInt8>? { raw >> 24 == 2 ? unchecked : nil }
 
     private var unchecked: SIMD3<UInt8> {
@@ -33,9 +32,9 @@ public struct CellColour: Sendable, Hashable {
     }
 }
 
-/// How a cell's text is set; a picture's cells use only ``reversed``.
+/// Text attributes; the cells of images use only ``reversed``.
 public struct CellAttributes: OptionSet, Sendable, Hashable {
-    /// One bit an attribute.
+    /// One bit per attribute.
     public let rawValue: UInt8
 
     /// Attributes from their bits.
@@ -43,28 +42,28 @@ public struct CellAttributes: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Heavier, on some terminals brighter.
+    /// Bold; brighter on some terminals.
     public static let bold = CellAttributes(rawValue: 1)
-    /// Fainter.
+    /// Faint.
     public static let dim = CellAttributes(rawValue: 2)
-    /// Slanted.
+    /// Italic.
     public static let italic = CellAttributes(rawValue: 4)
-    /// With a line below.
+    /// Underlined.
     public static let underlined = CellAttributes(rawValue: 8)
-    /// Foreground and background exchanged; the one emphasis left when there are no colours.
+    /// Foreground and background swapped: the only emphasis without colours.
     public static let reversed = CellAttributes(rawValue: 16)
 }
 
-/// The colours and attributes text is put with.
+/// The colours and attributes of text.
 public struct CellStyle: Sendable, Hashable {
-    /// The glyph's colour.
+    /// The colour of the glyph.
     public var foreground: CellColour
-    /// The colour behind it.
+    /// The colour behind the glyph.
     public var background: CellColour
-    /// How it is set.
+    /// The text attributes.
     public var attributes: CellAttributes
 
-    /// A style; by default the terminal's own colours and no attributes.
+    /// Creates a style, by default with the terminal's colours and no attributes.
     public init(
         foreground: CellColour = .standard, background: CellColour = .standard,
         attributes: CellAttributes = []

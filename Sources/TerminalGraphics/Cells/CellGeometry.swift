@@ -1,11 +1,11 @@
 /// A size in terminal cells.
 public struct CellSize: Sendable, Hashable {
-    /// Cells across; never negative.
+    /// The width in cells; never negative.
     public let columns: Int
-    /// Cells down; never negative.
+    /// The height in cells; never negative.
     public let rows: Int
 
-    /// A size; negative numbers count as 0.
+    /// Creates a size; negative numbers count as 0.
     public init(columns: Int, rows: Int) {
         self.columns = max(0, columns)
         self.rows = max(0, rows)
@@ -13,13 +13,13 @@ public struct CellSize: Sendable, Hashable {
 
     /// The largest size within this one that shows an image undistorted, at least 1 x 1.
     ///
-    /// `cellAspect` is the height of a cell over its width; 2 by default, as in most fonts.
-    /// An image or a size without area gives 0 x 0.
+    /// `cellAspect` is the height of a cell divided by its width; 2 by default, as in most fonts. An image or a size
+    /// without area gives 0 x 0.
     public func fitting(imageWidth: Int, imageHeight: Int, cellAspect: Double = 2) -> CellSize {
         guard columns > 0, rows > 0, imageWidth > 0, imageHeight > 0, cellAspect > 0 else {
             return CellSize(columns: 0, rows: 0)
         }
-        // Columns a row takes so that width and height keep their ratio.
+        // The columns per row that keep the image's proportions.
         let columnsPerRow = Double(imageWidth) / Double(imageHeight) * cellAspect
         let fullHeight = (Double(rows) * columnsPerRow).rounded()
         if fullHeight <= Double(columns) {
@@ -37,7 +37,7 @@ public struct CellPosition: Sendable, Hashable {
     /// Cells from the top edge.
     public var row: Int
 
-    /// A position, which may lie outside any grid.
+    /// Creates a position, inside or outside a grid.
     public init(column: Int, row: Int) {
         self.column = column
         self.row = row
@@ -46,12 +46,12 @@ public struct CellPosition: Sendable, Hashable {
 
 /// A rectangle of cells.
 public struct CellRectangle: Sendable, Hashable {
-    /// The columns inside.
+    /// The columns of the rectangle.
     public let columns: Range<Int>
-    /// The rows inside.
+    /// The rows of the rectangle.
     public let rows: Range<Int>
 
-    /// A rectangle from its top left cell and its size.
+    /// Creates a rectangle from its top left cell and its size.
     public init(at origin: CellPosition = CellPosition(column: 0, row: 0), size: CellSize) {
         columns = origin.column..<origin.column + size.columns
         rows = origin.row..<origin.row + size.rows
@@ -65,18 +65,18 @@ public struct CellRectangle: Sendable, Hashable {
     /// The top left cell.
     public var origin: CellPosition { CellPosition(column: columns.lowerBound, row: rows.lowerBound) }
 
-    /// Columns and rows inside.
+    /// The number of columns and rows.
     public var size: CellSize { CellSize(columns: columns.count, rows: rows.count) }
 
-    /// What both rectangles cover, without area where they do not meet.
+    /// The intersection with another rectangle; empty if they do not overlap.
     public func clipped(to other: CellRectangle) -> CellRectangle {
         CellRectangle(columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
     }
 
-    /// Whether it has no cell.
+    /// Whether the rectangle has no cells.
     var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
 
-    /// The largest rectangle of this one's cells that has none of another's: above it, below it or beside it.
+    /// The largest rectangle of this one's cells outside another: above, below or beside it.
     func without(_ other: CellRectangle) -> CellRectangle {
         let common = clipped(to: other)
         if common.isEmpty { return self }
@@ -88,7 +88,7 @@ public struct CellRectangle: Sendable, Hashable {
         ].max { $0.columns.count * $0.rows.count < $1.columns.count * $1.rows.count } ?? common
     }
 
-    /// Whether a cell lies inside.
+    /// Whether the rectangle contains a cell.
     public func contains(_ position: CellPosition) -> Bool {
         columns.contains(position.column) && rows.contains(position.row)
     }

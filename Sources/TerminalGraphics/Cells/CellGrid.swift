@@ -1,21 +1,20 @@
-/// A rectangle of terminal cells, row by row: what a canvas draws, a screen is composed of, and an
-/// encoder turns into bytes.
+/// A grid of terminal cells, row by row: drawn by a canvas, composed to a screen, and encoded into bytes.
 ///
-/// A wide cluster fills two cells; whatever overwrites one of them leaves a space in the other.
-/// Nothing that steers a terminal gets in: what takes no cell is left out.
+/// A wide cluster takes two cells; overwriting one of them leaves a space in the other. Control characters and other
+/// text without width are dropped, so no escape sequence gets in.
 public struct CellGrid: Sendable {
-    /// Columns and rows, fixed.
+    /// The size, fixed.
     public let size: CellSize
 
     var cells: [Cell]
-    /// The pictures that lie over cells. Two never share a cell. What is put over a part of one leaves it the largest rectangle
-    /// of the rest; its other cells show what lies below it.
+    /// The pictures over the cells; no two share a cell. Overwriting a part of one leaves it the largest remaining
+    /// rectangle; its other cells show the text below.
     package internal(set) var pictures: [PicturePlacement] = []
-    /// Clusters of several scalars; cells hold their numbers.
+    /// Clusters of several scalars; cells refer to them by index.
     private(set) var clusters: [String] = []
     private var clusterNumbers: [String: Int] = [:]
 
-    /// A grid of spaces in one style.
+    /// Creates a grid of spaces in one style.
     public init(size: CellSize, style: CellStyle = CellStyle()) {
         self.size = size
         cells = Array(repeating: Cell(.space, style: style), count: size.columns * size.rows)
@@ -24,21 +23,19 @@ public struct CellGrid: Sendable {
     /// The whole grid as a rectangle.
     public var bounds: CellRectangle { CellRectangle(size: size) }
 
-    /// The cluster that begins in a cell; empty in the right half of a wide one.
-    ///
-    /// The position must lie inside the grid.
+    /// The cluster that begins in a cell; empty in the right half of a wide one. The position must be inside the grid.
     public func text(at position: CellPosition) -> String {
         let glyph = cells[index(of: position)].glyph
         if let number = glyph.clusterIndex { return clusters[number] }
         return Unicode.Scalar(glyph.raw).map { String($0) } ?? ""
     }
 
-    /// The style of a cell, which must lie inside the grid.
+    /// The style of a cell inside the grid.
     public func style(at position: CellPosition) -> CellStyle {
         cells[index(of: position)].style
     }
 
-    /// One row's text without trailing spaces; the row must lie inside the grid.
+    /// The text of a row inside the grid, without trailing spaces.
     public func text(ofRow row: Int) -> String {
         var line = (0..<size.columns).map { text(at: CellPosition(column: $0, row: row)) }.joined()
         while line.hasSuffix(" ") { line.removeLast() }
@@ -50,7 +47,7 @@ public struct CellGrid: Sendable {
         return position.row * size.columns + position.column
     }
 
-    /// The glyph for a cluster, which is entered into the grid's table where it needs to be.
+    /// The glyph of a cluster. Adds the cluster to the grid's table if it has several scalars.
     mutating func glyph(for cluster: Character) -> Cell.Glyph {
         let scalars = cluster.unicodeScalars
         if let first = scalars.first, scalars.count == 1 { return Cell.Glyph(first) }
@@ -83,10 +80,10 @@ extension CellGrid: Equatable {
 }
 
 extension CellGrid {
-    /// Puts a text into one row, and returns the columns it takes on the whole, seen or not.
+    /// Writes text into one row. Returns its full width in columns, including clipped parts.
     ///
-    /// What lies outside the clip (by default the grid) is cut; a wide cluster that is cut in half
-    /// becomes a space. The text's background replaces what was there.
+    /// Clips the text to `clip`, by default the grid; half a wide cluster becomes a space. The text's background
+    /// replaces the old one.
     @discardableResult
     public mutating func put(
         _ text: String, at position: CellPosition, style: CellStyle = CellStyle(), clip: CellRectangle? = nil
@@ -99,8 +96,8 @@ extension CellGrid {
             let width = TerminalText.width(of: cluster)
             let columns = column..<column + width
             let visible = columns.clamped(to: area.columns)
-            // Empty also for what takes no cell: control characters, which would move the cursor,
-            // and marks without a base, which would join what stands before them.
+            // Also skips text without width: control characters, which would move the cursor, and marks without a base,
+            // which would combine with the text before.
             if !visible.isEmpty {
                 mend(start: start, around: visible)
                 let whole = visible == columns
@@ -116,7 +113,7 @@ extension CellGrid {
         return column - position.column
     }
 
-    /// Fills a rectangle, or the part of it inside the grid, with spaces in a style.
+    /// Fills a rectangle, clipped to the grid, with spaces in a style.
     public mutating func fill(_ rectangle: CellRectangle, style: CellStyle) {
         let area = rectangle.clipped(to: bounds)
         guard !area.columns.isEmpty else { return }
@@ -129,7 +126,7 @@ extension CellGrid {
         }
     }
 
-    /// Places another grid with its pictures; what lies outside the clip is cut.
+    /// Draws another grid with its pictures, clipped to `clip`.
     public mutating func place(_ other: CellGrid, at position: CellPosition, clip: CellRectangle? = nil) {
         let target = CellRectangle(at: position, size: other.size)
         let area = target.clipped(to: clip.map { $0.clipped(to: bounds) } ?? bounds)
@@ -147,7 +144,7 @@ extension CellGrid {
                 }
                 cells[start + column] = cell
             }
-            // Halves of wide clusters that the clip has parted.
+            // Halves of wide clusters at the edges of the clip.
             if cells[start + area.columns.lowerBound].glyph == .continuation {
                 cells[start + area.columns.lowerBound].glyph = .space
             }
@@ -158,14 +155,14 @@ extension CellGrid {
         }
     }
 
-    /// Takes cells from the pictures that lie over them.
+    /// Removes an area from the pictures that cover it.
     private mutating func cover(_ area: CellRectangle) {
         if pictures.isEmpty || area.isEmpty { return }
         pictures = pictures.compactMap { $0.cut(to: $0.visible.without(area)) }
     }
 
-    /// Before columns of a row are overwritten: turns what would be left of wide clusters across
-    /// their edges into spaces. `start` is the index of the row's first cell.
+    /// Before columns of a row are overwritten: replaces the wide clusters across their edges by spaces. `start` is the
+    /// index of the row's first cell.
     private mutating func mend(start: Int, around columns: Range<Int>) {
         if cells[start + columns.lowerBound].glyph == .continuation {
             cells[start + columns.lowerBound - 1].glyph = .space

@@ -1,23 +1,22 @@
 package import ImageCodecs
 internal import Synchronization
 
-/// A picture in pixels over whole cells, as one protocol sends it. Encoded once, when it is made; shared by all grids that it
-/// lies on.
+/// A picture in pixels over whole cells, encoded for one protocol. Encoded once, on creation; grids share it.
 package final class Picture: Sendable {
-    /// The cells that it takes.
+    /// The size in cells.
     package let cells: CellSize
-    /// The pixels of a cell.
+    /// The size of a cell in pixels.
     package let cell: ImageSize
-    /// What ``PictureProtocol/encoded(_:)`` has made of it: a PNG file, or sixels.
+    /// The result of `PictureProtocol.encoded(_:)`: a PNG file, or sixels.
     package let encoded: [UInt8]
-    /// Whether it hides what lies below it.
+    /// Whether it has no transparent pixels.
     let isOpaque: Bool
-    /// Its own: no other picture of the process has it, now or later.
+    /// An id that is unique in the process.
     let number: UInt64
 
     private static let count = Atomic<UInt64>(0)
 
-    /// Scales and encodes a bitmap, whatever its proportions. Runs for milliseconds on the caller's thread.
+    /// Scales a bitmap to the cells and encodes it. Takes milliseconds on the caller's thread.
     package init(_ bitmap: Bitmap, over cells: CellSize, cell: ImageSize, by way: PictureProtocol) {
         let shape = TerminalPicture.box(of: cells, cell: cell, step: way.step)
         self.cells = cells
@@ -28,17 +27,17 @@ package final class Picture: Sendable {
         number = Self.count.add(1, ordering: .relaxed).newValue
     }
 
-    /// The bytes that its pixels take in a terminal's memory, as RGBA.
+    /// The picture's size in the terminal's memory as RGBA, in bytes.
     var cost: Int { cells.columns * cell.width * cells.rows * cell.height * 4 }
 }
 
-/// Where a picture lies on a grid.
+/// The position of a picture on a grid.
 package struct PicturePlacement: Sendable, Equatable {
     /// The picture.
     package let picture: Picture
-    /// Its top left cell, outside the grid where that part of it is cut.
+    /// The top left cell; outside the grid if that part is clipped.
     package let origin: CellPosition
-    /// The cells of the grid that show it; never empty.
+    /// The cells of the grid that show the picture; never empty.
     package let visible: CellRectangle
 
     init(_ picture: Picture) {
@@ -53,23 +52,23 @@ package struct PicturePlacement: Sendable, Equatable {
         self.visible = visible
     }
 
-    /// The part of the picture that is shown, in cells from its top left.
+    /// The visible part of the picture, in cells from its top left.
     package var part: CellRectangle { visible.moved(byColumns: -origin.column, rows: -origin.row) }
 
-    /// Whether all of it is shown.
+    /// Whether the whole picture is visible.
     var isWhole: Bool { visible.size == picture.cells }
 
     package static func == (one: PicturePlacement, other: PicturePlacement) -> Bool {
         one.picture === other.picture && one.origin == other.origin && one.visible == other.visible
     }
 
-    /// The same picture, of which only these cells are seen; nil where there are none.
+    /// The placement clipped to an area; nil if nothing stays visible.
     func cut(to area: CellRectangle) -> PicturePlacement? {
         let rest = visible.clipped(to: area)
         return rest.isEmpty ? nil : PicturePlacement(picture: picture, origin: origin, visible: rest)
     }
 
-    /// The placement on a grid on which its own grid lies at a position.
+    /// The placement on another grid, on which its own grid is drawn at a position.
     func moved(by position: CellPosition, clip: CellRectangle) -> PicturePlacement? {
         PicturePlacement(
             picture: picture,

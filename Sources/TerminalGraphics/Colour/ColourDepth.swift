@@ -1,32 +1,31 @@
-/// How many colours a terminal is given.
+/// The number of colours of a terminal.
 public enum ColourDepth: Int, Sendable, Comparable, CaseIterable {
     /// No colours.
     case none
-    /// The 16 colours every colour terminal has; their shades are the user's choice.
+    /// The 16 colours of every colour terminal; users choose their shades.
     case ansi16
-    /// The palette of 256: those 16, a cube of 216 and 24 greys.
+    /// The 256-colour palette: those 16, a cube of 216 and 24 greys.
     case indexed256
-    /// Red, green and blue of 8 bits each.
+    /// Red, green and blue with 8 bits each.
     case trueColour
 
-    /// Fewer colours come before more.
+    /// Fewer colours sort before more.
     public static func < (one: ColourDepth, other: ColourDepth) -> Bool {
         one.rawValue < other.rawValue
     }
 }
 
-/// What the user says about colours on the command line: `--color auto|always|never`.
+/// The user's choice on the command line: `--color auto|always|never`.
 public enum ColourChoice: String, Sendable, CaseIterable {
     case auto, always, never
 }
 
 extension ColourDepth {
-    /// The colours to use, from the user's word, then the environment, then what is at the other end.
+    /// The colours to use, by the user's choice, the environment and the kind of output.
     ///
-    /// `always` and `never` decide alone. Under `auto` a NO_COLOR that is not empty wins over
-    /// CLICOLOR_FORCE and FORCE_COLOR; these win over an output that is no terminal; a terminal
-    /// that is dumb or has no name gets none. How many colours: COLORTERM, then TERM_PROGRAM,
-    /// then TERM.
+    /// `always` and `never` override everything. For `auto`: a NO_COLOR that is not empty overrides CLICOLOR_FORCE and
+    /// FORCE_COLOR, which override an output that is not a terminal. A dumb or unnamed terminal gets no colours. The
+    /// depth comes from COLORTERM, then TERM_PROGRAM, then TERM.
     public static func decided(
         by choice: ColourChoice, environment: [String: String], isTerminal: Bool
     ) -> ColourDepth {
@@ -50,7 +49,7 @@ extension ColourDepth {
         return isTerminal && environment["CLICOLOR"] != "0" ? offered : .none
     }
 
-    /// What the environment says the terminal can show.
+    /// The colours that the environment announces.
     private static func offered(by environment: [String: String]) -> ColourDepth {
         let term = environment["TERM"] ?? ""
         if term.isEmpty || term == "dumb" { return .none }
@@ -65,9 +64,9 @@ extension ColourDepth {
         return hasPalette ? .indexed256 : .ansi16
     }
 
-    /// Terminals that show 24-bit colours and whose names say so even where SSH strips COLORTERM.
+    /// Terminals with 24-bit colours, known by TERM where SSH drops COLORTERM.
     private static let trueColourTerms = ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"]
-    /// Families whose plain names say 8 colours since long before they all had 256.
+    /// Families with 256 colours, although the terminfo entries of their plain names say 8.
     private static let paletteTerms = ["xterm", "screen", "tmux", "putty", "konsole", "gnome", "vte", "st-"]
     private static let trueColourPrograms = ["iTerm.app", "WezTerm", "ghostty", "vscode"]
 

@@ -2,21 +2,21 @@ import Glibc
 
 /// The nearest colours of a terminal's palette.
 ///
-/// Measured on the sample posters at 40 x 30 cells: the squared distance in OKLab, hue counting a little more
-/// than lightness, with a little of that in sRGB. Where hue counts less, neighbours of nearly the same colour
-/// get entries of different hues three times as often, which are seen as blotches: a grey skin in green and
-/// pink. Error diffusion and ordered dithering cost more structure than they gained, and were left out.
+/// The distance is the squared distance in OKLab, with hue weighted a little more than lightness, plus a small share of
+/// sRGB. This was measured on the sample posters at 40 x 30 cells. With less weight on hue, neighbours of nearly the
+/// same colour get entries of different hues three times as often, which look like blotches: grey skin in green and
+/// pink. Error diffusion and ordered dithering lost more structure than they gained.
 ///
-/// Keeps what it has found, for colours rounded to 5 bits a channel. A value for one drawing or one
-/// encoder; not to be shared between threads while it is used.
+/// Caches results for colours rounded to 5 bits per channel. Use one value for one drawing or encoder; do not share it
+/// between threads.
 struct Palette {
-    /// The share of sRGB in the distance; in both spaces the range is about 0 to 1.
+    /// The share of sRGB in the distance. Both spaces range from about 0 to 1.
     private static let plainShare: Float = 0.06
 
-    /// What OKLab's three axes count for: lightness, green to red, blue to yellow.
+    /// The weights of OKLab's axes: lightness, green to red, blue to yellow.
     private static let axes: SIMD3<Float> = [1, 1.1, 1.1]
 
-    /// xterm's shades of the 16 colours that users choose themselves.
+    /// xterm's defaults of the 16 colours that users choose.
     private static let basic: [SIMD3<Float>] = [
         [0, 0, 0], [205, 0, 0], [0, 205, 0], [205, 205, 0], [0, 0, 238], [205, 0, 205], [0, 205, 205],
         [229, 229, 229], [127, 127, 127], [255, 0, 0], [0, 255, 0], [255, 255, 0], [92, 92, 255],
@@ -30,19 +30,19 @@ struct Palette {
     }
 
     private let entries: [Entry]
-    /// Entry numbers by 15-bit colour, `unknown` where none was asked for yet.
+    /// The cached entry for each 15-bit colour, or `unknown`.
     private var found: [UInt16]
     private static let unknown = UInt16.max
 
-    /// The palette of a depth: 16 colours, or the 240 of the 256 that users do not change. Depths
-    /// without a palette must not ask for its colours.
+    /// Creates the palette of a depth: 16 colours, or the 240 of the 256 that users do not change. For other depths
+    /// `nearest(to:)` must not be called.
     init(depth: ColourDepth) {
         entries = depth == .ansi16 ? Self.basicEntries : Self.fixedEntries
         let isAsked = depth == .ansi16 || depth == .indexed256
         found = isAsked ? Array(repeating: Self.unknown, count: 1 << 15) : []
     }
 
-    /// The number of the palette's nearest colour.
+    /// The index of the nearest colour.
     mutating func nearest(to colour: SIMD3<UInt8>) -> UInt8 {
         let key = Int(colour.x >> 3) << 10 | Int(colour.y >> 3) << 5 | Int(colour.z >> 3)
         if found[key] == Self.unknown {
@@ -68,7 +68,7 @@ struct Palette {
         return best
     }
 
-    /// The channels of a number of the palette of 256.
+    /// The channels of an entry of the 256-colour palette.
     static func channels(of index: UInt8) -> SIMD3<UInt8> {
         let levels = colour(of: index)
         return SIMD3(UInt8(levels.x), UInt8(levels.y), UInt8(levels.z))
@@ -82,7 +82,7 @@ struct Palette {
         Entry(index: index, plain: colour / 255, perceived: okLab(colour / 255))
     }
 
-    /// The sRGB colour of a number, 0 to 255 a channel: xterm's 16, its cube of 6 x 6 x 6, its greys.
+    /// The sRGB colour of an entry, 0 to 255 per channel: xterm's 16, the cube of 6 x 6 x 6, the greys.
     private static func colour(of index: UInt8) -> SIMD3<Float> {
         let number = Int(index)
         if number < 16 { return basic[number] }
@@ -92,7 +92,7 @@ struct Palette {
         return SIMD3(level(cube / 36), level(cube / 6 % 6), level(cube % 6))
     }
 
-    /// sRGB (0 to 1) to OKLab, by Ottosson's matrices.
+    /// Converts sRGB (0 to 1) to OKLab by Ottosson's matrices.
     private static func okLab(_ colour: SIMD3<Float>) -> SIMD3<Float> {
         let red = linear(colour.x)
         let green = linear(colour.y)

@@ -1,5 +1,4 @@
-/// Writes cells as bytes, and of their colours and attributes only what changes from one to the
-/// next (SGR, ECMA-48 8.3.117).
+/// Encodes cells, and changes of colours and attributes between them (SGR, ECMA-48 8.3.117).
 ///
 ///     ESC [ 38;2;200;55;45;48;2;242;232;213 m ▄      two 24-bit colours
 ///     ESC [ 49 m                                     back to the terminal's background
@@ -8,7 +7,7 @@ struct CellWriter {
 
     private let depth: ColourDepth
     private let writesAttributes: Bool
-    /// Whether nothing but ASCII is written.
+    /// Whether to write only ASCII.
     private let onlyASCII: Bool
     private var palette: Palette
     private var current = CellStyle()
@@ -20,10 +19,10 @@ struct CellWriter {
         palette = Palette(depth: depth)
     }
 
-    /// Whether a cell's style is in force already, so that its glyph is all it takes.
+    /// Whether a cell needs no change of style.
     mutating func continues(_ cell: Cell) -> Bool { effective(cell) == current }
 
-    /// Writes one cell; the right half of a wide one writes nothing.
+    /// Writes one cell; nothing for the right half of a wide one.
     mutating func write(_ cell: Cell, of grid: CellGrid) {
         if cell.glyph == .continuation { return }
         let style = effective(cell)
@@ -40,14 +39,14 @@ struct CellWriter {
         }
     }
 
-    /// Back to the terminal's own style, if another is in force.
+    /// Resets to the terminal's default style, if another is set.
     mutating func reset() {
         if current == CellStyle() { return }
         append("\u{1B}[m")
         current = CellStyle()
     }
 
-    /// What was written since the last call; the style in force stays known.
+    /// Returns the bytes since the last call. The current style stays known.
     mutating func takeBytes() -> [UInt8] {
         defer { bytes = [] }
         return bytes
@@ -58,16 +57,15 @@ struct CellWriter {
             contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Sequences that leave the style as it is.
+    /// Appends sequences that do not change the style.
     mutating func append(_ sequences: [UInt8]) { bytes += sequences }
 
-    /// A number in decimal digits.
+    /// Appends a number in decimal.
     mutating func append(number: Int) {
         bytes.append(addingCapacity: 20) { Self.append(number, to: &$0) }
     }
 
-    /// The style to write a cell in: in what the terminal can show, and without regard to what a
-    /// space does not show.
+    /// The style to write for a cell: mapped to the terminal's colours, without changes that are invisible on a space.
     private mutating func effective(_ cell: Cell) -> CellStyle {
         var style = cell.style
         style.foreground = shown(style.foreground)
@@ -95,20 +93,20 @@ struct CellWriter {
         }
     }
 
-    /// Changes to a style that is not the current one.
+    /// Switches to another style.
     private mutating func change(to style: CellStyle) {
         bytes.append(addingCapacity: Self.longestChange) { output in
             output.append(0x1B)
             output.append(UInt8(ascii: "["))
             Self.appendParameters(from: current, to: style, &output)
-            // There was at least one parameter, and each left a semicolon behind.
+            // At least one parameter was written, each with a trailing semicolon.
             output.removeLast(1)
             output.append(UInt8(ascii: "m"))
         }
         current = style
     }
 
-    /// `ESC [`, `0;1;2;3;4;7;` and two colours of `38;2;255;255;255;`.
+    /// The length of `ESC [`, `0;1;2;3;4;7;` and two colours like `38;2;255;255;255;`.
     private static let longestChange = 2 + 12 + 2 * 17
 
     private static func appendParameters(
@@ -116,7 +114,7 @@ struct CellWriter {
     ) {
         var old = old
         if style.attributes != old.attributes {
-            // What is switched off singly has codes of its own, but off and on again is rarer than off.
+            // Attributes also have codes to switch them off one by one. They would rarely save bytes.
             if !style.attributes.isSuperset(of: old.attributes) {
                 appendParameter(0, &output)
                 old = CellStyle()
@@ -134,7 +132,7 @@ struct CellWriter {
         (.bold, 1), (.dim, 2), (.italic, 3), (.underlined, 4), (.reversed, 7),
     ]
 
-    /// A colour's parameters; the base is 30 for the foreground and 40 for the background.
+    /// Appends the parameters of a colour; `base` is 30 for the foreground and 40 for the background.
     private static func appendColour(_ colour: CellColour, base: Int, _ output: inout OutputSpan<UInt8>) {
         if let channels = colour.channels {
             appendParameter(base + 8, &output)

@@ -1,44 +1,44 @@
-/// Turns the change from one screen to the next into one write: only what changed, between the
-/// marks of synchronized output, so that no terminal shows half a frame.
+/// Encodes the change from one screen to the next: only the changed cells, in one synchronized update, so that no
+/// terminal shows half a frame.
 ///
 ///     ESC[?2026h  ESC[3;12H  ESC[1m Metropolis  ESC[m  ESC[?2026l
 ///
-/// Not safe for concurrent use: whoever writes to the terminal owns it.
+/// Not safe for concurrent use. It belongs to the writer of the terminal.
 public struct FrameEncoder: Sendable {
     private var pen: FramePen
     private var pictures: (any PictureLayer)?
     private var shown: CellGrid?
 
-    /// An encoder for a terminal whose contents are unknown. It shows cells alone, and no pictures in pixels.
-    /// - Parameter onlyASCII: whether the terminal shows nothing but ASCII; `TerminalText.ascii` says what stands for the
-    ///   rest. Default: no.
+    /// Creates an encoder for a screen with unknown content. It draws cells, but no pictures in pixels.
+    /// - Parameter onlyASCII: whether the terminal shows only ASCII; `TerminalText.ascii` replaces the rest. Default:
+    ///   false.
     public init(depth: ColourDepth, onlyASCII: Bool = false) {
         self.init(depth: depth, onlyASCII: onlyASCII, pictures: nil)
     }
 
-    /// An encoder that sends the pictures of its grids as well.
+    /// Creates an encoder that also sends the pictures of grids.
     package init(depth: ColourDepth, onlyASCII: Bool = false, pictures: PictureProtocol?) {
         pen = FramePen(depth: depth, onlyASCII: onlyASCII)
         self.pictures = pictures?.layer
     }
 
-    /// Forgets what is on the screen, so that the next frame draws all of it and sends all pictures again: after a resize, or
-    /// after another program had the terminal.
+    /// Forgets the screen, so that the next frame redraws all cells and resends all pictures. Call it after a resize,
+    /// or after another program used the terminal.
     public mutating func invalidate() {
         shown = nil
     }
 
-    /// Whether the last frame has left out pictures, which the next one sends: it should follow at once.
+    /// Whether the last frame left out pictures: the next one sends them and should follow at once.
     package var isUnfinished: Bool { pictures?.isUnfinished ?? false }
 
-    /// What deletes all that the terminal keeps after the last frame; to be written before the screen is left.
+    /// The bytes that delete everything the terminal stores after the last frame; write them before leaving the screen.
     package var farewell: [UInt8] { pictures?.farewell ?? [] }
 
-    /// The bytes that change the screen to a grid, which must be as large as the terminal; none when
-    /// nothing has changed. They begin and end in the terminal's own style.
+    /// The bytes that change the screen to a grid of the terminal's size; empty if nothing changed. They begin and end
+    /// in the default style.
     public mutating func frame(_ next: CellGrid) -> [UInt8] { frame(next, isMoving: false) }
 
-    /// The same while pictures move, or at rest: pictures that cannot be moved are sent at rest.
+    /// As above. While `isMoving`, pictures that the terminal cannot move are not sent.
     package mutating func frame(_ next: CellGrid, isMoving: Bool) -> [UInt8] {
         var (next, old) = (next, shown)
         if old?.size != next.size { old = nil }
@@ -51,7 +51,7 @@ public struct FrameEncoder: Sendable {
 }
 
 extension CellGrid {
-    /// Makes cells such that no cell looks the same.
+    /// Marks the cells of an area as unknown.
     fileprivate mutating func forget(_ area: CellRectangle) {
         for row in area.rows {
             for column in area.columns { cells[row * size.columns + column].glyph = .unknown }
@@ -59,13 +59,13 @@ extension CellGrid {
     }
 }
 
-/// Draws changed cells and keeps track of the cursor.
+/// Draws changed cells and tracks the cursor.
 private struct FramePen {
-    /// Up to so many unchanged cells are written again where that takes fewer bytes than a move.
+    /// The longest gap of unchanged cells that is rewritten if that is shorter than a cursor movement.
     private static let cheapGap = 3
 
     private var writer: CellWriter
-    /// Where the cursor is, unless that is uncertain.
+    /// The position of the cursor; nil if unknown.
     private var cursor: CellPosition?
 
     init(depth: ColourDepth, onlyASCII: Bool) {
@@ -74,7 +74,7 @@ private struct FramePen {
 
     mutating func drawAll(_ next: CellGrid, _ change: PictureChange) -> [UInt8] {
         begin(after: change.before)
-        // Erasing takes the colours in force along, which here are the terminal's own.
+        // Erasing fills with the current background: reset it first.
         writer.append("\u{1B}[m\u{1B}[2J")
         drawChanges(next, over: CellGrid(size: next.size))
         writer.append(change.after)
@@ -107,7 +107,7 @@ private struct FramePen {
         let columns = next.size.columns
         for row in 0..<next.size.rows {
             let start = row * columns
-            // Cells before this column are drawn whether they changed or not.
+            // Cells before this column are redrawn even if unchanged.
             var disturbed = 0
             var column = 0
             while column < columns {
@@ -115,7 +115,7 @@ private struct FramePen {
                     column += 1
                     continue
                 }
-                // The right half of a wide cluster is drawn with its left half.
+                // A wide cluster is drawn from its left half.
                 if next.cells[start + column].glyph == .continuation, column > 0 { column -= 1 }
                 let isWide =
                     column + 1 < columns && next.cells[start + column + 1].glyph == .continuation
@@ -124,7 +124,7 @@ private struct FramePen {
                 let end = column + (isWide ? 2 : 1)
                 move(to: position, in: next)
                 if let width = uncertainWidth(cell, of: next) {
-                    // A terminal that takes it for narrower would leave what stood there before.
+                    // A terminal that takes the cluster for narrower would keep the old text behind it.
                     for _ in column..<end { writer.write(Cell(.space, style: cell.style), of: next) }
                     cursor = nil
                     move(to: position, in: next)
@@ -133,7 +133,7 @@ private struct FramePen {
                     cursor = nil
                 } else {
                     writer.write(cell, of: next)
-                    // At the edge terminals differ in whether the cursor has wrapped.
+                    // At the right edge terminals disagree whether the cursor has wrapped.
                     cursor = end < columns ? CellPosition(column: end, row: row) : nil
                 }
                 column = end
@@ -141,8 +141,8 @@ private struct FramePen {
         }
     }
 
-    /// For a cluster that terminals measure differently: how many cells it takes where scalars are
-    /// counted one by one. What stands there is drawn again after it.
+    /// For a cluster whose width terminals disagree on: its width if each scalar counts separately. The caller redraws
+    /// the cells in this range.
     private func uncertainWidth(_ cell: Cell, of grid: CellGrid) -> Int? {
         guard let number = cell.glyph.clusterIndex else { return nil }
         let text = grid.clusters[number]
@@ -169,7 +169,7 @@ private struct FramePen {
         }
     }
 
-    /// Bridges a small gap by writing its cells again, if they need no change of style.
+    /// Rewrites the cells of a small gap if they need no change of style.
     private mutating func rewrites(_ gap: Range<Int>, row: Int, in grid: CellGrid) -> Bool {
         guard gap.count <= Self.cheapGap else { return false }
         let cells = gap.map { grid.cells[row * grid.size.columns + $0] }

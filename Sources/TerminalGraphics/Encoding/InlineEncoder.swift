@@ -1,15 +1,14 @@
-/// Turns a grid into lines that a program prints among its other output.
+/// Encodes a grid as lines of ordinary output.
 public struct InlineEncoder: Sendable {
-    /// How many colours to use; with ``ColourDepth/none`` there is no escape sequence in the output.
+    /// The colours to use; with ``ColourDepth/none`` the output has no escape sequences.
     public let depth: ColourDepth
 
-    /// An encoder for one output.
+    /// Creates an encoder.
     public init(depth: ColourDepth) {
         self.depth = depth
     }
 
-    /// The grid's rows, each ended by a line feed in the terminal's own style, without the spaces at
-    /// its end that show nothing. UTF-8.
+    /// The grid's rows in UTF-8, without invisible trailing spaces. Each ends with a line feed in the default style.
     public func lines(of grid: CellGrid) -> [UInt8] {
         var writer = CellWriter(depth: depth, writesAttributes: depth > .none)
         for row in 0..<grid.size.rows {
@@ -23,12 +22,12 @@ public struct InlineEncoder: Sendable {
         return writer.bytes
     }
 
-    /// The grid's lines, and over them a picture in pixels, whose sequences draw it from the grid's top left cell on. The cursor
-    /// ends below the last line, wherever the picture leaves it. The terminal must have more rows than the grid.
+    /// The grid's lines with a picture over them, which `drawing` draws from the grid's top left cell. The cursor ends
+    /// below the last line, wherever the picture leaves it. The terminal must have more rows than the grid.
     package func lines(of grid: CellGrid, under drawing: [UInt8]) -> [UInt8] {
         if drawing.isEmpty || grid.size.rows == 0 { return lines(of: grid) }
         let rows = grid.size.rows
-        // The cursor is saved and restored (DECSC, DECRC), since terminals leave it in different places.
+        // Save and restore the cursor (DECSC, DECRC): terminals leave it in different places after a picture.
         return lines(of: grid) + Array("\u{1B}[\(rows)A\u{1B}7".utf8) + drawing
             + Array("\u{1B}8\u{1B}[\(rows)B".utf8)
     }

@@ -1,29 +1,31 @@
 internal import ImageCodecs
 
-/// Pictures that a terminal keeps under numbers and shows where it is told: kitty's protocol. Each is sent once; to scroll, its
-/// placement moves. It lies over the cells, which are blank below it: blocks would cost thousands of bytes for each line
-/// scrolled.
+/// Pictures by kitty's graphics protocol. The terminal stores each picture under an id and shows it at placements. A
+/// picture is sent once; scrolling only moves its placement. The cells below a placement are blank, because blocks
+/// would cost thousands of bytes for each scrolled line.
 ///
-/// By placeholders a picture's cells are text, which tmux moves and cuts like other text, and the picture is only sent.
+/// With placeholders, a picture's cells are text, which tmux moves and clips like other text; only the picture itself
+/// is sent separately.
 package struct KittyLayer: PictureLayer {
-    /// The most bytes, as RGBA, that the terminal is to keep of our pictures. Kitty gives all programs of a window 320 MB, and
-    /// throws away what it likes beyond that; others have less. It is enough for 400 posters of 20 x 15 cells of 8 x 16.
+    /// The most bytes that our pictures may take in the terminal, as RGBA. Kitty gives all programs of a window 320 MB
+    /// and evicts pictures beyond that; other terminals have less. 64 MiB hold 400 posters of 20 x 15 cells of 8 x 16
+    /// pixels.
     package static let memoryLimit = 64 << 20
-    /// The most pictures: their numbers have to fit into what is written when the program dies.
+    /// The most pictures: the commands to delete them must fit into the cleanup bytes for a crash.
     package static let mostPictures = 512
 
-    /// A picture that the terminal has. Its bytes are not kept here.
+    /// A picture that the terminal stores. Its bytes are not kept here.
     private struct Sent {
         let id: UInt32
-        /// What it takes in the terminal's memory.
+        /// Its size in the terminal's memory.
         let cost: Int
-        /// The frame that showed it last.
+        /// The last frame that showed it.
         var lastFrame: Int
-        /// Its placeholders, if it is shown by those.
+        /// Its placeholders, if it is shown by them.
         let cells: CellGrid?
     }
 
-    /// A placement by its picture's number and its own.
+    /// The key of a placement: the picture's id and the placement's number.
     private struct PlacementKey: Hashable {
         let id: UInt32
         let number: UInt32
@@ -32,12 +34,12 @@ package struct KittyLayer: PictureLayer {
     private let usesPlaceholders: Bool
     private let isInTmux: Bool
     private let memoryLimit: Int
-    /// By the pictures' numbers in this process.
+    /// The stored pictures, by `Picture.number`.
     private var sent: [UInt64: Sent] = [:]
-    /// What `sent` takes in the terminal's memory.
+    /// The size of `sent` in the terminal's memory, in bytes.
     private var memory = 0
     private var placed: [PlacementKey: PicturePlacement] = [:]
-    /// Numbers are taken one after another from a place of chance on, so that they differ from other programs' and earlier runs'.
+    /// The next id. Counting starts at random, so that ids differ from those of other programs and earlier runs.
     private var count = Int.random(in: 0..<KittyPlaceholders.numbers)
     private var frame = 0
     package private(set) var isUnfinished = false
@@ -76,7 +78,7 @@ package struct KittyLayer: PictureLayer {
             while next[key] != nil { key = PlacementKey(id: key.id, number: key.number + 1) }
             next[key] = placement
         }
-        // What is new stands before what was there goes.
+        // New placements come before removals, to avoid flicker.
         for (key, placement) in next where placed[key] != placement {
             change.after += PictureChange.move(to: placement.visible.origin)
             change.after += KittyGraphics.placement(
@@ -90,17 +92,17 @@ package struct KittyLayer: PictureLayer {
         return change
     }
 
-    /// Ends a sequence that was cut off.
+    /// Ends an interrupted sequence.
     private static let end = Array("\u{1B}\\".utf8)
 
-    /// Deletes all pictures: the screen is erased, and the terminal may have forgotten them with it. The next frame sends
-    /// those that it shows, since what comes before this one is erased as well.
+    /// Deletes all pictures. The screen is about to be erased, and the terminal may forget its pictures with it. The
+    /// next frame sends the visible ones, because the erasure would also remove those sent before it.
     private mutating func forget(_ change: inout PictureChange) {
         change.before += deletion(of: sent.values.map(\.id))
         (sent, placed, memory, farewell) = ([:], [:], 0, Self.end)
     }
 
-    /// A picture as the terminal has it, after it was sent if it was not before; nil where it has to wait or does not fit.
+    /// Sends a picture if the terminal does not have it yet. Nil if it must wait or does not fit.
     private mutating func send(_ picture: Picture, _ change: inout PictureChange) -> Sent? {
         if let known = sent[picture.number] { return known }
         guard change.before.count < PictureChange.limit else {
@@ -123,8 +125,8 @@ package struct KittyLayer: PictureLayer {
         return new
     }
 
-    /// Deletes the pictures that were longest not on the screen, until there is room for another. False where this frame needs
-    /// all that are left.
+    /// Evicts the pictures that were off the screen for longest, until another fits. False if this frame needs all the
+    /// rest.
     private mutating func makeRoom(for cost: Int, _ change: inout PictureChange) -> Bool {
         while sent.count >= Self.mostPictures || memory + cost > memoryLimit {
             guard let oldest = sent.min(by: { $0.value.lastFrame < $1.value.lastFrame }),
@@ -138,7 +140,7 @@ package struct KittyLayer: PictureLayer {
         return true
     }
 
-    /// Deletes pictures one by one: kitty knows a deletion of a range only from 0.33 on, and does nothing for it before.
+    /// Deletes pictures one by one: before 0.33 kitty ignores a deletion by range.
     private func deletion(of ids: [UInt32]) -> [UInt8] {
         let commands = ids.flatMap { KittyGraphics.deletion(of: $0) }
         return isInTmux ? TmuxPassthrough.wrapped(commands) : commands

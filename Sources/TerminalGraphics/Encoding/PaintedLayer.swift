@@ -1,17 +1,17 @@
 internal import ImageCodecs
 
-/// Pictures that a terminal paints over its cells and forgets: sixels and iTerm2's. Text that is written over a part of one
-/// takes that part away, and so do blanks.
+/// Pictures that a terminal paints over its cells and forgets: sixels and iTerm2's. Text written over a part of a
+/// picture erases that part, and so do spaces.
 ///
-/// A picture that stays where it is is not sent again. One that moved has to be: some 15 KB for a poster. So a picture is
-/// sent when the films are at rest. While they move, its place shows blocks, as if there were no pixels: at 80 x 24 cells a frame of
-/// a scroll is then 2 to 3 KB instead of 40, and the keys never wait for the line. The blocks stay below the picture:
-/// they show where its last rows of pixels make no whole band, and where the terminal forgets it (xterm keeps the newest 16
-/// for when its window is covered).
+/// A picture that stays in place is not sent again. One that moves must be, about 15 KB for a poster. So pictures are
+/// sent only at rest; while they move, their cells show blocks. A frame of a scroll at 80 x 24 cells then takes 2 to 3
+/// KB instead of 40, and input never waits for output. The blocks stay below the picture. They show where its last rows
+/// of pixels fill no whole band, and where the terminal forgets it (xterm keeps the newest 16 to redraw a covered
+/// window).
 ///
-/// Nothing is drawn on the screen's last row, since xterm, mlterm, foot and Konsole scroll then.
+/// Nothing is drawn on the last row of the screen, because xterm, mlterm, foot and Konsole would scroll.
 struct PaintedLayer: PictureLayer {
-    /// The most bytes of cut pictures that are kept, to be drawn again without being encoded again.
+    /// The most bytes of encoded parts of pictures to cache.
     private static let partsLimit = 1 << 20
 
     private struct PartKey: Hashable {
@@ -20,16 +20,16 @@ struct PaintedLayer: PictureLayer {
     }
 
     private let way: PictureProtocol
-    /// What is on the screen.
+    /// The pictures on the screen.
     private var painted: [PicturePlacement] = []
-    /// Parts of pictures, encoded.
+    /// Encoded parts of pictures.
     private var parts: [PartKey: [UInt8]] = [:]
     private var partsSize = 0
     private(set) var isUnfinished = false
 
     init(_ way: PictureProtocol) { self.way = way }
 
-    /// The terminal keeps nothing; but a drawing that was cut off has to end.
+    /// Ends an interrupted drawing. The terminal stores nothing.
     var farewell: [UInt8] { Array("\u{1B}\\".utf8) }
 
     mutating func change(_ cells: inout CellGrid, over shown: CellGrid?, isMoving: Bool) -> PictureChange {
@@ -43,10 +43,11 @@ struct PaintedLayer: PictureLayer {
         for old in painted {
             let isHidden = drawn.contains { $0.hides(old) }
             if let shown, isHidden || kept.contains(old) {
-                // What is below stays as it is. To write there would take the old picture away, and nothing is to flicker
-                // between it and a new one.
+                // Leave the cells below as they are. Writing them would erase the old picture, and the screen would
+                // flicker before the new one.
                 var covered = old.visible
-                // But not in its last row where that has pixels below the last whole band: the blocks of a preview would show.
+                // But rewrite the last row if its pixels do not end with a whole band: it would show the blocks of a
+                // preview.
                 if isHidden, way == .sixel,
                     covered.size.rows * old.picture.cell.height % SixelGraphics.bandHeight != 0
                 {
@@ -63,12 +64,12 @@ struct PaintedLayer: PictureLayer {
         return change
     }
 
-    /// All but the last row.
+    /// All rows except the last.
     private static func room(in cells: CellGrid) -> CellRectangle {
         CellRectangle(size: CellSize(columns: cells.size.columns, rows: cells.size.rows - 1))
     }
 
-    /// Draws as many as a frame may; at most one that has to be encoded first, which takes some milliseconds.
+    /// Draws as many as one frame may send. At most one of them needs encoding first, which takes milliseconds.
     private mutating func draw(
         _ placements: [PicturePlacement], _ change: inout PictureChange
     ) -> [PicturePlacement] {
@@ -121,9 +122,9 @@ struct PaintedLayer: PictureLayer {
 }
 
 extension PicturePlacement {
-    /// Whether it is drawn over every pixel of another.
+    /// Whether it covers every pixel of another placement.
     fileprivate func hides(_ other: PicturePlacement) -> Bool {
-        // Of other parts of sixels other pixels are left out, for want of a whole band.
+        // Clipped sixels drop the rows that fill no whole band, so only the same part covers the other.
         picture.isOpaque && picture.cells == other.picture.cells && origin == other.origin
             && visible == other.visible
     }

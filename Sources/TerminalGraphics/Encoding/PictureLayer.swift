@@ -1,33 +1,32 @@
-/// The pictures on a terminal's screen: what a frame has to send for them. One implementation for each way terminals treat
-/// pictures and cells.
+/// Tracks the pictures on a terminal's screen and encodes their changes. Terminals treat pictures and cells
+/// differently, so there is one implementation for each way.
 package protocol PictureLayer: Sendable {
-    /// Brings the pictures of a grid onto the screen, and takes away those that are no more.
+    /// Shows the pictures of a grid, and removes those that are gone.
     /// - Parameters:
-    ///   - cells: the next screen. Comes with pictures, and leaves without: as it will be written in cells.
-    ///   - shown: the cells that are on the screen; nil where all of it is erased first.
-    ///   - isMoving: whether the pictures are going to be elsewhere at once.
+    /// - cells: the next screen. Its pictures are removed from it, and its cells changed to what should be written.
+    /// - shown: the cells on the screen; nil if the screen is erased first.
+    /// - isMoving: whether the pictures will move again at once.
     mutating func change(_ cells: inout CellGrid, over shown: CellGrid?, isMoving: Bool) -> PictureChange
 
-    /// Whether another frame has to follow for the rest of the pictures.
+    /// Whether another frame must follow for the remaining pictures.
     var isUnfinished: Bool { get }
 
-    /// What deletes all that the terminal keeps of the pictures.
+    /// The bytes that delete everything the terminal stores of the pictures.
     var farewell: [UInt8] { get }
 }
 
-/// A frame's bytes for its pictures.
+/// The bytes of a frame for its pictures.
 package struct PictureChange {
-    /// What shows nothing and comes before the frame. A terminal that is slow may end the frame in the midst of it (kitty does
-    /// after two seconds) and lose a picture.
+    /// Invisible commands, to send before the synchronized update. A slow terminal may end the update early (kitty does
+    /// after two seconds) and lose a picture within.
     package var before: [UInt8] = []
-    /// The cells that are written even if they are the same, since a picture lies over them.
+    /// Cells to write even if unchanged, because a picture covers them.
     var erased: [CellRectangle] = []
-    /// What comes after the cells.
+    /// The bytes to send after the cells.
     package var after: [UInt8] = []
 
-    /// A frame sends no more pictures when there are so many bytes of them, about: the next frames send the rest, after the
-    /// keys that have come meanwhile. It takes half a second where a line carries a megabit a second, and a local terminal
-    /// some ten milliseconds.
+    /// A frame sends no more pictures after about this many bytes. The next frames send the rest, after pending input.
+    /// This takes half a second on a line of one megabit per second, and about ten milliseconds on a local terminal.
     static let limit = 64 << 10
 
     /// Moves the cursor to a cell.
@@ -37,7 +36,7 @@ package struct PictureChange {
 }
 
 extension PictureProtocol {
-    /// The layer for a terminal.
+    /// Creates the layer of a terminal.
     var layer: any PictureLayer {
         switch self {
         case .kitty: KittyLayer(placeholders: false, inTmux: false)

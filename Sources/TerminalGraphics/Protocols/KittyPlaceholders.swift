@@ -1,22 +1,21 @@
-/// Characters that stand for the parts of a picture which kitty has under a number: text, so that whatever moves text, tmux
-/// above all, moves the picture.
+/// Kitty's Unicode placeholders: characters that stand for the cells of a picture. They are text, so they move with
+/// text, above all in tmux.
 ///
-/// A cell holds U+10EEEE and three combining marks: its row, its column, and the number's highest byte; the foreground, a
-/// colour of the palette of 256, is the lowest byte.
+/// A cell holds U+10EEEE and three combining marks: its row, its column, and the highest byte of the picture's id. The
+/// foreground, an entry of the 256-colour palette, is the lowest byte.
 package enum KittyPlaceholders {
-    /// Rows and columns there are marks for.
+    /// The most rows and columns, one for each mark.
     package static let limit = 297
 
-    /// How many different numbers there are for pictures.
+    /// The number of different picture ids.
     package static let numbers = 255 * 255
 
-    /// A number that placeholders can name: two bytes that are not nought. The same for `count` and `count + numbers`.
+    /// The id for a count, with two nonzero bytes for the placeholders. `count` and `count + numbers` give the same id.
     package static func id(_ count: Int) -> UInt32 {
         UInt32(count / 255 % 255 + 1) << 24 | UInt32(count % 255 + 1)
     }
 
-    /// The cells of a picture that ``KittyGraphics/virtualPlacement(of:over:)`` has prepared; the number is one
-    /// of ``id(_:)``. Cells beyond ``limit`` stay empty.
+    /// The cells of a picture with a virtual placement. `id` comes from `id(_:)`. Cells beyond `limit` stay empty.
     package static func cells(of id: UInt32, size: CellSize) -> CellGrid {
         var grid = CellGrid(size: size)
         let style = CellStyle(foreground: .palette(UInt8(truncatingIfNeeded: id)))
@@ -31,8 +30,9 @@ package enum KittyPlaceholders {
         return grid
     }
 
-    /// The marks by their numbers: of Unicode 6.0 all that stand above a letter (class 230, nonspacing) and are made of no
-    /// others, in order, without those that a normalisation may join with a letter. This is how kitty's own list was made.
+    /// The combining marks by number: all of Unicode 6.0 that stand above a letter (class 230, nonspacing) and do not
+    /// decompose, in order, without those that normalisation may compose with a letter. Kitty's own list was made like
+    /// this.
     static let marks: [Unicode.Scalar] = {
         let joining: Set<UInt32> = [
             0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x309, 0x30A, 0x30B, 0x30C, 0x30F, 0x311,

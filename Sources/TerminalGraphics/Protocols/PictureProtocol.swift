@@ -1,15 +1,15 @@
 package import ImageCodecs
 
-/// How a terminal is sent pictures in pixels.
+/// The protocols for pictures in pixels.
 package enum PictureProtocol: Sendable, Hashable {
-    /// Kitty's, placed directly.
+    /// Kitty's graphics protocol with direct placements.
     case kitty
-    /// Kitty's, shown by placeholders; `inTmux` for the terminal around it.
+    /// Kitty's graphics protocol with placeholders; `inTmux` sends to the terminal around tmux.
     case kittyPlaceholders(inTmux: Bool)
     case iterm2
     case sixel
 
-    /// The protocol of a mode; nil where its images are cells, or none. Placeholders need 256 colours.
+    /// The protocol of a mode; nil if it draws no pixels. Placeholders need 256 colours.
     package init?(_ mode: GraphicsMode, depth: ColourDepth, isInTmux: Bool) {
         switch mode {
         case .kitty where !isInTmux: self = .kitty
@@ -20,43 +20,44 @@ package enum PictureProtocol: Sendable, Hashable {
         }
     }
 
-    /// The pixels of a cell where no terminal tells them. Kitty and iTerm2 scale pictures to their cells.
+    /// The pixels of a cell if the terminal does not tell. Kitty and iTerm2 scale pictures to their cells.
     package static let usualCell = ImageSize(width: 8, height: 16)
 
-    /// The pixels that a picture over so many cells should be loaded with: twice as many on each side as are drawn. A decoder
-    /// that makes a picture smaller itself is some dB further from the means.
+    /// The size in which to decode a picture for `size` cells: twice the drawn pixels on each side. Drawing then
+    /// averages, which is some dB closer to the exact means than scaling in the decoder.
     package func pictureSize(for size: CellSize, cell: ImageSize) -> ImageSize {
         let box = TerminalPicture.box(of: size, cell: cell, step: step)
         return ImageSize(width: 2 * box.width, height: 2 * box.height)
     }
 
-    /// What a picture's rows of pixels are a multiple of.
+    /// The height of a picture in pixels is a multiple of this.
     package var step: Int { self == .sixel ? SixelGraphics.bandHeight : 1 }
 
-    /// A picture as it is kept: a PNG file of at most 256 colours, or sixels.
+    /// Encodes a picture for storage: as a PNG file of at most 256 colours, or as sixels.
     func encoded(_ picture: TerminalPicture) -> [UInt8] {
         self == .sixel
             ? SixelGraphics.drawing(of: picture) : PNGEncoder(colours: .palette).encode(picture.bitmap)
     }
 }
 
-/// Draws images in pixels. Its grids have a picture over their cells, and the cells show the same in blocks: until the picture
-/// is sent, while it moves, and where something lies over a part of it.
+/// Draws images in pixels. Its grids have a picture over their cells, and the cells show the same image in blocks:
+/// before the picture is sent, while it moves, and where something covers a part of it.
 package struct PixelCanvas: Canvas {
-    /// How the pictures are sent.
+    /// The protocol of the pictures.
     package let way: PictureProtocol
-    /// The pixels of a cell.
+    /// The size of a cell in pixels.
     package let cell: ImageSize
     private let blocks: any Canvas
 
-    /// A canvas for one terminal.
+    /// Creates a canvas for one terminal.
     package init(_ way: PictureProtocol, cell: ImageSize, blocks: any Canvas) {
         self.way = way
         self.cell = cell
         self.blocks = blocks
     }
 
-    /// Draws an image over all cells of a size. Pure; about 2 ms for a poster of 13 x 10 cells of 8 x 16 pixels, 60 ms for 50 x 38.
+    /// Draws an image over `size` cells. Pure; takes about 2 ms for a poster of 13 x 10 cells of 8 x 16 pixels, and 60
+    /// ms for 50 x 38.
     package func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid {
         var grid = blocks.draw(bitmap, size: size)
         guard size.columns > 0, size.rows > 0 else { return grid }
@@ -64,9 +65,9 @@ package struct PixelCanvas: Canvas {
         return grid
     }
 
-    /// The blocks alone.
+    /// The canvas for blocks.
     package var sketch: (any Canvas)? { blocks }
 
-    /// As the protocol has it.
+    /// The size that the protocol asks for.
     package func pictureSize(for size: CellSize) -> ImageSize { way.pictureSize(for: size, cell: cell) }
 }

@@ -1,21 +1,21 @@
 internal import ImageCodecs
 
-/// A picture in at most 256 colours as sixel has them, in hundredths: an adaptive palette, and error diffusion (Floyd and
-/// Steinberg, 1976) where neighbouring pixels differ, as in photographs. Flat colours stay flat.
+/// Quantises a picture to at most 256 sixel colours, in hundredths: with an adaptive palette, and error diffusion
+/// (Floyd and Steinberg, 1976) where neighbouring pixels differ, as in photographs. Areas of one colour stay plain.
 struct SixelColours {
-    /// The mean squared error of a channel that is good enough, in squared levels of 255: 38 dB. All 256 colours would take
-    /// a third more bytes for photographs.
+    /// The mean squared error of a channel to aim for, in squared levels of 255: 38 dB. Using all 256 colours would
+    /// take a third more bytes for photographs.
     private static let error = 10.0
     private static let clear = SixelPixels.clear
 
     /// Red, green and blue, 0 to 100.
     let colours: [SIMD3<Int>]
-    /// Each pixel's colour by its number, row by row.
+    /// The colour index of each pixel, row by row.
     private(set) var indices: [UInt16]
 
-    /// The colours as a terminal shows them, 0 to 255.
+    /// The colours as the terminal shows them, 0 to 255.
     private let shown: [SIMD4<Int32>]
-    /// The nearest colours found so far, by six bits of each channel.
+    /// The cached nearest colours, by six bits of each channel.
     private var nearest = [UInt16](repeating: clear, count: 1 << 18)
 
     init(of bitmap: Bitmap) {
@@ -32,7 +32,7 @@ struct SixelColours {
 
     private mutating func quantise(_ bitmap: Bitmap, _ palette: AdaptivePalette) {
         let (width, height) = (bitmap.width, bitmap.height)
-        // What the pixels of this row and of the next are to make up for, in 64ths of a level; one more on either side.
+        // The diffused errors for this row and the next, in 64ths of a level, with one more entry on either side.
         var errors = [SIMD4<Int32>](repeating: SIMD4(), count: width + 2)
         var nextErrors = errors
         for row in 0..<height {
@@ -49,7 +49,7 @@ struct SixelColours {
                     .clamped(lowerBound: SIMD4(), upperBound: SIMD4(repeating: 255))
                 let number = nearest(to: wanted)
                 indices[place] = number
-                // Three quarters of the error: all of it makes more noise than it hides steps.
+                // Diffuse three quarters of the error: all of it would add more noise than it hides steps.
                 let error = (wanted &- shown[Int(number)]) &* 3
                 errors[column + 2] &+= error &* 7
                 nextErrors[column] &+= error &* 3
@@ -67,7 +67,7 @@ struct SixelColours {
         return SIMD4(pixels[start], pixels[start + 1], pixels[start + 2], pixels[start + 3])
     }
 
-    /// Whether a pixel is like its neighbours on all four sides.
+    /// Whether a pixel equals its neighbours on all four sides.
     private static func isFlat(_ column: Int, _ row: Int, in bitmap: Bitmap) -> Bool {
         let own = pixel(column, row, of: bitmap)
         return (column == 0 || pixel(column - 1, row, of: bitmap) == own)

@@ -1,19 +1,21 @@
 internal import ImageCodecs
 
-/// Sixel graphics (DEC STD 070, chapter 9): rows of six pixels, colour by colour, each character one column of six.
+/// Sixel graphics (DEC STD 070, chapter 9): bands of six rows, colour by colour; each character is a column of six
+/// pixels.
 ///
 ///     ESC P 7;1;q "1;1;160;240      square pixels; what is not drawn stays as it is; 160 x 240 pixels
 ///     #0;2;7;8;10 #1;2;93;90;80     colours in hundredths of red, green and blue
 ///     #0~~!12~ $ #1!5?@@- ESC \     `?` to `~` are six bits, the lowest on top; `!12~` twelve times `~`; `$` back to the
 ///                                   left edge; `-` to the next six rows
 package enum SixelGraphics {
-    /// The rows of pixels that are drawn together.
+    /// The rows of pixels in a band.
     package static let bandHeight = 6
-    /// Columns without a colour that make two segments of what it draws: less is shorter as a run.
+    /// The fewest empty columns that split a colour's columns into two segments; shorter gaps take fewer bytes as runs.
     private static let gap = 12
 
-    /// Draws a picture at the cursor: as many of its rows as are whole bands, so that nothing is drawn below its cells. Where
-    /// the last row of the screen is drawn to, terminals scroll; so the cells must end above it. It moves the cursor.
+    /// Draws a picture at the cursor and moves the cursor. Draws only whole bands, so that nothing appears below the
+    /// picture's cells. The cells must end above the last row of the screen, because terminals scroll when it is drawn
+    /// to.
     package static func drawing(of picture: TerminalPicture) -> [UInt8] {
         let bitmap = picture.bitmap
         let pixels = SixelColours(of: bitmap)
@@ -23,14 +25,14 @@ package enum SixelGraphics {
                 height: bitmap.height / bandHeight * bandHeight))
     }
 
-    /// The same for pixels that have their colours, in whole bands.
+    /// As above, for quantised pixels in whole bands.
     static func drawing(_ pixels: SixelPixels) -> [UInt8] {
         let (width, bands) = (pixels.width, pixels.height / bandHeight)
         var bytes = Array("\u{1B}P7;1;q\"1;1;\(width);\(bands * bandHeight)".utf8)
         for (number, colour) in pixels.colours.enumerated() {
             bytes += Array("#\(number);2;\(colour.x);\(colour.y);\(colour.z)".utf8)
         }
-        // For each colour, the six bits of each column.
+        // The six bits of each column, for each colour.
         var sixels = [UInt8](repeating: 0, count: pixels.colours.count * width)
         for band in 0..<bands {
             if band > 0 { bytes.append(UInt8(ascii: "-")) }
@@ -43,7 +45,7 @@ package enum SixelGraphics {
         return bytes + Array("\u{1B}\\".utf8)
     }
 
-    /// The six bits of a band's colours; which colours those are.
+    /// Collects the six bits of each colour in a band. Returns the used colours.
     private static func collect(
         _ band: Int, of pixels: SixelPixels, width: Int, into sixels: inout [UInt8]
     ) -> [Int] {
@@ -60,13 +62,13 @@ package enum SixelGraphics {
         return isUsed.indices.filter { isUsed[$0] }
     }
 
-    /// Columns in which a colour is drawn, without long gaps.
+    /// Columns where a colour is drawn, without long gaps.
     private struct Segment {
         let colour: Int
         var columns: Range<Int>
     }
 
-    /// From the left.
+    /// The segments of all colours, from left to right.
     private static func segments(of colours: [Int], width: Int, _ sixels: [UInt8]) -> [Segment] {
         var segments: [Segment] = []
         for colour in colours {
@@ -85,7 +87,7 @@ package enum SixelGraphics {
         }
     }
 
-    /// Writes segments that do not overlap one behind another, then from the left edge again those that are left.
+    /// Writes segments that do not overlap in one pass, then starts again at the left edge with the rest.
     private static func write(
         _ segments: [Segment], width: Int, _ sixels: [UInt8], to bytes: inout [UInt8]
     ) {

@@ -1,12 +1,12 @@
-/// Pixels in the colours that sixels are drawn in. They are read back from our own drawings, to draw a part of one without
-/// choosing its colours again.
+/// Pixels quantised to sixel colours. They can be read back from our own drawings, to draw a part without quantising
+/// again.
 struct SixelPixels {
-    /// The number of a pixel that is transparent.
+    /// The index of a transparent pixel.
     static let clear = UInt16.max
 
     /// Red, green and blue, 0 to 100.
     private(set) var colours: [SIMD3<Int>]
-    /// Each pixel's colour by its number, row by row.
+    /// The colour index of each pixel, row by row.
     private(set) var indices: [UInt16]
     let width: Int
     let height: Int
@@ -18,7 +18,7 @@ struct SixelPixels {
         self.height = height
     }
 
-    /// Reads what ``SixelGraphics`` writes: `ESC P 7;1;q "1;1;W;H`, colours, bands, `ESC \`.
+    /// Reads a drawing of `SixelGraphics`: `ESC P 7;1;q "1;1;W;H`, colours, bands, `ESC \`.
     init(reading drawing: [UInt8]) {
         var reader = SixelReader(drawing)
         let size = reader.numbers(after: UInt8(ascii: "\"")).suffix(2)
@@ -54,7 +54,7 @@ struct SixelPixels {
         }
     }
 
-    /// A part, cut to whole bands, with the colours that it has.
+    /// A part, clipped to whole bands, with only the colours it uses.
     func part(_ part: CellRectangle, cellWidth: Int, cellHeight: Int) -> SixelPixels {
         let first = part.rows.lowerBound * cellHeight
         let last = min(height, part.rows.upperBound * cellHeight)
@@ -81,21 +81,21 @@ struct SixelPixels {
     }
 }
 
-/// The bytes of a drawing.
+/// Reads the bytes of a drawing.
 private struct SixelReader {
     private let bytes: [UInt8]
     private var position = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The next byte, up to the end of the drawing.
+    /// The next byte; nil at the end of the drawing.
     mutating func next() -> UInt8? {
         guard position < bytes.count, bytes[position] != 0x1B else { return nil }
         position += 1
         return bytes[position - 1]
     }
 
-    /// `1;2;3`, at least one number.
+    /// Reads `1;2;3`; at least one number.
     mutating func numbers() -> [Int] {
         var numbers = [0]
         while position < bytes.count {
@@ -110,7 +110,7 @@ private struct SixelReader {
         return numbers
     }
 
-    /// Goes on behind a character, and reads the numbers there.
+    /// Skips to after a character and reads the numbers there.
     mutating func numbers(after character: UInt8) -> [Int] {
         while position < bytes.count, bytes[position] != character { position += 1 }
         position += 1

@@ -1,21 +1,21 @@
 package import ImageCodecs
 
-/// A picture as it is sent to a terminal that shows pixels: fitted into whole cells, undistorted, at their top left.
+/// A picture scaled for a terminal with pixels: undistorted, at the top left of whole cells.
 ///
-/// Only pixels that were decoded go to a terminal, encoded anew; never the bytes of a file from somewhere.
+/// Only decoded pixels are sent to a terminal, encoded again; never the bytes of a foreign file.
 package struct TerminalPicture: Sendable {
-    /// The pixels: as many as the cells have. What the picture does not cover is transparent.
+    /// The pixels of all cells; transparent outside the picture.
     package let bitmap: Bitmap
-    /// The cells that the picture takes.
+    /// The size of the picture in cells.
     package let cells: CellSize
 
-    /// Fits a picture into a room of cells, enlarging it where it is smaller. Runs for milliseconds on the caller's thread.
+    /// Scales a picture to fit into `room`, also enlarging it. Takes milliseconds on the caller's thread.
     /// - Parameters:
-    ///   - image: the decoded pixels.
-    ///   - shape: the proportions to keep; those of the pixels by default.
-    ///   - room: the cells there are, at least one.
-    ///   - cell: the pixels of a cell.
-    ///   - step: the picture's height may be at most a multiple of so many pixels that the room has.
+    /// - image: the decoded pixels.
+    /// - shape: the proportions to keep; by default the image's.
+    /// - room: the available cells, at least one.
+    /// - cell: the size of a cell in pixels.
+    /// - step: the greatest height is the room's, rounded down to a multiple of this, in pixels.
     package init(
         _ image: Bitmap, shape: ImageSize? = nil, within room: CellSize, cell: ImageSize, step: Int = 1
     ) {
@@ -28,7 +28,7 @@ package struct TerminalPicture: Sendable {
             to: ImageSize(width: cells.columns * cell.width, height: cells.rows * cell.height))
     }
 
-    /// The pixels that a picture has in a room.
+    /// The greatest size of a picture in a room, in pixels.
     package static func box(of room: CellSize, cell: ImageSize, step: Int = 1) -> ImageSize {
         ImageSize(
             width: max(1, room.columns) * cell.width,
@@ -44,7 +44,7 @@ package struct TerminalPicture: Sendable {
             width: side(shape.width, within: box.width), height: side(shape.height, within: box.height))
     }
 
-    /// Means where the picture gets smaller: they keep flat colours flat, which compress well.
+    /// Averages when reducing: flat colours stay flat and compress well.
     private static func scaled(_ image: Bitmap, to size: ImageSize) -> Bitmap {
         let isSmaller = size.width <= image.width && size.height <= image.height
         return isSmaller ? image.resized(to: size) : image.resampled(to: size)
@@ -52,7 +52,7 @@ package struct TerminalPicture: Sendable {
 }
 
 extension Bitmap {
-    /// The bitmap at the top left of a larger one that is transparent.
+    /// The bitmap at the top left of a larger transparent one.
     fileprivate func padded(to size: ImageSize) -> Bitmap {
         guard size != self.size else { return self }
         var padded: [UInt8] = []

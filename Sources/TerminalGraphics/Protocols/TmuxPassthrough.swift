@@ -1,9 +1,9 @@
-/// Sequences that tmux hands to the terminal around it, where its option `allow-passthrough` is on (tmux(1)): each in
-/// `ESC P tmux ; ... ESC \` with every `ESC` doubled.
+/// Sequences that tmux passes to the terminal around it if its option `allow-passthrough` is on (tmux(1)): each in `ESC
+/// P tmux ; ... ESC \` with every `ESC` doubled.
 package enum TmuxPassthrough {
     private static let escape: UInt8 = 0x1B
 
-    /// Wraps sequences that each end with `ESC \`, one by one, since tmux takes none that is longer than a mebibyte.
+    /// Wraps sequences that end with `ESC \` one by one, because tmux drops any longer than a mebibyte.
     package static func wrapped(_ sequences: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         var isInside = false
@@ -22,7 +22,7 @@ package enum TmuxPassthrough {
         return output
     }
 
-    /// Wraps all bytes at once: at most a mebibyte, and no part of a sequence.
+    /// Wraps all bytes at once: complete sequences of at most a mebibyte in total.
     package static func envelope(_ bytes: [UInt8]) -> [UInt8] {
         Array("\u{1B}Ptmux;".utf8) + bytes.flatMap { $0 == escape ? [$0, $0] : [$0] } + Array("\u{1B}\\".utf8)
     }

@@ -1,11 +1,11 @@
-/// Parts what a terminal answers from what its user types meanwhile.
+/// Separates a terminal's answers from the keys that the user types meanwhile.
 struct AnswerSorter {
     private(set) var answers: TerminalAnswers
-    /// How often DA1 was answered.
+    /// The number of answers to DA1.
     private(set) var barriers = 0
-    /// The bytes of keys, the mouse and pastes, as they came.
+    /// The bytes of keys, mouse reports and pastes, as read.
     private(set) var keys: [UInt8] = []
-    /// As many as a terminal's queue takes: a terminal that types more is no person.
+    /// The size of a terminal's input queue: more is not typed by a person.
     private static let mostKeys = 4095
     private var parser = InputParser()
 
@@ -21,7 +21,7 @@ struct AnswerSorter {
                     if TerminalAnswers.isBarrier(answer) { barriers += 1 }
                     answers.take(answer)
                 case .key(TerminalKey(.escape)) where byte == 0x1B: keep([byte])
-                // The end of a string that had ended already, or whose beginning was lost. Nobody types it.
+                // The end of a string that was over already, or whose start was lost. Nobody types it.
                 case .key where parser.raw == [0x1B, UInt8(ascii: "\\")]: break
                 case .key, .paste: keep(parser.raw)
                 default: break
@@ -34,7 +34,7 @@ struct AnswerSorter {
         if keys.count + bytes.count <= Self.mostKeys { keys += bytes }
     }
 
-    /// Ends what time has to end: an `ESC` that nothing follows is a key.
+    /// Ends the input: a pending `ESC` is a key.
     mutating func end() {
         if !parser.resolve().isEmpty { keep(parser.raw) }
     }

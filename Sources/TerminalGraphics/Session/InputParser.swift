@@ -1,23 +1,23 @@
-/// Turns a terminal's bytes into events. A pure value that keeps what is not yet whole, so bytes may
-/// come cut anywhere.
+/// Parses a terminal's bytes into events. A pure value that keeps incomplete sequences, so the input may be split
+/// anywhere.
 ///
 ///     6A                    the key j
 ///     1B 5B 35 7E           ESC [ 5 ~            Page Up
 ///     1B 5B 3C 36 35 ...    ESC [ < 65;10;3 M    the wheel, down, column 10, line 3
 ///     1B                    Escape, or the beginning of one of the above
 ///
-/// The last is for time to decide: while ``isAmbiguous``, the caller waits a moment (some 25 ms; more
-/// over a slow line) and calls ``resolve()`` when nothing came. Likewise for a sequence that breaks off, while
-/// ``isUnfinished`` and after a longer silence, ``abandon()``: or keys typed later would be taken for parts of it.
+/// Only time can decide the last case: while ``isAmbiguous``, the caller waits a moment (about 25 ms; longer over a
+/// slow line) and calls ``resolve()`` if no more bytes come. Likewise for a truncated sequence: while ``isUnfinished``,
+/// after a longer silence, it calls ``abandon()``, so that later keys are not taken for parts of the sequence.
 ///
-/// Control characters of 8 bits (ECMA-48 5.3) begin and end sequences as well, as single bytes and as UTF-8:
+/// 8-bit control characters (ECMA-48 5.3) begin and end sequences too, as single bytes and in UTF-8:
 ///
 ///     9B 3F 36 32 63         CSI ? 62 c          as ESC [ ? 62 c
 ///     C2 90 ... C2 9C        DCS ... ST          as ESC P ... ESC \
 public struct InputParser: Sendable {
-    /// Bytes of a sequence; longer ones are no answers to anything we ask.
+    /// The most bytes of a sequence; no answer to our queries is longer.
     static let longestSequence = 4096
-    /// Bytes of one paste; what goes beyond is left out.
+    /// The most bytes of a paste; the rest is dropped.
     static let longestPaste = 1 << 16
 
     private enum State {
@@ -26,9 +26,9 @@ public struct InputParser: Sendable {
         case escape
         /// `ESC [`, then parameters (ECMA-48 5.4).
         case control
-        /// `ESC O`, one byte to come.
+        /// `ESC O`, before its final byte.
         case shiftThree
-        /// `ESC [ M`, three bytes to come: a mouse report of a terminal without SGR reports.
+        /// `ESC [ M`, before its last three bytes: a mouse report without SGR mode (X10).
         case oldMouse
         /// OSC, DCS, APC, PM or SOS, up to ST or BEL.
         case string
@@ -39,22 +39,22 @@ public struct InputParser: Sendable {
     private var state = State.ground
     /// The sequence so far, or the paste.
     private var pending: [UInt8] = []
-    /// A character of which bytes are missing.
+    /// An incomplete UTF-8 character.
     private var character: [UInt8] = []
     private var missing = 0
     /// Whether `ESC` came before the character.
     private var isAlt = false
     private var events: [TerminalEvent] = []
-    /// Whether the present string began with a byte of 8 bits, so that one of these may end it: elsewhere it may be a part of
-    /// a character.
+    /// Whether the string began with an 8-bit control, so that an 8-bit ST can end it. Otherwise 0x9C may be part of a
+    /// character.
     private var isEightBit = false
-    /// The bytes of the present key or sequence as they came; of the last one until another begins.
+    /// The bytes of the current key or sequence as read, or of the last one until another begins.
     private(set) var raw: [UInt8] = []
 
-    /// A parser at the start of the input.
+    /// Creates a parser at the start of the input.
     public init() {}
 
-    /// Whether what has come so far may be a key of its own or the beginning of more.
+    /// Whether the bytes so far may be a complete key or the beginning of more.
     public var isAmbiguous: Bool {
         switch state {
         case .escape, .shiftThree: true
@@ -63,17 +63,16 @@ public struct InputParser: Sendable {
         }
     }
 
-    /// Whether a sequence, a paste or a character has begun and not ended.
+    /// Whether a sequence, a paste or a character is incomplete.
     public var isUnfinished: Bool { state != .ground || missing > 0 }
 
-    /// Takes bytes and returns the events that are now whole.
+    /// Parses bytes and returns the completed events.
     public mutating func feed(_ bytes: some Sequence<UInt8>) -> [TerminalEvent] {
         for byte in bytes { take(byte) }
         return takeEvents()
     }
 
-    /// Settles what is ambiguous, because nothing followed it: a lone `ESC` is the Escape key, `ESC [`
-    /// is Alt with a bracket.
+    /// Resolves an ambiguity after a pause: a lone `ESC` is the Escape key, `ESC [` is Alt with a bracket.
     public mutating func resolve() -> [TerminalEvent] {
         guard isAmbiguous else { return [] }
         if state == .escape {
@@ -85,7 +84,7 @@ public struct InputParser: Sendable {
         return takeEvents()
     }
 
-    /// Gives up a sequence that broke off: it is dropped, but for a paste, which ends here.
+    /// Drops a truncated sequence. A truncated paste ends here instead.
     public mutating func abandon() -> [TerminalEvent] {
         if isAmbiguous { return resolve() }
         if state == .paste {
@@ -131,7 +130,7 @@ public struct InputParser: Sendable {
             if missing == 0 { finishCharacter() }
             return
         }
-        // A character that breaks off was damaged on the way; nobody typed its beginning.
+        // A truncated character was damaged on the way: drop its bytes.
         if missing > 0 { raw = [byte] }
         missing = 0
         let alt: TerminalKey.Modifiers = isAlt ? .alt : []
@@ -154,7 +153,7 @@ public struct InputParser: Sendable {
         }
     }
 
-    /// A control character of 8 bits: the same as `ESC` and a character of 7. Only those that begin a sequence count.
+    /// Handles an 8-bit control as `ESC` with its 7-bit form. Ignores those that begin no sequence.
     private mutating func takeEightBit(_ byte: UInt8, isSingle: Bool) {
         let short = byte - 0x40
         guard "[]P_^XO".utf8.contains(short) else { return }
@@ -202,14 +201,14 @@ public struct InputParser: Sendable {
             pending.append(byte)
             state = .oldMouse
         case UInt8(ascii: "[") where pending.count == 2:
-            // The Linux console's F1 to F5: ESC [ [ A.
+            // F1 to F5 of the Linux console: ESC [ [ A.
             pending.append(byte)
         case 0x40..<0x7F:
             let isTooLong = pending.count > Self.longestSequence
             pending.append(byte)
             finish(isTooLong ? .nothing : SequenceDecoder.control(pending))
         default:
-            // A control character breaks the sequence off and counts itself.
+            // A control character aborts the sequence and is handled itself.
             breakOff(at: byte)
         }
     }
@@ -237,19 +236,19 @@ public struct InputParser: Sendable {
             }
             finish(pending.count > Self.longestSequence ? .nothing : .event(.answer(pending)))
         } else if pending.last == 0x1B, pending.count > 2 {
-            // An ESC that does not end the string ends it all the same; it begins something else.
+            // An ESC always ends the string, and begins another sequence.
             state = .escape
             raw = [0x1B]
             take(byte)
         } else if byte == 0x03 || byte == 0x18 || byte == 0x1A {
-            // What breaks off any sequence must reach the program when its user is at a loss.
+            // Keys that abort a sequence (Ctrl-C, CAN, SUB) must reach the program.
             breakOff(at: byte)
         } else if pending.count <= Self.longestSequence || byte == 0x1B {
             pending.append(byte)
         } else if pending.last == 0xC2 {
             pending.removeLast()
         } else if byte == 0xC2 {
-            // It may be the first half of ST.
+            // This may be the first byte of ST in UTF-8.
             pending.append(byte)
         }
     }
@@ -268,7 +267,7 @@ public struct InputParser: Sendable {
             events.append(.paste(String(decoding: text, as: UTF8.self)))
             state = .ground
         } else if pending.count > Self.longestPaste + end.count {
-            // The rest is watched for the end only.
+            // Drop the rest, but still look for the end.
             pending.remove(at: Self.longestPaste)
         }
     }

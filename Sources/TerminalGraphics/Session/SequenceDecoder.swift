@@ -1,5 +1,5 @@
-/// What a whole sequence means: xterm's keys and mouse reports ("XTerm Control Sequences", the
-/// sections on PC-style function keys and on mouse tracking), kitty's `u` keys, the Linux console's.
+/// Decodes complete sequences: xterm's keys and mouse reports ("XTerm Control Sequences", sections "PC-Style Function
+/// Keys" and "Mouse Tracking"), kitty's `u` keys, the Linux console's keys.
 enum SequenceDecoder {
     enum Meaning {
         case event(TerminalEvent)
@@ -7,13 +7,13 @@ enum SequenceDecoder {
         case nothing
     }
 
-    /// A control sequence from its `ESC [` to its final byte.
+    /// Decodes a control sequence from `ESC [` to its final byte.
     static func control(_ sequence: [UInt8]) -> Meaning {
         guard let final = sequence.last else { return .nothing }
         let body = sequence.dropFirst(2).dropLast()
         if body.first == UInt8(ascii: "<") { return mouse(numbers(body.dropFirst()), final: final) }
         if body.first == UInt8(ascii: "[") { return linuxFunctionKey(final) }
-        // Answers: to DA, DECRQM, and reports of the cursor and the window.
+        // Answers to DA and DECRQM, and reports of the cursor and the window.
         let isPrivate = body.first.map { (0x3C..<0x40).contains($0) } ?? false
         let parameters = numbers(body)
         if isPrivate || final == UInt8(ascii: "t") || final == UInt8(ascii: "n")
@@ -29,12 +29,12 @@ enum SequenceDecoder {
         return key(letterKey(final), modifier(parameters, at: 1))
     }
 
-    /// `ESC O` and a letter: the keypad's application mode.
+    /// `ESC O` and a letter (SS3): the keypad's application mode.
     static func shiftThreeKey(_ final: UInt8) -> TerminalKey.Code? {
         final == UInt8(ascii: "M") ? .enter : letterKey(final)
     }
 
-    /// `ESC [ M` and three bytes: button, column and row, each with 32 added.
+    /// `ESC [ M` and three bytes: button, column and row, each plus 32.
     static func oldMouse(_ sequence: [UInt8]) -> Meaning {
         let values = sequence.suffix(3).map { Int($0) - 32 }
         return mouse(values, final: UInt8(ascii: values.first == 3 ? "m" : "M"))
@@ -44,7 +44,7 @@ enum SequenceDecoder {
         code.map { .event(.key(TerminalKey($0, modifiers))) } ?? .nothing
     }
 
-    /// `ESC [ row ; column R`, the same as F3 with a modifier but for its first number: 1 means F3.
+    /// `ESC [ row ; column R`. F3 with a modifier looks the same, but its first number is 1.
     private static func isCursorReport(_ parameters: [Int], _ final: UInt8) -> Bool {
         final == UInt8(ascii: "R") && parameters.count == 2 && parameters[0] != 1
     }
@@ -90,7 +90,7 @@ enum SequenceDecoder {
         return key(code, modifier(parameters, at: 1))
     }
 
-    /// A key that is told by the scalar it types.
+    /// The key that types a scalar.
     private static func codepoint(_ number: Int) -> TerminalKey.Code? {
         switch number {
         case 9: return .tab
@@ -98,7 +98,7 @@ enum SequenceDecoder {
         case 27: return .escape
         case 127: return .backspace
         default:
-            // Kitty's private numbers stand for keys that type nothing.
+            // Kitty's numbers in the private use area are keys that type nothing.
             guard number >= 32, !(0xE000..<0xF900).contains(number), let value = UInt32(exactly: number),
                 let scalar = Unicode.Scalar(value)
             else { return nil }
@@ -106,17 +106,17 @@ enum SequenceDecoder {
         }
     }
 
-    /// xterm's modifier: 1 and a bit for each of Shift, Alt and Control.
+    /// xterm's modifier parameter: 1 plus a bit for each of Shift, Alt and Control.
     private static func modifier(_ parameters: [Int], at index: Int) -> TerminalKey.Modifiers {
         guard parameters.count > index, parameters[index] > 1 else { return [] }
         return TerminalKey.Modifiers(rawValue: UInt8(truncatingIfNeeded: parameters[index] - 1) & 7)
     }
 
-    /// Button, column and row from 1; `m` when the button is let go.
+    /// Button, column and row, from 1; final byte `m` when the button is released.
     private static func mouse(_ numbers: [Int], final: UInt8) -> Meaning {
         guard numbers.count == 3, final == UInt8(ascii: "M") else { return .nothing }
         let position = CellPosition(column: max(0, numbers[1] - 1), row: max(0, numbers[2] - 1))
-        // 4, 8 and 16 are Shift, Alt and Control; 32 is a move; 64 the wheel.
+        // 4, 8 and 16 are Shift, Alt and Control; 32 is motion; 64 is the wheel.
         switch numbers[0] & ~(4 | 8 | 16) {
         case 0: return .event(.click(at: position))
         case 64: return .event(.wheel(.up, at: position))
@@ -125,7 +125,7 @@ enum SequenceDecoder {
         }
     }
 
-    /// Decimal numbers between semicolons; what is after a colon refines one and is left out.
+    /// Decimal numbers between semicolons, without subparameters after colons.
     private static func numbers(_ body: ArraySlice<UInt8>) -> [Int] {
         body.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { part in
             let digits = part.prefix { $0 != UInt8(ascii: ":") }

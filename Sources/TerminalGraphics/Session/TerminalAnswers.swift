@@ -1,6 +1,6 @@
 package import ImageCodecs
 
-/// What a terminal says of itself when it is asked.
+/// A terminal's answers to queries about itself.
 ///
 ///     ESC P > | kitty(0.41.1) ESC \                  XTVERSION: its name and version
 ///     ESC _ G i=31;OK ESC \                          it takes kitty's pictures
@@ -9,24 +9,24 @@ package import ImageCodecs
 ///     ESC [ 4 ; 408 ; 640 t                          the pixels of the window: height, width
 ///     ESC [ ? 62 ; 4 c                               DA1, which every terminal knows; 4 is sixel
 ///
-/// The answers come in the order of the questions, so that DA1 is the last. Under tmux there are two rounds: tmux answers
-/// for itself, and then the terminal around it, if tmux lets the questions through.
+/// A terminal answers in the order of the queries, so DA1 is last. Under tmux there are two rounds: first tmux answers
+/// for itself, then the terminal around it, if tmux passes the queries through.
 package struct TerminalAnswers: Sendable, Equatable {
-    /// Its name, as in XTVERSION.
+    /// The terminal's name, from XTVERSION.
     package private(set) var name: String?
-    /// Its version, as in XTVERSION: `[0, 41, 1]`. Empty where it is not told in numbers.
+    /// The terminal's version, from XTVERSION: `[0, 41, 1]`. Empty if it is not numeric.
     package private(set) var version: [Int] = []
-    /// Whether it takes kitty's pictures.
+    /// Whether it supports kitty's graphics protocol.
     package private(set) var takesKitty = false
-    /// Whether it knows iTerm2's sequences.
+    /// Whether it supports iTerm2's sequences.
     package private(set) var takesITerm2 = false
-    /// Whether it shows sixels.
+    /// Whether it supports sixels.
     package private(set) var showsSixel = false
-    /// The pixels of a cell.
+    /// The size of a cell in pixels.
     package var cell: ImageSize? { reportedCell ?? scaledCell }
-    /// The pixels of the window, if it told nothing of its cells.
+    /// The size of the window in pixels, if the size of a cell is unknown.
     package var window: ImageSize? { cell == nil ? reportedWindow : nil }
-    /// Whether the last answer has come.
+    /// Whether the last answer has arrived.
     package private(set) var isComplete = false
 
     private var reportedCell: ImageSize?
@@ -34,22 +34,22 @@ package struct TerminalAnswers: Sendable, Equatable {
     private var reportedWindow: ImageSize?
     /// Whether tmux is between the program and the terminal.
     private let isInTmux: Bool
-    /// Whether tmux shows sixels, once it has answered for itself.
+    /// Whether tmux supports sixels; nil before tmux has answered.
     private var tmuxShowsSixel: Bool?
 
-    /// No answer.
+    /// Begins without answers.
     package init(isInTmux: Bool = false) {
         self.isInTmux = isInTmux
     }
 
-    /// Whether tmux has answered for itself, and the terminal around it has not: it never does where `allow-passthrough` is
-    /// off, as it is by default.
+    /// Whether tmux has answered, but the terminal around it has not. It never does if `allow-passthrough` is off, the
+    /// default.
     package var awaitsOuterTerminal: Bool { tmuxShowsSixel != nil && !isComplete }
 
-    /// DA1, which every terminal answers.
+    /// The DA1 query, which every terminal answers.
     static let barrier = Array("\u{1B}[c".utf8)
 
-    /// The questions, for one write.
+    /// All queries, for one write.
     package static let questions =
         TerminalVersion.query
         + Array(
@@ -57,7 +57,7 @@ package struct TerminalAnswers: Sendable, Equatable {
                 .utf8)
         + barrier
 
-    /// The questions where tmux is in between: to tmux itself what it is, and all to the terminal around it.
+    /// The queries under tmux: DA1 to tmux itself, then all to the terminal around it.
     package static let questionsInTmux = barrier + TmuxPassthrough.envelope(questions)
 
     /// Whether a sequence is the answer to DA1.
@@ -65,7 +65,7 @@ package struct TerminalAnswers: Sendable, Equatable {
         answer.count > 3 && answer.starts(with: Array("\u{1B}[?".utf8)) && answer.last == UInt8(ascii: "c")
     }
 
-    /// Takes one answer, whole; any other sequence is none, and what comes after the last one is too late.
+    /// Takes one complete answer. Ignores other sequences, and all after the last answer.
     package mutating func take(_ answer: [UInt8]) {
         if isComplete { return }
         let text = String(decoding: answer, as: UTF8.self)
@@ -100,7 +100,7 @@ package struct TerminalAnswers: Sendable, Equatable {
 
     private mutating func end(showingSixel: Bool) {
         if isInTmux, tmuxShowsSixel == nil {
-            // All that came before was tmux's, or somebody's idea of it.
+            // Discard the answers so far: they were tmux's.
             self = TerminalAnswers(isInTmux: true)
             tmuxShowsSixel = showingSixel
         } else {
@@ -109,51 +109,51 @@ package struct TerminalAnswers: Sendable, Equatable {
         }
     }
 
-    /// The numbers of `ReportCellSize`; terminals end it with BEL or ST.
+    /// The numbers of `ReportCellSize`, which ends with BEL or ST.
     private static func cellReport(_ text: String) -> Substring? {
         let start = "\u{1B}]1337;ReportCellSize="
         guard text.hasPrefix(start) else { return nil }
         return text.dropFirst(start.count).prefix { $0 != "\u{07}" && $0 != "\u{1B}" }
     }
 
-    /// What the sides of a cell may be, in pixels: others are no truth.
+    /// The plausible width and height of a cell, in pixels.
     private static let cellSides = 2...200
-    /// The same for a window.
+    /// The plausible width and height of a window, in pixels.
     private static let windowSides = 20...32_000
 
-    /// The pixels of a cell in a window of so many cells, if the terminal said anything about them.
+    /// The size of a cell in pixels, if the terminal told it or the size of its window.
     package func cell(in window: CellSize) -> ImageSize? {
         if let cell { return cell }
         guard let pixels = self.window, window.columns > 0, window.rows > 0 else { return nil }
-        // Borders may be among the pixels: whole ones a cell, rounded down.
+        // The window's size may include borders: divide and round down.
         let cell = ImageSize(width: pixels.width / window.columns, height: pixels.height / window.rows)
         return Self.cellSides.contains(cell.width) && Self.cellSides.contains(cell.height) ? cell : nil
     }
 
-    /// How the terminal draws pictures best; nil where it shows no pixels, or has not said so.
+    /// The best graphics mode; nil if the terminal shows no pixels, or has not answered.
     package var graphics: GraphicsMode? {
         if isInTmux { return graphicsInTmux }
-        // iTerm2 and WezTerm show more by their own protocol than by the others they claim. Konsole 22.12 answers OK to
-        // kitty's query and then shows nothing.
+        // iTerm2 and WezTerm support their own protocol best. Konsole 22.12 answers OK to kitty's query, but shows
+        // nothing.
         if let name, ["iTerm2", "WezTerm", "Konsole"].contains(name) { return .iterm2 }
         if takesKitty { return .kitty }
         return takesITerm2 ? .iterm2 : showsSixel ? .sixel : nil
     }
 
-    /// Kitty's by placeholders, which only some of those have that answer OK; sixels where tmux and the terminal around it both
-    /// do, since tmux says it for itself.
+    /// Kitty's by placeholders, which not all terminals that answer OK support; sixels if both tmux and the terminal
+    /// around it support them, because tmux claims them for itself.
     private var graphicsInTmux: GraphicsMode? {
         if takesKitty, hasPlaceholders { return .kitty }
         return showsSixel && tmuxShowsSixel == true ? .sixel : nil
     }
 
-    /// Whether the terminal knows kitty's Unicode placeholders: kitty from 0.28 on, and Ghostty.
+    /// Whether the terminal supports kitty's Unicode placeholders: kitty from 0.28, and Ghostty.
     package var hasPlaceholders: Bool {
         if name == "kitty" { return !version.lexicographicallyPrecedes([0, 28]) }
         return name == "ghostty"
     }
 
-    /// Whether the terminal is known to show 24-bit colours. What tmux lets through is another question.
+    /// Whether the terminal is known to show 24-bit colours. False under tmux, which may not pass them through.
     package var showsTrueColour: Bool {
         !isInTmux && name.map(TerminalVersion.showsTrueColour) ?? false
     }

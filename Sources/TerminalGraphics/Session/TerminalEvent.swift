@@ -1,56 +1,56 @@
-/// What reaches a program from its terminal.
+/// An event from the terminal.
 public enum TerminalEvent: Sendable, Hashable {
     /// A key was pressed.
     case key(TerminalKey)
-    /// The wheel was turned: one notch, up towards the beginning or down.
+    /// The wheel turned one notch, up towards the beginning or down.
     case wheel(WheelDirection, at: CellPosition)
-    /// The mouse's first button was pressed on a cell.
+    /// The first mouse button was pressed on a cell.
     case click(at: CellPosition)
-    /// Text was pasted: as it came, so it has to be made visible before it is shown.
+    /// Text was pasted, unfiltered: make it visible before showing it.
     case paste(String)
-    /// The answer to a query, whole, from `ESC` to its end. Who asked nothing takes no notice of it.
+    /// A complete answer to a query, from `ESC` to its end. Ignore unexpected ones.
     case answer([UInt8])
-    /// The window has another size.
+    /// The window changed its size.
     case resized
-    /// The process is asked to stop (SIGTSTP).
+    /// SIGTSTP asks the process to stop.
     case stopRequested
-    /// The process goes on after a stop (SIGCONT); what is on the screen is unknown.
+    /// The process continues after a stop (SIGCONT); the screen's content is unknown.
     case continued
     /// The terminal is gone.
     case closed
 
-    /// Which way the wheel was turned.
+    /// The direction of the wheel.
     public enum WheelDirection: Sendable, Hashable {
         case up, down
     }
 }
 
-/// A key with the modifiers that were held.
+/// A key with its modifiers.
 public struct TerminalKey: Sendable, Hashable {
-    /// Which key; letters as they are typed, so that Shift shows in the letter.
+    /// The key; letters as typed, so that Shift shows in the letter.
     public let code: Code
-    /// What was held with it, as far as terminals tell.
+    /// The modifiers, as far as the terminal tells.
     public let modifiers: Modifiers
 
-    /// A key, by default without modifiers.
+    /// Creates a key, by default without modifiers.
     public init(_ code: Code, _ modifiers: Modifiers = []) {
         self.code = code
         self.modifiers = modifiers
     }
 
-    /// The keys terminals report.
+    /// The keys that terminals report.
     public enum Code: Sendable, Hashable {
         case character(Character)
         case up, down, left, right
         case home, end, pageUp, pageDown
         case enter, escape, tab, backspace, delete, insert
-        /// F1 and up.
+        /// A function key, from F1.
         case function(Int)
     }
 
-    /// Keys held with another.
+    /// Modifier keys.
     public struct Modifiers: OptionSet, Sendable, Hashable {
-        /// One bit a modifier, as in xterm's parameter less 1.
+        /// One bit per modifier: xterm's parameter minus 1.
         public let rawValue: UInt8
 
         /// Modifiers from their bits.
@@ -58,9 +58,9 @@ public struct TerminalKey: Sendable, Hashable {
             self.rawValue = rawValue
         }
 
-        /// Shift, where it does not show in the character.
+        /// Shift, if it does not show in the character.
         public static let shift = Modifiers(rawValue: 1)
-        /// Alt, also sent as `ESC` before the key.
+        /// Alt, which terminals also send as `ESC` before the key.
         public static let alt = Modifiers(rawValue: 2)
         /// Control.
         public static let control = Modifiers(rawValue: 4)

@@ -1,17 +1,17 @@
 internal import CSystem
 internal import Glibc
 
-/// Reads a terminal's events: keys, the mouse, pastes, and what the system tells about the window.
+/// Reads a terminal's events: keys, mouse, pastes, and signals about the window.
 ///
-/// The system's news come while the session is entered. Owned by one thread, which it blocks; not for
-/// the cooperative pool.
+/// Signals arrive only while the session is entered. One thread owns it and blocks in it; do not use it on the
+/// cooperative pool.
 public struct TerminalInput {
-    /// How long an `ESC` waits for more before it is the Escape key, in milliseconds. What a terminal
-    /// sends for one key arrives together, but over a network its parts may not.
+    /// How long an `ESC` waits for more bytes before it counts as the Escape key, in milliseconds. The bytes of one key
+    /// arrive together on a local terminal, but perhaps not over a network.
     public static let escapeDelay: Int32 = 25
-    /// The same for a session over SSH.
+    /// The delay for a session over SSH.
     public static let remoteEscapeDelay: Int32 = 100
-    /// How many such delays of silence end a sequence that broke off: a second, and four over SSH.
+    /// The number of delays without input that end a truncated sequence: a second, and four over SSH.
     private static let abandonDelays: Int32 = 40
 
     private let session: TerminalSession
@@ -19,17 +19,17 @@ public struct TerminalInput {
     private let escapeDelay: Int32
     private var parser = InputParser()
 
-    /// Reads from a session's terminal.
+    /// Creates a reader of a session's terminal.
     public init(_ session: TerminalSession, escapeDelay: Int32 = TerminalInput.escapeDelay) {
         self.session = session
         self.escapeDelay = escapeDelay
         signals = csystem_terminal_signals()
     }
 
-    /// Waits for the next events and returns them; none when the time is over.
+    /// Waits for the next events; returns none after the timeout.
     ///
-    /// The limit is in milliseconds; `nil`, the default, waits for ever. After ``TerminalEvent/closed``
-    /// nothing else comes.
+    /// The timeout is in milliseconds; `nil`, the default, waits without end. ``TerminalEvent/closed`` is the last
+    /// event.
     public mutating func next(timeout: Int32? = nil) -> [TerminalEvent] {
         while true {
             var entries = [
@@ -38,7 +38,7 @@ public struct TerminalInput {
                 pollfd(fd: session.loan?.reader ?? -1, events: Int16(POLLIN), revents: 0),
             ]
             let own = escapeDelay * (parser.isAmbiguous ? 1 : Self.abandonDelays)
-            // What began before the time was over may be whole a moment later.
+            // A sequence that began before the timeout may be complete a moment later.
             let limit = parser.isUnfinished ? own : timeout ?? -1
             let ready = unsafe poll(&entries, nfds_t(entries.count), limit)
             if ready < 0, errno != EINTR { return [.closed] }
@@ -61,7 +61,7 @@ public struct TerminalInput {
         return events
     }
 
-    /// What the signals since the last look mean, each once.
+    /// The events of the signals since the last call, each once.
     private func signalEvents() -> [TerminalEvent] {
         let numbers = Set(signalBytes().map { Int32($0) })
         let meanings: [(Int32, TerminalEvent)] = [
@@ -70,7 +70,7 @@ public struct TerminalInput {
         return meanings.filter { numbers.contains($0.0) }.map(\.1)
     }
 
-    /// What the handler of signals has written, a byte for each; none on failure.
+    /// The bytes that the signal handler wrote, one per signal; empty on failure.
     private func signalBytes() -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
             count = unsafe max(0, Glibc.read(signals, buffer.baseAddress, buffer.count))

@@ -2,24 +2,25 @@ internal import CSystem
 internal import Glibc
 internal import SystemSupport
 
-/// Asks the process's terminal what it can do, for programs that print lines and leave the screen as it is.
+/// Queries the process's terminal for its capabilities, for programs that print lines and leave the screen alone.
 ///
-/// Answers that are late must not reach the shell. So where the last one has not come within the limit, a thread reads on, without an
-/// echo, as long again; ``end()`` waits for it before the program ends.
+/// Late answers must not reach the shell. If the last one does not come within the limit, a thread keeps reading
+/// without echo for as long again; ``end()`` waits for it before the program ends.
 package enum TerminalInquiry {
     private static let late = Lock<Task<Void, Never>?>(nil)
 
-    /// How long the terminal around tmux has after tmux itself has answered: it gets no questions where `allow-passthrough` is off.
+    /// How long to wait for the terminal around tmux after tmux itself has answered: it gets no queries if
+    /// `allow-passthrough` is off.
     fileprivate static let outerLimit = Duration.milliseconds(200)
 
-    /// Asks, and waits for the last answer until the limit. Keys typed meanwhile are put back, to be read by whoever reads next;
-    /// where the kernel refuses that (`dev.tty.legacy_tiocsti`), those that came before the last answer are lost.
+    /// Sends the queries and waits for the last answer until the limit. Pushes keys typed meanwhile back into the
+    /// input. Where the kernel forbids that (`dev.tty.legacy_tiocsti`), keys typed before the last answer are lost.
     ///
-    /// Nil where there is no terminal, or it is another process group's.
+    /// Nil if there is no terminal, or another process group has it.
     package static func answers(
         path: String = "/dev/tty", isInTmux: Bool = false, limit: Duration
     ) async -> TerminalAnswers? {
-        // Losing the error is right: where there is no thread nothing is asked.
+        // Losing the error is right: without a thread no query is sent.
         let asked = try? await BlockingThreads(count: 1).run {
             ask(path: path, isInTmux: isInTmux, limit: limit)
         }
@@ -36,10 +37,10 @@ package enum TerminalInquiry {
         return asked.answers
     }
 
-    /// Returns when no answer is waited for any more: at once if all have come.
+    /// Returns when no more answers are expected: at once if all have come.
     package static func end() async { await late.withLock { $0 }?.value }
 
-    /// Blocks: not for the cooperative pool.
+    /// Blocks: do not call it on the cooperative pool.
     private static func ask(path: String, isInTmux: Bool, limit: Duration) -> Asked? {
         do {
             let session = try TerminalSession(modes: .plain, path: path)
@@ -51,13 +52,13 @@ package enum TerminalInquiry {
             if asked.answers.isComplete { asked.finish() }
             return asked
         } catch {
-            // A terminal that is gone fails at the next write too, with a word.
+            // Losing the error is right: if the terminal is gone, the next write fails and reports it.
             return nil
         }
     }
 }
 
-/// A terminal that was asked, and what it has said.
+/// A running inquiry, with the answers so far.
 private struct Asked: Sendable {
     let session: TerminalSession
     var sorter: AnswerSorter
@@ -65,12 +66,12 @@ private struct Asked: Sendable {
     let began = ContinuousClock.now
     var isOver = false
 
-    /// What comes this soon after the last answer belongs to the answers: one that a terminal gives twice.
+    /// Input this soon after the last answer still belongs to it: some terminals answer twice.
     private static let echoLimit = Duration.milliseconds(10)
 
     var answers: TerminalAnswers { sorter.answers }
 
-    /// Reads until the last answer, or the deadline, or so long after tmux's own answer.
+    /// Reads until the last answer, or the deadline, or `outer` after tmux's own answer.
     mutating func read(until deadline: ContinuousClock.Instant, outer: Duration) {
         var deadline = deadline
         while !answers.isComplete, let bytes = session.read(until: deadline), !bytes.isEmpty {
@@ -80,7 +81,7 @@ private struct Asked: Sendable {
         }
     }
 
-    /// Waits for the last answer as long again as the limit was, and gives the terminal back with the keys that were typed.
+    /// Waits for the last answer for as long again as the limit, and restores the terminal with the typed keys.
     mutating func finish() {
         let end = began + limit + limit
         read(
@@ -92,7 +93,7 @@ private struct Asked: Sendable {
             sorter.take(bytes)
         }
         sorter.end()
-        // Before there is an echo again.
+        // Before echo is switched on again.
         session.putBack(sorter.keys)
         session.leave()
         isOver = true
@@ -100,7 +101,7 @@ private struct Asked: Sendable {
 }
 
 extension TerminalSession {
-    /// Puts keys back that were read. Where the kernel refuses that they are lost.
+    /// Pushes keys that were read back into the input. They are lost if the kernel forbids it.
     fileprivate func putBack(_ keys: [UInt8]) {
         guard !keys.isEmpty else { return }
         _ = unsafe keys.withUnsafeBytes {

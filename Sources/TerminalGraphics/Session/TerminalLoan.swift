@@ -1,21 +1,21 @@
 internal import Glibc
 internal import SystemSupport
 
-/// How the thread that reads a terminal leaves it to another program for a while: two connected sockets, and a byte each
-/// time.
+/// Hands the terminal over to another program for a while: asks the thread that reads the terminal to pause, over two
+/// connected sockets, with one byte per message.
 ///
-///     lender → reader     leave the terminal alone
-///     lender ← reader     nobody reads it now
-///     lender → reader     read on
+///     lender → reader     stop reading
+///     lender ← reader     stopped
+///     lender → reader     continue
 final class TerminalLoan: Sendable {
-    /// How long the reader has to answer: it is woken at once.
+    /// How long to wait for the reader, which wakes up at once.
     private static let patience = Duration.seconds(5)
 
     private let lender: Int32
-    /// The reader's side; readable when the terminal is wanted.
+    /// The reader's socket; readable when the terminal is requested.
     let reader: Int32
 
-    /// Nil where the system has no more descriptors.
+    /// Nil if the system has no descriptors left.
     init?() {
         var pair: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -28,9 +28,9 @@ final class TerminalLoan: Sendable {
         close(reader)
     }
 
-    /// Waits until nobody reads the terminal. False if its reader does not answer.
+    /// Waits until the reader has stopped. False if it does not answer.
     func take() -> Bool {
-        // An answer that came too late the last time.
+        // Skip answers that came too late last time.
         while isAnswered(within: .zero) { guard Self.receive(lender) else { return false } }
         guard Self.send(lender) else { return false }
         if isAnswered(within: Self.patience) { return Self.receive(lender) }
@@ -42,10 +42,10 @@ final class TerminalLoan: Sendable {
         Polling.ready([(lender, POLLIN)], until: ContinuousClock.now + time) == [true]
     }
 
-    /// Lets the reader read again.
+    /// Lets the reader continue.
     func giveBack() { _ = Self.send(lender) }
 
-    /// The reader's part: answers, and returns when the terminal is back.
+    /// Called by the reader: confirms that it has stopped, and returns when it may continue.
     func standAside() {
         guard Self.receive(reader), Self.send(reader) else { return }
         _ = Self.receive(reader)
@@ -68,14 +68,14 @@ final class TerminalLoan: Sendable {
 }
 
 extension TerminalSession {
-    /// Gives the terminal to another program, until `takeBack()`: leaves it, and nobody reads it. Blocks for a moment.
-    /// - Throws: when the thread of the ``TerminalInput`` does not answer; the terminal is as it was then.
+    /// Leaves the terminal to another program until `takeBack()`, and stops reading. Blocks for a moment.
+    /// - Throws: when the thread of ``TerminalInput`` does not answer; the terminal is unchanged then.
     package func lend() throws(TerminalError) {
         guard let loan, loan.take() else { throw .system(call: "lend", number: EBUSY) }
         leave()
     }
 
-    /// Takes the terminal back that was lent. What is on the screen is unknown then, and its size may have changed.
+    /// Takes the terminal back. The screen's content is unknown then, and its size may have changed.
     package func takeBack() throws(TerminalError) {
         defer { loan?.giveBack() }
         try enter()

@@ -3,45 +3,45 @@ internal import Glibc
 internal import Synchronization
 internal import SystemSupport
 
-/// The process's hold on its terminal: raw input and a full screen between ``enter()`` and ``leave()``,
-/// and the terminal as it was on every way out, a crash included.
+/// Controls the process's terminal: raw input and the full screen between ``enter()`` and ``leave()``. Restores the
+/// terminal on every exit, a crash included.
 ///
-/// One at a time in a process. Safe to use from several threads; frames should come from one, so that
-/// they do not mix. Input is read with ``TerminalInput``.
+/// Use one per process. Safe for concurrent use; write frames from one thread, so that they do not mix.
+/// ``TerminalInput`` reads the input.
 public final class TerminalSession: Sendable {
     /// The terminal, open for reading and writing.
     let descriptor: Int32
     private let modes: TerminalModes
-    /// How the terminal was before.
+    /// The settings before.
     private let original: termios
     private let isEntered = Atomic(false)
-    /// How another program gets the terminal for a while; nil where the system had no more descriptors.
+    /// Hands the terminal to another program; nil if the system had no descriptors left.
     let loan = TerminalLoan()
-    /// What is written before the modes are switched off.
+    /// Written before the modes are switched off.
     private let farewell = Lock<[UInt8]>([])
-    /// Keeps a thread from waiting for what another one has read.
+    /// Only one thread reads at a time, so that none waits for bytes that another has read.
     private let reading = Lock(())
-    /// The questions whose last answer has not come.
+    /// The queries whose last answer is missing.
     private let question = Lock<Question?>(nil)
 
     private struct Question {
-        /// How many answers to DA1 are still to come.
+        /// The number of missing answers to DA1.
         var barriers: Int
-        /// When nobody waits for them any more.
+        /// When to stop waiting for them.
         let end: ContinuousClock.Instant
         let limit: Duration
     }
 
-    /// Opens the process's terminal, `/dev/tty` by default, and changes nothing yet.
+    /// Opens the process's terminal, by default `/dev/tty`, and changes nothing yet.
     ///
-    /// Throws ``TerminalError/notATerminal(path:)`` where there is none.
+    /// Throws ``TerminalError/notATerminal(path:)`` if there is none.
     public init(modes: TerminalModes = .fullScreen, path: String = "/dev/tty") throws(TerminalError) {
         descriptor = unsafe csystem_open(path, O_RDWR | O_NOCTTY, 0)
         self.modes = modes
         var current = termios()
         guard descriptor >= 0, unsafe tcgetattr(descriptor, &current) == 0 else {
             original = current
-            // What was opened is closed as the object goes.
+            // `deinit` closes the descriptor.
             throw .notATerminal(path: path)
         }
         original = current
@@ -52,11 +52,11 @@ public final class TerminalSession: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// The terminal's size now; `nil` when it does not tell.
+    /// The terminal's current size; `nil` if unknown.
     public var size: TerminalSize? { TerminalSize(of: descriptor) }
 
-    /// Makes input raw and switches the modes on; first of all, sees to it that a deadly signal undoes
-    /// both. Does nothing when entered already.
+    /// Makes input raw and switches the modes on, after installing a handler that undoes both on a fatal signal. Does
+    /// nothing if already entered.
     public func enter() throws(TerminalError) {
         guard
             isEntered.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent)
@@ -73,17 +73,18 @@ public final class TerminalSession: Sendable {
         }
     }
 
-    /// Switches the modes off and input back to what it was. Does nothing when not entered.
+    /// Switches the modes off and restores the input settings. Does nothing if not entered.
     ///
-    /// Input that was not read is dropped, so that it does not reach the shell. Where the answers to ``ask(_:barriers:limit:)``
-    /// have not come, they are waited for, at most a third of their limit and until twice the limit after the question: what comes
-    /// later is the shell's. The modes are off meanwhile, and nothing is echoed.
+    /// Drops unread input, so that it does not reach the shell. Waits for missing answers to
+    /// ``ask(_:barriers:limit:)``, at most a third of their limit and until twice the limit after the query; later
+    /// answers reach the shell. Meanwhile the modes are off and nothing is echoed.
     public func leave() {
         guard
             isEntered.compareExchange(expected: true, desired: false, ordering: .sequentiallyConsistent)
                 .exchanged
         else { return }
-        // A terminal that is gone needs no restoring, and nobody could do more about one that fails.
+        // Losing the error is right: a terminal that is gone needs no restoring, and for another failure there is no
+        // remedy.
         try? write(lastWords)
         awaitAnswers()
         var input = original
@@ -92,8 +93,8 @@ public final class TerminalSession: Sendable {
         csystem_terminal_unguard()
     }
 
-    /// Writes questions that end with DA1, once or several times, and so the answers that ``leave()`` must not leave to the shell.
-    /// The answers come as ``TerminalEvent/answer(_:)``, within the limit where the terminal knows DA1.
+    /// Sends queries that end with `barriers` DA1 queries. ``leave()`` then waits for the answers, so that they do not
+    /// reach the shell. They arrive as ``TerminalEvent/answer(_:)``, within the limit if the terminal supports DA1.
     package func ask(
         _ questions: [UInt8], barriers: Int = 1, limit: Duration
     ) throws(TerminalError) {
@@ -101,7 +102,7 @@ public final class TerminalSession: Sendable {
         try write(questions)
     }
 
-    /// To be told of each answer that was read.
+    /// Called with each answer that `TerminalInput` reads.
     func notice(_ answer: [UInt8]) {
         if TerminalAnswers.isBarrier(answer) { note(barriers: 1) }
     }
@@ -113,13 +114,13 @@ public final class TerminalSession: Sendable {
         }
     }
 
-    /// Reads until the last answer has come or nobody waits for it any more.
+    /// Reads until the last answer has come or the wait is over.
     private func awaitAnswers() {
         guard let due = question.withLock({ $0 }) else { return }
         defer { question.withLock { $0 = nil } }
         let end = min(due.end, .now + due.limit / 3)
         var sorter = AnswerSorter()
-        // The thread of a `TerminalInput` may read the last answer instead, and gives notice of it.
+        // The thread of `TerminalInput` may read the last answer instead; it calls `notice`.
         while question.withLock({ $0 != nil }), ContinuousClock.now < end,
             let bytes = read(until: min(end, .now + Self.glance))
         {
@@ -129,11 +130,11 @@ public final class TerminalSession: Sendable {
         }
     }
 
-    /// How long it may take to see that another thread has read the last answer.
+    /// How soon to notice that another thread has read the last answer.
     private static let glance = Duration.milliseconds(10)
 
-    /// What there is to read now; empty where there is nothing, nil when the terminal is gone. Several threads may be told that
-    /// there is something: it never waits for what another one has read.
+    /// Reads the available input: empty if there is none, nil if the terminal is gone. Never blocks, even if another
+    /// thread takes the input first.
     func readAvailable() -> [UInt8]? {
         reading.withLock { _ in
             guard Polling.ready([(descriptor, POLLIN)], until: .now) == [true] else { return [] }
@@ -147,9 +148,9 @@ public final class TerminalSession: Sendable {
         }
     }
 
-    /// What there is to read, as soon as there is something; empty when the time is over, nil when the terminal is gone.
+    /// Waits for input and reads it: empty at the deadline, nil if the terminal is gone.
     func read(until deadline: ContinuousClock.Instant) -> [UInt8]? {
-        // A terminal that never stops to send has its limit too.
+        // Checked on each pass, for a terminal that never stops sending.
         while ContinuousClock.now < deadline,
             Polling.ready([(descriptor, POLLIN)], until: deadline) == [true]
         {
@@ -159,25 +160,25 @@ public final class TerminalSession: Sendable {
         return []
     }
 
-    /// Leaves, stops the process group as Ctrl-Z does in a shell, and enters again when it goes on.
+    /// Leaves the terminal, stops the process group as Ctrl-Z does, and enters again when it continues.
     ///
-    /// Blocks meanwhile. What was on the screen is gone then, and its size may have changed.
+    /// Blocks meanwhile. Afterwards the screen's content is lost, and its size may have changed.
     public func suspend() throws(TerminalError) {
         leave()
         csystem_terminal_stop()
         try enter()
     }
 
-    /// After a SIGCONT that no ``suspend()`` waited for: switches modes and raw input on again, since
-    /// whoever had the terminal meanwhile has changed them.
+    /// Switches modes and raw input on again after a SIGCONT without ``suspend()``, because another program may have
+    /// changed them.
     public func resume() throws(TerminalError) {
         leave()
         try enter()
     }
 
-    /// Writes all bytes. Throws ``TerminalError/closed`` when the terminal is gone.
+    /// Writes all bytes. Throws ``TerminalError/closed`` if the terminal is gone.
     ///
-    /// Blocks while the terminal takes none, as after Ctrl-S: not for the cooperative pool.
+    /// Blocks while the terminal accepts none, as after Ctrl-S: do not call it on the cooperative pool.
     public func write(_ bytes: [UInt8]) throws(TerminalError) {
         do {
             try FileCalls().write(bytes, toStream: descriptor)
@@ -187,8 +188,8 @@ public final class TerminalSession: Sendable {
         }
     }
 
-    /// From now on these bytes are written before the modes are switched off, on every way out: what deletes our own
-    /// pictures. At most 30,000. The thread that enters and leaves calls this before it sends those pictures.
+    /// Sets the bytes to write before the modes are switched off, on every exit, such as the deletion of our pictures.
+    /// At most 30,000. Call it on the thread that enters and leaves, before sending those pictures.
     package func prepareFarewell(_ bytes: [UInt8]) throws(TerminalError) {
         let isNew = farewell.withLock { farewell in
             defer { farewell = bytes }
@@ -214,31 +215,31 @@ public final class TerminalSession: Sendable {
 
 /// Why a terminal cannot be used.
 public enum TerminalError: Error, Sendable, Hashable {
-    /// There is no terminal at the path: the process has none, or it is something else.
+    /// The path is not a terminal, or the process has none.
     case notATerminal(path: String)
-    /// The terminal is gone: its window was closed or the connection broke.
+    /// The terminal is gone: its window was closed or its connection broke.
     case closed
-    /// A call of the system failed with an error number.
+    /// A system call failed with an error number.
     case system(call: String, number: Int32)
 }
 
-/// What a full-screen program switches on in a terminal, and how it switches it off again.
+/// The modes of a program in its terminal.
 public struct TerminalModes: Sendable, Hashable {
     /// The bytes that switch the modes on.
     public let enter: [UInt8]
-    /// The bytes that undo them, in reverse; they also end a frame that was cut off, and its colours.
+    /// The bytes that switch the modes off in reverse order. They also end a truncated frame and its colours.
     public let leave: [UInt8]
 
-    /// The alternate screen without a cursor, mouse clicks and wheel with SGR reports, bracketed paste.
+    /// Alternate screen, hidden cursor, mouse clicks and wheel with SGR reports, bracketed paste.
     public static let fullScreen = TerminalModes(on: [1049, 1000, 1006, 2004], off: [25])
 
-    /// Reading answers and keys without an echo, and nothing else: the terminal's own keys (Ctrl-C) and lines of output are as
-    /// they were, and keys that nobody read stay for whoever reads next.
+    /// Input without echo and nothing else. Signal keys (Ctrl-C) and output settings stay, and unread keys are left for
+    /// the next reader.
     public static let plain = TerminalModes(on: [], off: [], keepsKeys: true)
 
     let keepsKeys: Bool
 
-    /// The settings of the terminal's input under these modes.
+    /// The input settings for these modes.
     func input(from original: termios) -> termios {
         var settings = original
         if !keepsKeys {
@@ -249,7 +250,7 @@ public struct TerminalModes: Sendable, Hashable {
         return settings
     }
 
-    /// DEC private modes, by number, to switch on and off.
+    /// The DEC private modes to switch on and off, by number.
     private init(on: [Int], off: [Int], keepsKeys: Bool = false) {
         self.keepsKeys = keepsKeys
         let onText = on.map { "\u{1B}[?\($0)h" }

@@ -1,16 +1,16 @@
 internal import CSystem
 package import ImageCodecs
 
-/// How large a terminal is.
+/// The size of a terminal.
 public struct TerminalSize: Sendable, Hashable {
-    /// Its columns and rows.
+    /// The size in columns and rows.
     public let cells: CellSize
-    /// The height of a cell over its width, as far as the terminal tells its pixels; else 2.
+    /// The height of a cell divided by its width; 2 if the terminal does not tell its pixels.
     public let cellAspect: Double
-    /// The pixels of a cell, if the terminal tells.
+    /// The size of a cell in pixels, if the terminal tells.
     package let cell: ImageSize?
 
-    /// The size of the terminal behind a descriptor; `nil` where there is none, or none that tells.
+    /// The size of the terminal behind a descriptor; `nil` if it is unknown.
     public init?(of descriptor: Int32) {
         var numbers: [UInt16] = [0, 0, 0, 0]
         let result = unsafe numbers.withUnsafeMutableBufferPointer { buffer in
@@ -18,7 +18,7 @@ public struct TerminalSize: Sendable, Hashable {
         }
         guard result == 0, numbers[0] > 0, numbers[1] > 0 else { return nil }
         cells = CellSize(columns: Int(numbers[0]), rows: Int(numbers[1]))
-        // xterm counts the window's borders among the pixels: whole pixels a cell, rounded down.
+        // xterm includes the window's borders: divide and round down.
         let width = numbers[2] / numbers[0]
         let height = numbers[3] / numbers[1]
         cell = width > 0 && height > 0 ? ImageSize(width: Int(width), height: Int(height)) : nil

@@ -1,12 +1,12 @@
-/// How many cells one scalar takes on a terminal, from Unicode 17.0.0.
+/// The width of scalars in terminal cells, from Unicode 17.0.0.
 ///
-/// Both tables are inclusive ranges written as `lower, upper, lower, upper, ...` in rising order.
-/// They were derived from UnicodeData.txt, EastAsianWidth.txt and DerivedCoreProperties.txt, and
-/// agree with the tables of the wcwidth project for that version but for two choices of ours: a
-/// lone regional indicator takes one cell (a pair takes two), and every format character takes none.
+/// Both tables are inclusive ranges, `lower, upper, lower, upper, ...`, ascending. They were derived from
+/// UnicodeData.txt, EastAsianWidth.txt and DerivedCoreProperties.txt. They agree with the wcwidth project's tables for
+/// that version, with two deliberate exceptions: a lone regional indicator takes one cell (a pair takes two), and every
+/// format character takes none.
 enum CellWidthTables {
-    /// Control, non-spacing and enclosing marks, format characters, separators of lines and
-    /// paragraphs, default ignorables, and the vowels and finals of conjoining Hangul.
+    /// Control characters, nonspacing and enclosing marks, format characters, line and paragraph separators, default
+    /// ignorables, and the vowels and finals of conjoining Hangul.
     static let zero: [UInt32] = [
         0x0, 0x1F, 0x7F, 0x9F, 0xAD, 0xAD, 0x300, 0x36F, 0x483, 0x489, 0x591, 0x5BD, 0x5BF, 0x5BF,
         0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7, 0x5C7, 0x600, 0x605, 0x610, 0x61A, 0x61C, 0x61C, 0x64B, 0x65F,
@@ -76,7 +76,7 @@ enum CellWidthTables {
         0x1E6F5, 0x1E6F5, 0x1E8D0, 0x1E8D6, 0x1E944, 0x1E94A, 0xE0000, 0xE0FFF,
     ]
 
-    /// East Asian Width W and F, which include every scalar that is an emoji by default.
+    /// East Asian Width W and F, including every scalar with emoji presentation.
     static let wide: [UInt32] = [
         0x1100, 0x115F, 0x231A, 0x231B, 0x2329, 0x232A, 0x23E9, 0x23EC, 0x23F0, 0x23F0, 0x23F3, 0x23F3,
         0x25FD, 0x25FE, 0x2614, 0x2615, 0x2630, 0x2637, 0x2648, 0x2653, 0x267F, 0x267F, 0x268A, 0x268F,
@@ -103,7 +103,7 @@ enum CellWidthTables {
         0x1FACD, 0x1FADC, 0x1FADF, 0x1FAEA, 0x1FAEF, 0x1FAF8, 0x20000, 0x2FFFD, 0x30000, 0x3FFFD,
     ]
 
-    /// Whether a sorted table of ranges contains a scalar's value.
+    /// Whether a sorted table of ranges contains a value.
     static func contains(_ value: UInt32, in ranges: [UInt32]) -> Bool {
         var low = 0
         var high = ranges.count / 2

@@ -1,17 +1,17 @@
 extension TerminalText {
-    /// The one way for text from outside to reach a terminal: what could steer the terminal or
-    /// mislead the reader is replaced by signs a person can read.
+    /// Makes untrusted text safe for a terminal: replaces everything that could control the terminal or mislead the
+    /// reader by visible characters. All outside text must pass through here.
     ///
-    /// - Control characters become their pictures (`ESC` is shown as `␛`), a tab a space.
-    /// - Bidirectional controls, zero-width and other format characters, tags, separators of lines
-    ///   and paragraphs, private and unassigned characters, and variation selectors become their
-    ///   number: `‹U+202E›`. Joiners and selectors stay where they hold an emoji together.
-    /// - A mark with nothing to stand on gets a dotted circle; of a pile of marks on one
-    ///   character, those past the eighth become numbers.
-    /// - With `keepingNewlines`, line feeds stay and CR LF becomes a line feed. Without it, the
-    ///   default, the result is one line.
+    /// - Control characters become control pictures (`ESC` becomes `␛`), a tab a space.
+    /// - Bidirectional controls, zero-width and other format characters, tags, line and paragraph separators, private
+    ///   and unassigned characters, and variation selectors become their number: `‹U+202E›`. Joiners and selectors
+    ///   within an emoji stay.
+    /// - A mark without a base gets a dotted circle. Of the marks on one character, those after the eighth become
+    ///   numbers.
+    /// - With `keepingNewlines`, line feeds stay and CR LF becomes a line feed. Without it, the default, the result is
+    ///   one line.
     ///
-    /// Bytes that are no UTF-8 are already U+FFFD, a visible sign, once they are in a `String`.
+    /// Invalid UTF-8 is U+FFFD, a visible character, once it is in a `String`.
     public static func visible(_ text: String, keepingNewlines: Bool = false) -> String {
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
         var writer = VisibleWriter(keepingNewlines: keepingNewlines)
@@ -27,20 +27,20 @@ extension TerminalText {
     }
 }
 
-/// Writes one scalar after the other in its harmless form, knowing what stands before it.
+/// Writes scalars in their safe form, depending on the one before.
 private struct VisibleWriter {
-    /// Marks on one character that are shown; more only serve to spill over the lines around.
+    /// The most marks on one character: more only spill over the neighbouring lines.
     static let mostMarks = 8
 
     let keepingNewlines: Bool
     var output = String.UnicodeScalarView()
 
-    /// What the last scalar lets follow it.
+    /// What may follow the last scalar.
     private var ground = Ground.none
     private var marks = 0
 
     private enum Ground {
-        /// The start of a line, or a sign of ours: a mark would stand on something not its own.
+        /// The start of a line, or a replacement: a mark would have no base of its own.
         case none
         case character
         /// An emoji, with its modifier or selector: a joiner may follow.
@@ -79,7 +79,7 @@ private struct VisibleWriter {
     }
 
     private mutating func writeEmojiSelector(_ scalar: Unicode.Scalar) {
-        // Digits and # * take a selector too, as the start of a keycap.
+        // Digits, # and * take a selector too, at the start of a keycap.
         let previous = output.last
         guard let previous, ground == .emoji || (ground == .character && previous.properties.isEmoji),
             previous.value != scalar.value
@@ -123,11 +123,11 @@ private struct VisibleWriter {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         let zeros = String(repeating: "0", count: max(0, 4 - digits.count))
         output.append(contentsOf: "‹U+\(zeros)\(digits)›".unicodeScalars)
-        // After a mark too many, further marks are too many as well.
+        // After one mark too many, all further marks are too many.
         if marks <= Self.mostMarks { ground = .none }
     }
 
-    /// Emoji apart from the digits, `#` and `*`, which the property counts among them.
+    /// Emoji without the digits, `#` and `*`, which the property includes.
     private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value > 0xFF ? scalar.properties.isEmoji : scalar == "©" || scalar == "®"
     }

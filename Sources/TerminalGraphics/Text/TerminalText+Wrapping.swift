@@ -1,8 +1,8 @@
 extension TerminalText {
-    /// The text broken into lines of at most a number of cells, at spaces.
+    /// Wraps text at spaces into lines of at most `limit` cells.
     ///
-    /// Line feeds break always; runs of spaces become one. A word wider than a line is split
-    /// between clusters. A width below 1 gives no lines, an empty text one empty line.
+    /// Line feeds always break; runs of spaces become one. A word wider than a line is split between clusters. A limit
+    /// below 1 gives no lines, an empty text one empty line.
     public static func wrapped(_ text: String, toWidth limit: Int) -> [String] {
         guard limit > 0 else { return [] }
         return text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -30,13 +30,13 @@ extension TerminalText {
         return lines
     }
 
-    /// A word cut into pieces of at most a number of cells; never empty.
+    /// Splits a word into pieces of at most `limit` cells; at least one.
     private static func pieces(of word: Substring, toWidth limit: Int) -> [String] {
         var pieces: [String] = []
         var piece = ""
         var used = 0
         for cluster in word {
-            // A wide cluster on a line of one cell has no room anywhere: the sign for what was cut.
+            // A wide cluster never fits on a line of one cell: write an ellipsis.
             let fitting = width(of: cluster) <= limit ? cluster : "…"
             let cells = width(of: fitting)
             if used + cells > limit {

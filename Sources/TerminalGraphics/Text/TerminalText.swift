@@ -1,10 +1,10 @@
-/// Text as a terminal shows it: made harmless, and measured in cells.
+/// Text on a terminal: made safe, and measured in cells.
 ///
-/// Text from outside (titles, overviews, file names, header values, error messages) goes through
-/// ``visible(_:keepingNewlines:)`` first; the other functions measure and cut what that returns.
-/// All of them are pure and may be called from anywhere.
+/// Pass untrusted text (titles, overviews, file names, header values, error messages) through
+/// ``visible(_:keepingNewlines:)`` first; the other functions measure and cut its result. All functions are pure and
+/// may be called from any thread.
 public enum TerminalText {
-    /// Where the text stands in the cells it is padded to.
+    /// The alignment of padded text.
     public enum Alignment: Sendable {
         case leading, centre, trailing
     }
@@ -20,8 +20,7 @@ public enum TerminalText {
 
     /// The width of one grapheme cluster in terminal cells: 0, 1 or 2.
     ///
-    /// A cluster is as wide as its parts together, up to 2. An emoji variation selector makes its
-    /// cluster 2 wide.
+    /// The width is the sum of its scalars' widths, at most 2. An emoji variation selector makes it 2.
     public static func width(of cluster: Character) -> Int {
         if let ascii = cluster.asciiValue { return (0x20..<0x7F).contains(ascii) ? 1 : 0 }
         var sum = 0
@@ -32,7 +31,7 @@ public enum TerminalText {
         return min(sum, 2)
     }
 
-    /// The width of one scalar in terminal cells, as a terminal that knows no clusters counts it.
+    /// The width of one scalar in terminal cells, as terminals without support for clusters count it.
     static func width(of scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 {
@@ -43,17 +42,16 @@ public enum TerminalText {
         return CellWidthTables.contains(value, in: CellWidthTables.wide) ? 2 : 1
     }
 
-    /// The text cut to at most a number of cells, never inside a grapheme cluster.
+    /// Truncates text to at most `limit` cells, never inside a grapheme cluster.
     ///
-    /// A text that fits is returned as it is; otherwise it ends with the ellipsis, which is itself
-    /// cut where there is no room for it.
+    /// Text that fits stays as it is. Otherwise it ends with the ellipsis, which is truncated too if it does not fit.
     public static func truncated(_ text: String, toWidth limit: Int, ellipsis: String = "…") -> String {
         if width(text) <= limit { return text }
         let mark = prefix(of: ellipsis, cells: limit)
         return prefix(of: text, cells: limit - width(mark)) + mark
     }
 
-    /// The text in exactly a number of cells: filled with spaces, or truncated where it is wider.
+    /// Pads text with spaces to exactly `cells` cells, or truncates it.
     public static func padded(
         _ text: String, toWidth cells: Int, alignment: Alignment = .leading
     ) -> String {
@@ -69,7 +67,7 @@ public enum TerminalText {
             + String(repeating: " ", count: missing - before)
     }
 
-    /// The longest run of whole clusters from the start that fits in a number of cells.
+    /// The longest prefix of whole clusters that fits in `limit` cells.
     static func prefix(of text: String, cells limit: Int) -> String {
         var taken = ""
         var used = 0
@@ -89,26 +87,26 @@ public enum TerminalText {
 }
 
 extension TerminalText {
-    /// Text for a terminal that shows ASCII alone: letters without their marks, signs that come near, and `?` for what has
-    /// none. It is as wide as before.
+    /// Replaces text for a terminal that shows only ASCII: letters lose their marks, other characters become similar
+    /// ones or `?`. The width stays the same.
     public static func ascii(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
         return text.map { ascii($0) }.joined()
     }
 
-    /// The same for one grapheme cluster.
+    /// As above, for one grapheme cluster.
     static func ascii(_ cluster: Character) -> String {
         if cluster.isASCII { return String(cluster) }
         let width = width(of: cluster)
         guard width == 1, let scalar = cluster.unicodeScalars.first else {
             return String(repeating: "?", count: width)
         }
-        // The marks that follow the first scalar are left out.
+        // Drop the marks after the first scalar.
         if scalar.isASCII { return String(scalar) }
         return signs[scalar] ?? letter(scalar) ?? "?"
     }
 
-    /// Signs of the program's own, and of typographers.
+    /// The program's own symbols, and typographic ones.
     private static let signs: [Unicode.Scalar: String] = {
         let groups: [(String, String)] = [
             ("‐‑‒–—―─·", "-"), ("━╸▅▆▇", "="), ("▁▂▃▄", "_"), ("█", "#"), ("‘’‚ʼ‹›", "'"), ("“”„«»", "\""),
@@ -121,7 +119,7 @@ extension TerminalText {
         return signs
     }()
 
-    /// The plain letter of a Latin letter with marks, which Unicode's name of it tells: `LATIN SMALL LETTER E WITH ACUTE`.
+    /// The base letter of a Latin letter with marks, from its Unicode name: `LATIN SMALL LETTER E WITH ACUTE`.
     private static func letter(_ scalar: Unicode.Scalar) -> String? {
         let cases = [("LATIN SMALL LETTER ", true), ("LATIN CAPITAL LETTER ", false)]
         guard let name = scalar.properties.name,
@@ -134,12 +132,11 @@ extension TerminalText {
 }
 
 extension TerminalText {
-    /// JSON with every character that could steer a terminal or mislead its reader written as `\uXXXX`: the same value to
-    /// a program, harmless to a terminal. `json` is valid JSON, where such characters stand only inside strings.
-    /// - Parameter onlyASCII: whether all that is not ASCII is written so, for a terminal that shows nothing else.
-    ///   Default: no.
+    /// Escapes every character in JSON that could control a terminal or mislead its reader as `\uXXXX`: the same value
+    /// for a program, safe for a terminal. `json` must be valid, so that such characters are only in strings.
+    /// - Parameter onlyASCII: whether to escape everything that is not ASCII. Default: false.
     public static func harmless(json: String, onlyASCII: Bool = false) -> String {
-        // Nearly all of it is ASCII, which need not be taken apart.
+        // The fast path for ASCII, which most JSON is.
         if json.utf8.allSatisfy({ $0 < 0x7F }) { return json }
         guard json.unicodeScalars.contains(where: { needsEscape($0, onlyASCII: onlyASCII) }) else {
             return json
@@ -162,7 +159,7 @@ extension TerminalText {
     private static func needsEscape(_ scalar: Unicode.Scalar, onlyASCII: Bool) -> Bool {
         if scalar.value < 0x7F { return false }
         if onlyASCII { return true }
-        // Latin letters and signs; the soft hyphen is a format character.
+        // Latin letters and punctuation; the soft hyphen is a format character.
         if (0xA1..<0x250).contains(scalar.value) { return scalar.value == 0xAD }
         let properties = scalar.properties
         switch properties.generalCategory {
