@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the program over libpng that `marquee-bench decode` runs beside ours for PNG files, in $TMPDIR/marquee-libpng.
+# Builds the libpng program that `marquee-bench decode` compares PNG decoding with, in $TMPDIR/marquee-libpng.
 # Needs Debian's libpng-dev and a C compiler.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

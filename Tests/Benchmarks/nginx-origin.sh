@@ -1,5 +1,5 @@
 #!/bin/bash
-# A real nginx on loopback that serves COUNT files of 60 KB, for marquee-bench fetch.
+# A real nginx on loopback with COUNT files of 60 KB, for marquee-bench fetch.
 #   Tests/Benchmarks/nginx-origin.sh start [COUNT]   writes urls.txt (at once), delayed.txt (each answer 20 ms late),
 #                                                    http2.txt (HTTP/2, for --cacert authority.pem)
 #   Tests/Benchmarks/nginx-origin.sh stop
@@ -20,7 +20,7 @@ start)
     stop
     rm -rf "$folder"
     mkdir -p "$folder/files"
-    # A poster filled up behind its end to 60,000 bytes: every file is a whole image of the same length.
+    # Padded to 60,000 bytes after the poster's end: every file is a whole image of the same length.
     cp "$here/../../sample-data/posters/laborers-love.png" "$folder/poster.png"
     truncate --size=60000 "$folder/poster.png"
     for number in $(seq "$count"); do

@@ -1,11 +1,12 @@
 #!/bin/bash
-# The picture service beside thumbor in two processes and nginx's image_filter in one worker (cold, distinct pictures), and
-# beside nginx's proxy_cache in two workers (warm ones): pictures a second over 32 and 64 connections (wrk), in turn, and
-# their ratios. FILTER_WORKERS=2 gives image_filter both cores.
-#   Tests/Benchmarks/pictures-beside-others.sh [PICTURES]      so many distinct posters (3600)
-# Medians of RUNS rounds (3). Needs Debian's nginx-light, libnginx-mod-http-image-filter and wrk, a release build, and
-# thumbor where THUMBOR names it (python3 -m venv V; V/bin/pip install thumbor; THUMBOR=V/bin/thumbor); what is absent is
-# skipped. Everything is in $TMPDIR/marquee-pictures.
+# Compares the picture service with thumbor in two processes and nginx's image_filter in one worker (cold,
+# distinct pictures), and with nginx's proxy_cache in two workers (warm pictures). Prints pictures per second
+# over 32 and 64 connections (wrk), measured in turn, and their ratios. FILTER_WORKERS=2 gives image_filter
+# both cores.
+#   Tests/Benchmarks/pictures-beside-others.sh [PICTURES]      the number of distinct posters (3600)
+# Prints medians of RUNS rounds (3). Needs Debian's nginx-light, libnginx-mod-http-image-filter and wrk, and a
+# release build. THUMBOR names thumbor (python3 -m venv V; V/bin/pip install thumbor; THUMBOR=V/bin/thumbor).
+# Missing servers are skipped. All files are in $TMPDIR/marquee-pictures.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 pictures=${1:-3600}
@@ -23,7 +24,7 @@ finish() {
 }
 trap finish EXIT
 
-# Distinct files: sixteen bytes behind the end of each picture, which decoders pass over, make its content another.
+# Distinct files: sixteen bytes after each picture's end change its content. Decoders ignore them.
 mkdir -p "$folder/files"
 rm -rf "$folder"/cache-* "$folder/nginx-cache"
 posters=(sample-data/posters/*.jpg)
@@ -65,7 +66,7 @@ CONF
     nginx -c "$folder/filter.conf"
 fi
 
-# Paths of pictures, one a line, and a script for wrk that asks for each once.
+# The paths of the pictures, one per line, and a wrk script that requests each once.
 encoded() { basenc --base64url -w0 | tr -d =; }
 for ((n = 0; n < pictures; n++)); do
     echo "/image/-/342x513/$(printf 'http://127.0.0.1:%s/%d.jpg' "$origin" "$n" | encoded)"
@@ -84,8 +85,8 @@ function request()
 end
 LUA
 
-# Each with a folder of its own: files that were removed just before slow down ext4, which looks for inodes that nobody freed
-# within five seconds.
+# Each round has a new folder: ext4 is slow for five seconds after many files were removed, because it looks
+# for inodes that are not just freed.
 rounds=0
 serve() {
     rounds=$((rounds + 1))
@@ -95,19 +96,19 @@ serve() {
     serving=$!
     for _ in $(seq 100); do curl -so /dev/null "http://127.0.0.1:$port/" && break; sleep 0.1; done
 }
-# With its children: thumbor has one for each process.
+# Kills the children too: thumbor has one per process.
 stop() {
     pkill -P "$1" 2>/dev/null || true
     kill "$1" 2>/dev/null || true
     wait "$1" 2>/dev/null || true
 }
-# Pictures a second: answers that are none do not count.
+# Pictures per second, without failed requests.
 rate() {
     awk '/requests in/ { all = $1; time = $4 + 0 } /Non-2xx/ { bad = $NF }
         END { print (all - bad) / time; if (bad) print "not answered 2xx: " bad > "/dev/stderr" }'
 }
 median() { sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
-# Cold pictures for a few seconds, fewer than there are, so that none is asked for twice.
+# Cold pictures for a few seconds, fewer than there are, so that none is requested twice.
 cold() { wrk -t1 -c32 -d"${COLD_SECONDS:-5}" -s "$folder/once.lua" "http://127.0.0.1:$1" -- "$folder/$2" | rate; }
 
 for file in ours thumbor filter; do : >"$folder/$file"; done

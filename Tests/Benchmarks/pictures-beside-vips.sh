@@ -1,11 +1,12 @@
 #!/bin/bash
-# marquee picture beside vipsthumbnail and Pillow: processor time of a picture that is read, decoded, resized to 342x513,
-# encoded at quality 80 and written; all pictures in one process each, of one thread, in turn. Medians of RUNS rounds
-# (default 7), as ratios to vipsthumbnail.
-#   Tests/Benchmarks/pictures-beside-vips.sh [FOLDER]      JPEGs of 2:3 in a folder; else 40 posters of 500 x 750, and the
-#                                                          same at 2000 x 3000
-# Needs Debian's libvips-tools and libjpeg-turbo-progs, Python with Pillow, and a release build. Everything is in
-# $TMPDIR/marquee-beside-vips.
+# Compares marquee picture with vipsthumbnail and Pillow: the processor time to read, decode, resize to
+# 342x513, encode at quality 80 and write a picture. Each program makes all pictures in one process with one
+# thread, in turn. Prints medians of RUNS rounds (default 7), and ratios to vipsthumbnail.
+#   Tests/Benchmarks/pictures-beside-vips.sh [FOLDER]      a folder of 2:3 JPEGs. Default: 40 posters of 500 x
+# 750,
+#                                                          and the same at 2000 x 3000
+# Needs Debian's libvips-tools and libjpeg-turbo-progs, Python with Pillow, and a release build. All files are
+# in $TMPDIR/marquee-beside-vips.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 marquee=$(swift build -c release --show-bin-path)/marquee

@@ -1,8 +1,10 @@
 #!/bin/bash
-# marquee serve beside one nginx worker that has the same bytes in files: requests a second over 64 connections (wrk -t1
-# -c64), in turn, and their ratio. Medians of RUNS rounds (default 5) of SECONDS each (3).
-#   Tests/Benchmarks/serve-beside-nginx.sh [FILMS]      a library of so many films (100000)
-# Needs Debian's nginx-light, wrk, curl and libsqlite3-0, and a release build. Everything is in $TMPDIR/marquee-serve.
+# Compares marquee serve with one nginx worker that has the same bytes in files. Prints requests per second
+# over 64 connections (wrk -t1 -c64), measured in turn, and their ratio. Medians of RUNS rounds (default 5) of
+# SECONDS_EACH each (3).
+#   Tests/Benchmarks/serve-beside-nginx.sh [FILMS]      the library's number of films (100000)
+# Needs Debian's nginx-light, wrk, curl and libsqlite3-0, and a release build. All files are in
+# $TMPDIR/marquee-serve.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 films=${1:-100000}

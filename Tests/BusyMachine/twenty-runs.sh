@@ -1,11 +1,11 @@
 #!/bin/bash
-# Runs `swift test` again and again, as newcomers' machines do: quiet, with two busy loops on the processors, with a
-# release build of this package beside it, and started in the background by a script, without a terminal, where SIGINT,
-# SIGQUIT and SIGHUP are ignored. Prints one line a run:
+# Runs `swift test` repeatedly under the conditions of newcomers' machines: on a quiet machine; beside two
+# busy loops; beside a release build of this package; and in the background of a script, without a terminal,
+# where SIGINT, SIGQUIT and SIGHUP are ignored. Prints one line per run:
 #
-#     loops  3 of 5   61 s  failed  (status 1) a signal that the parent has it ignore stays ignored; ...
+#     loops  3 of 5   61 s  failed  (status 1) a signal that the parent ignores stays ignored; ...
 #
-# and a summary; ends with 1 if any run failed. The whole output of a run that failed is kept.
+# Then it prints a summary. The status is 1 if any run failed. The output of a failed run is kept.
 #
 #     Tests/BusyMachine/twenty-runs.sh             5 runs of each kind
 #     Tests/BusyMachine/twenty-runs.sh 2           2 runs of each kind
@@ -31,7 +31,7 @@ done
 
 logs=$(mktemp -d "${TMPDIR:-/tmp}/marquee-runs-XXXXXX")
 load=()
-# Ends what makes the machine busy. Each is a session of its own: a build's compilers are in other process groups.
+# Ends the load. Each load has its own session: a build's compilers are in other process groups.
 stop_load() {
     local session
     for session in ${load[@]+"${load[@]}"}; do
@@ -42,25 +42,26 @@ stop_load() {
 finish() {
     stop_load
     rm -rf "$logs/release"
-    # What is left are the runs that failed.
+    # Only the logs of failed runs are left.
     rmdir "$logs" 2>/dev/null
 }
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# start LINE: repeats a line of shell in the background as long as this script lives; $0 in it is the folder.
+# start LINE: repeats a line of shell in the background until this script ends; $0 in it is the folder.
 start() {
     setsid bash -c "while kill -0 $$; do $1; done" "$logs" >/dev/null 2>&1 </dev/null &
     load+=($!)
-    # The shell says nothing when it is killed.
+    # The shell prints nothing when it is killed.
     disown $!
 }
 
-# run_tests KIND LOG: its status is that of swift test.
+# run_tests KIND LOG: returns the status of swift test.
 run_tests() {
     if [ "$1" = background ]; then
-        # A script's background job ignores SIGINT and SIGQUIT; nohup adds SIGHUP, and setsid takes the terminal away.
+        # A script's background job ignores SIGINT and SIGQUIT; nohup adds SIGHUP, and setsid removes the
+        # terminal.
         setsid --wait bash -c '
             nohup swift test --skip-build >"$0" 2>&1 &
             wait $!' "$2" </dev/null
@@ -69,7 +70,7 @@ run_tests() {
     fi
 }
 
-# failed_tests LOG: the names of those that failed, on one line.
+# failed_tests LOG: the names of the failed tests, on one line.
 failed_tests() {
     sed -nE 's/^.*✘ (Test|Suite) (".*") .*(recorded an issue|failed after).*$/\2/p' "$1" |
         sed -E 's/" (with|recorded) .*/"/' | sort -u | paste -sd ';' | sed 's/;/; /g'
@@ -99,7 +100,7 @@ for kind in "${kinds[@]}"; do
         seconds=$((SECONDS - begin))
         stop_load
         count=$((count + 1))
-        # A run that ends with 0 and without a summary has tested nothing.
+        # A run with status 0 and without a summary has run no tests.
         if [ "$status" = 0 ] && grep -Eq 'Test run with [0-9]+ tests .*passed' "$log"; then
             printf '%-10s %d of %d  %4d s  passed\n' "$kind" "$number" "$runs" "$seconds"
             rm "$log"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The articles say what the program has: they name the options of its help, all of them and no others, and every code of
-# the library's errors.
+# Checks that the articles match the program: they name exactly the options of its help, and every code of the
+# library's errors.
 #   Tests/Documentation/check-articles.sh MARQUEE
 set -euo pipefail
 marquee=$(realpath "$1")

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Makes the documentation of the library with DocC; a warning is an error.
-#   Tests/Documentation/convert.sh [FOLDER]     where it goes, a folder for each module ($TMPDIR/marquee-documentation)
+# Converts the library's documentation with DocC; a warning is an error.
+#   Tests/Documentation/convert.sh [FOLDER]     the result, one folder per module
+# ($TMPDIR/marquee-documentation)
 # Needs the toolchain's docc and a release build. To read it: python3 -m http.server -d FOLDER/LazyImages, then
 # http://localhost:8000/documentation/lazyimages.
 set -euo pipefail

@@ -1,8 +1,8 @@
 #!/bin/bash
-# SIGTERM under load: two instances of the picture service behind HAProxy, which asks each whether it is ready. Each instance is
-# ended and started again in turn while wrk asks for pictures, warm and cold. Not one request may fail.
-#   Tests/Faults/drain-under-load.sh [ROUNDS]      so often each is ended (3)
-# Needs Debian's haproxy, wrk and curl, and a release build. Everything is in $TMPDIR/marquee-drain.
+# SIGTERM under load: two instances of the picture service behind HAProxy, which polls their readiness. Each
+# instance is ended and started again in turn, while wrk requests warm and cold pictures. No request may fail.
+#   Tests/Faults/drain-under-load.sh [ROUNDS]      how often each instance is ended (3)
+# Needs Debian's haproxy, wrk and curl, and a release build. All files are in $TMPDIR/marquee-drain.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 rounds=${1:-3}

@@ -1,11 +1,13 @@
 #!/bin/bash
-# Kills a process that writes into a library: at random moments, and before every system call that its writes make. After
-# every kill SQLite's own program looks at the library: it must be whole, and have all that was acknowledged.
+# Kills a process that writes into a library: at random moments, and before each system call of its writes.
+# After every kill SQLite's own program checks the library: it must be intact, and have every acknowledged
+# write.
 #
 #     Tests/Faults/library-kills.sh                    300 kills at random moments, then every call
 #     KILLS=20 CALLS='pwrite64 fdatasync' Tests/Faults/library-kills.sh
 #
-# Wants sqlite3 and strace 6 (Debian: sqlite3, strace), and LibraryProbe, which swift build --build-tests makes.
+# Needs sqlite3 and strace 6 (Debian: sqlite3, strace), and LibraryProbe, which swift build --build-tests
+# makes.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -28,21 +30,21 @@ fail() {
     printf 'failed: %s\n' "$1"
 }
 
-# The library is whole and has all films that were acknowledged and not removed since: the probe removes each film whose
-# number leaves 2 when divided by 3 with the write after.
+# Checks that the library is intact and has every acknowledged film. The probe's next write removes each film
+# whose number is 2 modulo 3.
 check() {
     local name=$1 found wanted number
     [ -s "$library" ] || {
         [ ! -s "$work/acknowledged" ] || fail "$name: no library"
         return
     }
-    # A library whose making was killed has no table yet.
+    # A kill during the library's creation leaves it without a table.
     sqlite3 "$library" 'PRAGMA integrity_check' >"$work/integrity" 2>&1
     [ "$(cat "$work/integrity")" = ok ] || fail "$name: $(head -n 1 "$work/integrity")"
     [ -s "$work/acknowledged" ] || return
     sqlite3 "$library" 'SELECT f.id FROM films f JOIN posters p ON p.number = f.number WHERE length(p.bytes) = p.size' \
         | sort >"$work/found"
-    # The last line may be cut.
+    # The last line may be incomplete.
     while read -r number; do
         [ $((number % 3)) = 2 ] || printf 'film-%s\n' "$number"
     done <"$work/acknowledged" | sort >"$work/wanted"
@@ -73,7 +75,7 @@ for call in $calls; do
         status=$?
         runs=$((runs + 1))
         check "$call $n"
-        # Once it was not killed any more it has made no more of these calls.
+        # A run without a kill shows that there are no more of these calls.
         [ "$status" != 0 ] || break
     done
     printf '%-10s killed before each of %d calls\n' "$call" $((runs - 1))

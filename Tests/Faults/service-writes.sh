@@ -1,14 +1,15 @@
 #!/bin/bash
-# Kills `marquee serve LIBRARY.db --writable` before every system call that a write makes: the first, the second, ... that a
-# thread makes. A write that was answered with 2xx must be in the library afterwards, and the library must be whole.
+# Kills `marquee serve LIBRARY.db --writable` before each system call of a write: the first, the second, ...
+# of a thread. A write that was answered with 2xx must be in the library afterwards, and the library must be
+# intact.
 #
 #     Tests/Faults/service-writes.sh                     all calls, with the release build
 #     Tests/Faults/service-writes.sh pwrite64 fdatasync  these calls only
 #     LAST=10 Tests/Faults/service-writes.sh             only the first ten of each
 #
-# Goes on to the next call when three runs in a row have not been killed.
+# Continues with the next call after three runs in a row without a kill.
 #
-# Prints a line for each call. Wants strace 6, curl and sqlite3 (Debian packages of these names).
+# Prints a line for each call. Needs strace 6, curl and sqlite3 (Debian packages of these names).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -27,16 +28,16 @@ echo '[{"id": "first", "title": "First"}]' >"$work/films.json"
 "$marquee" import "$work/films.json" "$work/whole.db" >/dev/null || exit 2
 
 faults=0 kills=0 answered=0 misses=0
-# try CALL WHEN: one write, with the service killed before this call of any thread.
+# try CALL WHEN: one write. The service is killed before this call of any thread.
 try() {
     rm -f "$work"/films.db*
     cp "$work/whole.db" "$work/films.db"
     : >"$work/out"
-    # Without --seccomp-bpf, with which strace does not count the calls of threads that start later.
+    # Without --seccomp-bpf, which does not count the calls of threads that start later.
     strace -f -o "$work/trace" -e "trace=$1" -e "inject=$1:signal=SIGKILL:when=$2" \
         "$marquee" serve "$work/films.db" --writable >"$work/out" 2>"$work/err" &
     local tracer=$! status=000 address='' count
-    # Nobody is told of its end by the shell.
+    # The shell does not report its end.
     disown "$tracer"
     while kill -0 "$tracer" 2>/dev/null; do
         address=$(head -1 "$work/out")
@@ -47,7 +48,7 @@ try() {
         status=$(curl -s -o /dev/null -w '%{http_code}' --max-time 10 -X PUT -H 'Content-Type: application/json' \
             -d '{"title": "Second", "year": 1922}' "${address}films/second")
     fi
-    # One that has not been killed is stopped.
+    # Stops a service that was not killed.
     pkill -TERM -P "$tracer" 2>/dev/null
     while kill -0 "$tracer" 2>/dev/null; do sleep 0.01; done
     if grep -q 'killed by SIGKILL' "$work/trace"; then
@@ -73,7 +74,7 @@ fault() {
 for call in "${calls[@]}"; do
     before=$kills
     misses=0
-    # Three runs without a kill: no thread makes so many calls.
+    # Three runs without a kill: no thread makes that many calls.
     for when in $(seq "$last"); do
         try "$call" "$when"
         [ "$misses" -lt 3 ] || break

@@ -1,16 +1,17 @@
 #!/bin/bash
-# Fetches the sample catalogue's poster of a film, over and over, and has the system refuse one call each time, or three in
-# a row: the first, the second, ... the 40th that a thread makes. For want of a thread, a descriptor or memory the program
-# may fail with an error; it must neither hang nor trap in code of ours.
+# Fetches a poster of the sample catalogue repeatedly, and makes one system call fail each time, or three in a
+# row: the first, the second, ... the 40th of a thread. Without a thread, a descriptor or memory the program
+# may fail with an error. It must neither hang nor trap in its own code.
 #
 #     Tests/Faults/system-calls.sh                    all calls, with the release build
 #     Tests/Faults/system-calls.sh eventfd2 clone3    these calls only
 #     LAST=10 Tests/Faults/system-calls.sh            only the first ten of each
 #     MARQUEE=.build/debug/marquee Tests/Faults/system-calls.sh
 #
-# Prints a line for each call, and one for each run that hung or trapped. Wants strace 6 (Debian: strace). A trap counts
-# when the innermost frame that is not the Swift runtime's own failure is the program's. Not ours are: Dispatch, which traps
-# without the first descriptors it asks for; the C library; and the Swift runtime when an object cannot be allocated.
+# Prints a line for each call, and one for each run that hung or trapped. Needs strace 6 (Debian: strace). A
+# trap counts if the innermost frame outside the Swift runtime's failure functions is the program's. Other
+# traps are not ours: in Dispatch, which traps without its first descriptors; in the C library; and in the
+# Swift runtime when an object cannot be allocated.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -30,17 +31,17 @@ calls=("$@")
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# The runtime's own crash report takes seconds, and starts a process that meets the same refusals.
+# The runtime's crash report takes seconds, and starts a process that gets the same failures.
 export SWIFT_BACKTRACE=enable=no
 
-# The frames of the first trap in the trace, one a line: the object's file and the function.
+# The frames of the first trap in the trace, one per line: the object's file and the function.
 trap_frames() {
     awk '/^[0-9]+ +--- SIG(ILL|TRAP|SEGV|BUS|ABRT|FPE) / { if (seen++) exit; next }
          seen && /^ > / { sub(/^ > /, ""); print; next }
          seen && /^[0-9]+ / { exit }' "$1"
 }
 
-# Whether the trap is ours: the first frame that is no failure function of the Swift runtime is in the program.
+# Whether the trap is ours: the first frame outside the Swift runtime's failure functions is in the program.
 is_ours() {
     awk -v program="$marquee" '
         /_assertionFailure|_fatalErrorMessage|swift_unexpectedError|swift_deletedMethodError|abort|raise|pthread_kill/ { next }
@@ -48,17 +49,17 @@ is_ours() {
         END { if (NR == 0) exit 1 }' <<<"$1"
 }
 
-# fetch LIMIT CALL ERROR WHEN [-k]: one run, with a cache of its own; returns the status it ended with.
+# fetch LIMIT CALL ERROR WHEN [-k]: one run with its own cache; returns its status.
 fetch() {
     rm -rf "$work/cache"
-    # In braces, so that the shell does not report the signal that the program ended with.
+    # In braces, so that the shell does not report the signal that ended the program.
     { timeout -k 5 "$1" strace -f --seccomp-bpf ${5:+"$5"} -o "$work/trace" -e "trace=$2" \
         -e signal=SIGILL,SIGTRAP,SIGSEGV,SIGBUS,SIGABRT,SIGFPE -e "inject=$2:error=$3:when=$4" \
         "$marquee" fetch metropolis --cache-dir "$work/cache" </dev/null >"$work/out" 2>&1; } 2>/dev/null
 }
 
-# The dynamic linker opens and maps the libraries with the first calls of the main thread, and gives up at the first
-# refusal. So these calls are counted twice: from the first, and from the first of the program.
+# The dynamic linker opens and maps the libraries with the main thread's first calls, and gives up at the
+# first failure. So these calls are counted twice: from the first, and from the program's first.
 linked() {
     strace -o "$work/trace" -e "trace=$1" "$marquee" --version >/dev/null 2>&1
     grep -c "^$1(" "$work/trace"
@@ -80,14 +81,14 @@ for call in "${calls[@]}"; do
             case $status in
                 0) count[done]=$((count[done] + 1)) ;;
                 1 | 2) count[refused]=$((count[refused] + 1)) ;;
-                # The dynamic linker gave up before the program began.
+                # The dynamic linker gave up before the program started.
                 127) count[loader]=$((count[loader] + 1)) ;;
                 124 | 137)
                     hung=$((hung + 1))
                     printf 'hung: %s %s\n' "$call" "$when"
                     ;;
                 *)
-                    # Again, with the frames of every call, which takes long. What traps by chance may not do so again.
+                    # Again, with the frames of every call, which is slow. A random trap may not happen again.
                     frames=
                     for _ in 1 2 3 4 5 6 7 8; do
                         fetch $((4 * limit)) "$call" "$error" "$when" -k

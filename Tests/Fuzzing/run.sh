@@ -1,9 +1,9 @@
 #!/bin/bash
-# Feeds a decoder with bytes that libFuzzer makes up, for SECONDS (1800 unless told):
+# Feeds a decoder with libFuzzer's bytes, for SECONDS (default 1800):
 #   Tests/Fuzzing/run.sh JPEG|PNG|PNGRows|Header [SECONDS]
-#   Tests/Fuzzing/run.sh JPEG FILE              runs one input again, as it was left after a finding
-# Begins with the stored pictures of the tests as seeds. What it finds, and what it has learnt, is kept in
-# $TMPDIR/marquee-fuzzing; a finding becomes a named array of bytes in Tests/ImageCodecsTests.
+#   Tests/Fuzzing/run.sh JPEG FILE              repeats one input, as a finding left it
+# The seeds are the tests' stored pictures. Findings and the corpus are kept in $TMPDIR/marquee-fuzzing. A
+# finding becomes a named array of bytes in Tests/ImageCodecsTests.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -12,7 +12,7 @@ target=${1:?name a target: JPEG, PNG, PNGRows or Header}
 folder=${TMPDIR:-/tmp}/marquee-fuzzing/$target
 mkdir -p "$folder/corpus" "$folder/seeds" "$folder/findings"
 
-# The target and the decoders are one module, so that targets can mend the checks that stand before what they try.
+# Target and decoders are one module, so that a target can correct the checksums before the code it tests.
 mapfile -t sources < <(find "$root/Sources/ImageCodecs" -name '*.swift')
 swiftc -O -sanitize=fuzzer -parse-as-library -swift-version 6 -enable-upcoming-feature ExistentialAny \
     -enable-upcoming-feature InternalImportsByDefault -package-name marquee -module-name Fuzzing \
@@ -21,7 +21,7 @@ swiftc -O -sanitize=fuzzer -parse-as-library -swift-version 6 -enable-upcoming-f
 export SWIFT_BACKTRACE=enable=no
 if [ -f "${2:-}" ]; then exec "$folder/fuzz" "$2"; fi
 
-# Targets put the magic number there themselves.
+# These targets add the signature themselves.
 resources=$root/Tests/ImageCodecsTests/Resources
 case $target in
 JPEG) for file in "$resources"/JPEG/*.jpg; do tail -c +4 "$file" >"$folder/seeds/$(basename "$file")"; done ;;

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Proves that each folder of LazyImages uses only those before it: type-checks the first folder alone, then the first two,
-# and so on. A file that names something of a later folder does not compile then. Proves also that SystemSupport,
-# HTTPSemantics, HTTPServer, ServiceOperations, MovieCatalogue, FilmLibrary and PictureService import only what stands
-# beneath them, and that no target imports one that Package.swift does not give it.
+# Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
+# alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
+# SystemSupport, HTTPSemantics, HTTPServer, ServiceOperations, MovieCatalogue, FilmLibrary and PictureService
+# import only modules below them, and that no target imports a module that is missing in its dependencies.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
 set -euo pipefail
@@ -17,7 +17,7 @@ fail() {
     exit 1
 }
 
-# imports MODULE [ALLOWED...]: the module's sources import no other module of this package.
+# imports MODULE [ALLOWED...]: checks that the module's sources import no other module of this package.
 imports() {
     local module=$1 name line
     shift
@@ -39,7 +39,7 @@ swift build "$@" --explicit-target-dependency-import-check error
 output=$(swift build "$@" --show-bin-path)
 manifest=$(dirname "$(dirname "$output")")/$(basename "$output").yaml
 
-# The library's own settings and where its modules are, as the build has them.
+# The library's compiler settings, and the folder of its modules, as in the build.
 settings=()
 while read -r flag; do
     case $flag in
@@ -56,7 +56,7 @@ files=()
 for folder in "${folders[@]}"; do
     [ -d "$library/$folder" ] || fail "there is no folder $library/$folder"
     while read -r file; do files+=("$file"); done < <(find "$library/$folder" -name '*.swift' | sort)
-    # Files that lie in no folder count as Loading.
+    # Files outside a folder count as Loading.
     if [ "$folder" = Loading ]; then files+=("$library"/*.swift); fi
     printf 'up to %s: %d files\n' "$folder" "${#files[@]}"
     swiftc -typecheck -parse-as-library -module-name LazyImages "${settings[@]}" "${files[@]}" \

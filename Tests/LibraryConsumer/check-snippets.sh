@@ -1,6 +1,6 @@
 #!/bin/bash
-# The Swift that the documentation shows is Swift that compiles: each block of ```swift in the files given stands in a source
-# of this package, line for line, whatever its indentation. The build of this package compiles it.
+# Checks that the documentation's Swift compiles: each ```swift block of the given files is in a source of
+# this package, line by line, with any indentation. The build of this package compiles it.
 #   Tests/LibraryConsumer/check-snippets.sh FILE.md...
 set -euo pipefail
 sources=$(find "$(dirname "${BASH_SOURCE[0]}")/Sources" -name '*.swift')

@@ -1,10 +1,10 @@
 #!/bin/bash
-# A screenshot of the browser in a real terminal without a screen, after some keys:
+# A screenshot of the browser in a real terminal on a virtual display, after some keys:
 #   Tests/Screenshots/browser.sh TERMINAL OUT.png COLSxROWS [KEY...]
 #   Tests/Screenshots/browser.sh kitty wall.png 120x40 v Next Next
-# TERMINAL is one of those in terminals.sh; a key is an X keysym (j, slash, question, Return, Escape, Next).
-# MARQUEE_ARGUMENTS are the program's own, and PROGRAM the program (default: the release build). Waits for the screen to come
-# to rest after the start and after each key.
+# TERMINAL is a name from terminals.sh; a key is an X keysym (j, slash, question, Return, Escape, Next).
+# MARQUEE_ARGUMENTS are the program's arguments, and PROGRAM is the program (default: the release build). The
+# script waits until the screen is still, after the start and after each key.
 set -euo pipefail
 [ $# -ge 3 ] || {
     sed -n 2,7p "$0"
@@ -26,5 +26,5 @@ for key in "$@"; do
     press "$key"
     still "$work/shot.png"
 done
-# The terminal's window alone.
+# Only the terminal's window.
 convert "$work/shot.png" -crop "$(window)" +repage -strip "$out"

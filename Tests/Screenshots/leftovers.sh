@@ -1,9 +1,10 @@
 #!/bin/bash
-# Whether the browser leaves anything behind in real terminals: the screenshots of the shell's screen before it and after it
-# must be the same to the pixel, when it was quit, killed by a crash, stopped by Ctrl-Z and continued; and those of its first
-# page before and after scrolling to the end and back, and after another size of the window.
+# Checks that the browser leaves nothing behind in real terminals. The screenshots of the shell's screen
+# before and after it must be equal to the pixel: after quitting, a crash, and Ctrl-Z with fg. So must those
+# of its first page before and after scrolling to the end and back, and after resizing the window.
 #   Tests/Screenshots/leftovers.sh [TERMINAL[:GRAPHICS]...]
-# Default: kitty and xterm with sixels. PROGRAM and KEEP are as in pictures.sh. Status 1 if something is left.
+# Default: kitty, and xterm with sixels. PROGRAM and KEEP are as in pictures.sh. Status 1 if something is
+# left.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/../.." && pwd)
 . "$here/Tests/Screenshots/terminals.sh"
@@ -24,9 +25,9 @@ same() {
         [ -z "${KEEP:-}" ] || { cp "$2" "$KEEP/$name-$1-before.png" && cp "$3" "$KEEP/$name-$1-after.png"; }
     fi
 }
-# Lets the shell in the terminal go on with its next part.
+# Lets the shell in the terminal continue with its next part.
 go() { echo >"$work/go"; }
-# The shell's screen, once it says with a file that the program is over.
+# The shell's screen, once a file says that the program has ended.
 over() {
     until_true 300 test -e "$work/over" || fail "$label: $1 does not end the browser"
     rm -f "$work/over"
@@ -68,7 +69,7 @@ next
 EOF
     start "$name" 100x34 "$work/run.sh"
     until_true 300 test -e "$work/ready" || fail "$name does not start: $(cat "$work/terminal")"
-    # A cursor looks different where the pointer is elsewhere.
+    # A cursor looks different when the pointer is elsewhere.
     press
     still "$work/before.png"
     go
@@ -94,7 +95,7 @@ EOF
     press q
     over 'continuing'
     go
-    # Last: the size moves the shell's own screen, too.
+    # Last: resizing moves the shell's own screen, too.
     if [ "$name" != foot ]; then
         shown "$work/first.png"
         id=$(xdotool search --onlyvisible --class . | tail -n 1)

@@ -1,13 +1,14 @@
 #!/bin/bash
-# Whether the picture is the picture: prints what `marquee show` makes of a poster in real terminals, and how near its
-# pixels come to the decoded file's (PSNR in dB): 30 at least by kitty's and iTerm2's protocols, 24 as sixels.
+# Checks the pictures of `marquee show` in real terminals: prints how near their pixels are to the decoded
+# file's (PSNR in dB). At least 30 for kitty's and iTerm2's protocols, 24 for sixels.
 #   Tests/Screenshots/pictures.sh [TERMINAL[:GRAPHICS]...]
-# Without words all terminals in the ways they should be good at. PROGRAM is the program (default: the release build), FILE
-# a JPEG file. KEEP names a folder for the screenshots. Skips a terminal that is not installed; status 1 if a picture fails.
+# Without arguments: all terminals with the protocols they support. PROGRAM is the program (default: the
+# release build), FILE a JPEG file, KEEP a folder for the screenshots. Terminals that are not installed are
+# skipped; status 1 if a picture fails.
 #
-# The reference is djpeg's, brought to the pixels that the picture has on the screen by ImageMagick's -scale, which averages
-# areas: neither is ours, so that our decoding and scaling counts too. The picture's place is what differs between the
-# screen before and after, from its top left on; the background is a colour that no poster has.
+# The reference is djpeg's picture, resized to the screen's pixels by ImageMagick's -scale, which averages
+# areas. Both are independent of this project, so our decoding and scaling are checked too. The picture's
+# position is where the screens before and after differ; the background is a colour that no poster has.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/../.." && pwd)
 . "$here/Tests/Screenshots/terminals.sh"
@@ -19,8 +20,8 @@ command -v djpeg >/dev/null || fail 'djpeg is not installed (libjpeg-turbo-progs
     konsole:iterm2 konsole:sixel foot:auto tmux-kitty:auto
 djpeg -rgb "$file" >"$work/decoded.ppm"
 
-# box BEFORE AFTER: WIDTHxHEIGHT+X+Y of the picture: from the first row and column that differ on, down as far as the first
-# columns do without a gap, and then to the right as far as these rows do.
+# box BEFORE AFTER: WIDTHxHEIGHT+X+Y of the picture. It starts at the first row and column that differ, goes
+# down as far as the first columns differ without a gap, and then right as far as these rows do.
 box() {
     local all height
     convert "$1" "$2" -compose difference -composite -channel RGB -separate -evaluate-sequence max -threshold 0 "$work/mask.png"
@@ -29,7 +30,7 @@ box() {
     echo "$(extent "${all%%x*}x$height+${all#*+}" 'x1!' 1)x$height+${all#*+}"
 }
 
-# extent GEOMETRY SCALE FIELD: how many rows or columns, from the first on, have something white.
+# extent GEOMETRY SCALE FIELD: the number of rows or columns from the start that have a white pixel.
 extent() {
     convert "$work/mask.png" -crop "$1" +repage -depth 16 -colorspace Gray -scale "$2" -threshold 0 txt:- >"$work/lines"
     awk -v field="$3" -F'[,: ]+' '/^[0-9]/ { if (/gray\(0\)|#000000|black/) { exit } number = $field + 1 } END { print number + 0 }' \

@@ -1,8 +1,9 @@
 #!/bin/bash
-# Makes the README's pictures, .github/*.png, of the sample catalogue: the list, the wall and a film's page in kitty, the wall
-# in xterm with block characters. Each is taken when the screen has come to rest, so that they are the same in every run.
+# Makes the README's pictures, .github/*.png, of the sample catalogue: the list, the wall and a film's page in
+# kitty, and the wall in xterm with block characters. Each is taken once the screen is still, so that every
+# run gives the same ones.
 #   Tests/Screenshots/readme.sh [FOLDER]
-# PROGRAM is the program (default: the release build). The keys are those of the pages that are to be seen.
+# PROGRAM is the program (default: the release build). The keys open the pages.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${1:-$here/.github}
@@ -14,7 +15,7 @@ shot() {
     local name=$1
     shift
     "$here/Tests/Screenshots/browser.sh" "$@"
-    # A palette makes a file a third as large; nothing of the day or the machine stays in it.
+    # A palette makes the file a third as large. No date and no name of the machine stay in it.
     convert "$folder/$name.png" -dither None -colors 256 -strip -define png:exclude-chunks=date,time "$folder/$name.png"
     printf '%s, %s bytes\n' "$folder/$name.png" "$(stat -c %s "$folder/$name.png")"
 }

@@ -1,23 +1,24 @@
-# Real terminals without a screen, for the scripts beside this one; sourced by them.
+# Real terminals on virtual displays, for the scripts beside this one, which source it.
 #
-#   terminals                       the names of all that can be started
-#   is_installed NAME               whether one is; else `missing` says what is not there
+#   terminals                       the names of all known terminals
+#   is_installed NAME               whether one is installed; otherwise `missing` names the missing program
 #   start NAME COLSxROWS FILE       starts a terminal in which sh runs the file
-#   press KEY...                    types X keysyms (j, slash, Return, ctrl+z); without a window manager they go to the
-#                                   window under the pointer
-#   still OUT.png                   the screen, as soon as it has stopped to change
+#   press KEY...                    types X keysyms (j, slash, Return, ctrl+z); without a window manager
+#                                   they go to the window under the pointer
+#   still OUT.png                   captures the screen once it is still
 #   shown OUT.png                   the same, once something is on it
 #   window                          WIDTHxHEIGHT+X+Y of the terminal's window
 #   stop                            ends the terminal
 #
-# Each has a display of its own (Xvfb; foot a Wayland in it), so nothing of a desktop is touched. Debian's packages: xvfb
-# xdotool imagemagick fonts-dejavu-core, and of kitty xterm mlterm konsole foot weston tmux those that are to be looked at.
+# Each has its own display (Xvfb; foot has a Wayland compositor in it), so the desktop is not affected.
+# Debian's packages: xvfb xdotool imagemagick fonts-dejavu-core, and those of kitty xterm mlterm konsole foot
+# weston tmux that are to be tested.
 
 terminals='kitty xterm xterm-sixel mlterm konsole foot tmux-kitty'
 work=$(mktemp -d)
 processes=()
 font='DejaVu Sans Mono'
-# Nothing of the terminal that the script is started in may be taken for that of the one it starts.
+# Removes the variables of the terminal that runs the script, which would mislead the program.
 unset COLORTERM TERM_PROGRAM TERM_PROGRAM_VERSION TMUX MLTERM KONSOLE_VERSION SSH_CONNECTION SSH_TTY NO_COLOR
 export LC_ALL=C.UTF-8 SWIFT_BACKTRACE=enable=no LIBGL_ALWAYS_SOFTWARE=1
 export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$work/cache} XDG_CONFIG_HOME=$work/config XDG_RUNTIME_DIR=$work/run
@@ -72,7 +73,7 @@ is_installed() {
 
 start_display() {
     rm -f "$work/display"
-    # The server chooses a free display and says which.
+    # The server chooses a free display and prints its number.
     Xvfb -displayfd 3 -screen 0 1920x1200x24 -nolisten tcp 3>"$work/display" 2>"$work/xvfb" &
     processes+=($!)
     until_true 100 test -s "$work/display" || fail 'Xvfb does not start'
@@ -105,7 +106,7 @@ start() {
         HOME=$work mlterm -g "${columns}x$rows" --bg black --fg white -w 14 --sbmod none -e sh "$file" 2>"$work/terminal" &
         ;;
     konsole)
-        # The size is that of the window, in pixels; a cell of this font has 8 x 16 or a little more.
+        # The size is in pixels of the window; a cell of this font has 8 x 16 or a little more.
         QT_QPA_PLATFORM=xcb konsole --separate --nofork --hide-menubar --hide-tabbar -p Font="$font,10" \
             -p ScrollBarPosition=2 -p BlinkingCursorEnabled=false -p TerminalColumns="$columns" -p TerminalRows="$rows" \
             --geometry "$((columns * 9))x$((rows * 18))+0+0" -e sh "$file" 2>"$work/terminal" &
@@ -125,15 +126,15 @@ start() {
 }
 
 press() {
-    # The display moves the pointer as its first window comes.
+    # The display moves the pointer when its first window appears.
     xdotool mousemove 60 60
     for key in "$@"; do xdotool key --delay 20 "$key"; done
 }
 
-# The least compression, since most captures are looked at once.
+# The lowest compression, since most captures are compared at once.
 capture() { import -silent -quality 10 -window root "$1"; }
 
-# differs A.png B.png: by one pixel or more.
+# differs A.png B.png: whether one or more pixels differ.
 differs() { [ "$(compare -metric AE "$1" "$2" null: 2>&1 | cut -d' ' -f1)" != 0 ]; }
 
 is_still() {
@@ -144,7 +145,7 @@ is_still() {
         same=0
         cp "$1" "$1.last"
     fi
-    # The same four times, over most of a second: what a terminal does first after its start takes it some tenths.
+    # The same four times, for most of a second: a terminal may draw some tenths after its start.
     [ "$same" -ge 3 ] || { sleep 0.2 && false; }
 }
 
@@ -157,7 +158,7 @@ still() {
 
 is_shown() {
     capture "$1"
-    # The empty window is of two or three colours.
+    # The empty window has two or three colours.
     [ "$(convert "$1" -format %k info:)" -gt 16 ]
 }
 shown() {

@@ -1,6 +1,7 @@
 <?php
-// A client of the service in SOAP as PHP makes one of its description: php films.php http://127.0.0.1:8080/soap?wsdl
-// Adds a film to a library that has at least three, changes it, and removes it again. Prints a line for each step.
+// A SOAP client of the service that PHP makes of the WSDL: php films.php http://127.0.0.1:8080/soap?wsdl
+// Adds a film to a library with at least three films, changes it, and removes it again. Prints one line per
+// step.
 ini_set('soap.wsdl_cache_enabled', '0');
 
 function check(string $step, bool $holds): void
@@ -21,7 +22,7 @@ function fault(callable $call): ?SoapFault
     return null;
 }
 
-// Without an XML extension, which php-soap does not bring.
+// Without an XML extension: php-soap does not include one.
 function films(string $catalogue): int
 {
     return substr_count($catalogue, '<movie ');

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
-# A client of the service in SOAP as Perl's SOAP::Lite makes one of its description:
+# A SOAP client of the service that Perl's SOAP::Lite makes of the WSDL:
 # perl films.pl http://127.0.0.1:8080/soap?wsdl
-# Adds a film to a library that has at least three, changes it, and removes it again. Prints a line for each step.
+# Adds a film to a library with at least three films, changes it, and removes it again. Prints one line per
+# step.
 use strict;
 use warnings;
 use SOAP::Lite;
@@ -18,7 +19,7 @@ my $fault;
 my $noted = sub { $fault = ref $_[1] ? $_[1]->faultcode . ' ' . $_[1]->faultstring : 'no answer'; return };
 my $films = SOAP::Lite->service($ARGV[0]);
 $films->on_fault($noted);
-# What is made of a description sends plain values only. Films go this way.
+# The generated client sends only simple values. Films are sent this way.
 my $messages = SOAP::Lite->proxy($ARGV[0] =~ s/\?.*//r)->default_ns('urn:marquee:films')->on_fault($noted);
 
 check('list', (() = $films->FilmsAsXml(2) =~ /<movie /g) == 2);

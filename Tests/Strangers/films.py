@@ -1,6 +1,6 @@
-"""A client of the service in SOAP as zeep makes one of its description: python3 films.py http://127.0.0.1:8080/soap?wsdl
+"""A SOAP client of the service that zeep makes of the WSDL: python3 films.py http://127.0.0.1:8080/soap?wsdl
 
-Adds a film to a library that has at least three, changes it, and removes it again. Prints a line for each step."""
+Adds a film to a library with at least three films, changes it, and removes it again. Prints one line per step."""
 
 import sys
 import urllib.request
@@ -25,7 +25,7 @@ def fault(call, **arguments):
 
 
 class Validation(zeep.Plugin):
-    """Holds every message of both sides against the schemas of the description."""
+    """Validates every message in both directions against the WSDL's schemas."""
 
     def __init__(self):
         self.schemas = {}
@@ -33,7 +33,7 @@ class Validation(zeep.Plugin):
 
     def read(self, document):
         for schema in document.iter("{http://www.w3.org/2001/XMLSchema}schema"):
-            # As a document of its own, with the prefixes that are declared around it.
+            # As a separate document, with the prefixes that are declared around it.
             self.schemas[schema.get("targetNamespace")] = etree.XMLSchema(etree.fromstring(etree.tostring(schema)))
 
     def validate(self, envelope):

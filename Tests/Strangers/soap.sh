@@ -1,12 +1,14 @@
 #!/bin/bash
-# Has SOAP clients of others use a writable library: each reads the description, lists, gets the top 3, adds, rates, edits,
-# removes, and sees faults. zeep's run also holds every message against the schemas of the description.
+# Runs independent SOAP clients against a writable library. Each reads the WSDL, lists, gets the top 3, adds,
+# rates, edits, removes, and gets faults. zeep's client also validates every message against the WSDL's
+# schemas.
 #
 #     Tests/Strangers/soap.sh                   with the release build
 #     MARQUEE=.build/debug/marquee Tests/Strangers/soap.sh
 #
-# Wants php-soap and php-cli (Debian packages), and python3-venv to get zeep from PyPI, or zeep itself. Perl's SOAP::Lite
-# (libsoap-lite-perl) is tried where it is there. Exits 1 where a client fails, and 2 where one is missing.
+# Needs php-soap and php-cli (Debian packages), and python3-venv to install zeep from PyPI, or zeep itself.
+# Perl's SOAP::Lite (libsoap-lite-perl) is used if it is installed. Status 1 if a client fails, 2 if one is
+# missing.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -2,7 +2,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The program in a terminal whose locale has no UTF-8.
+/// The program in a terminal whose locale is not UTF-8.
 @Suite("A terminal without UTF-8", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct ASCIITerminalTests {
     private let folder: TemporaryFolder
@@ -10,7 +10,7 @@ struct ASCIITerminalTests {
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        "where the locale has no UTF-8 nothing but ASCII is written, pictures included",
+        "without UTF-8 the program writes only ASCII, also for pictures",
         arguments: [
             ["LC_ALL": "C"], ["LC_CTYPE": "POSIX", "LANG": "en_US.UTF-8"], ["LANG": "de_DE.ISO-8859-1"],
         ])

@@ -13,7 +13,7 @@ struct AnswerTextTests {
         ).lines(width: 80).map(\.text)
     }
 
-    @Test("the address, the reason, the status and the source, in this order")
+    @Test("the lines are the address, the reason, the status and the source, in this order")
     func parts() {
         #expect(
             lines("<p>\n", type: "text/html")
@@ -24,10 +24,10 @@ struct AnswerTextTests {
     }
 
     @Test(
-        "a long body is cut between characters, and its charset is that of the whole",
+        "a long body is cut between characters, in the charset of the whole",
         arguments: ["text/plain", nil])
     func long(type: String?) {
-        // An odd number of bytes before letters of two: a cut by bytes would be within one.
+        // An odd number of bytes before characters of two bytes: a cut by bytes would split one.
         let lines = lines("x" + String(repeating: "é", count: AnswerText.longestBody), type: type)
         #expect(lines.last == "(cut: the body has \(1 + 2 * AnswerText.longestBody) bytes)")
         #expect(lines.joined().filter { $0 == "é" }.count == AnswerText.longestBody - 1)

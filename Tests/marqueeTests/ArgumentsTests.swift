@@ -3,7 +3,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("The command line is read", .timeLimit(.minutes(30)))
+@Suite("Parsing the command line", .timeLimit(.minutes(30)))
 struct ArgumentsTests {
     private func read(_ words: String...) throws -> Arguments {
         try Arguments(words, commands: commands.map { $0.specification })
@@ -18,13 +18,13 @@ struct ArgumentsTests {
         }
     }
 
-    @Test("without a command it is the list")
+    @Test("the default command is list")
     func defaultCommand() throws {
         #expect(try read().command.name == "list")
         #expect(try read("--top", "3").value("top") == "3")
     }
 
-    @Test("options may stand before, between and after operands")
+    @Test("options may precede, separate and follow operands")
     func order() throws {
         for words in [
             ["fetch", "a", "b", "-o", "out", "--json"], ["--json", "fetch", "-oout", "a", "b"],
@@ -39,14 +39,14 @@ struct ArgumentsTests {
         }
     }
 
-    @Test("a value before the command is not the command")
+    @Test("an option's value before the command is not the command")
     func valueBeforeCommand() throws {
         let arguments = try read("--catalogue", "show", "list")
         #expect(arguments.command.name == "list")
         #expect(arguments.value("catalogue") == "show")
     }
 
-    @Test("a file in the command's place is the catalogue, and a command is never a file")
+    @Test("a file in place of the command is the catalogue, and a file name is never a command")
     func catalogueFirst() throws {
         for word in [
             "films.json", "FILMS.XML", "./films", "/tmp/films", "../a.json", "https://h/movies.json",
@@ -60,26 +60,26 @@ struct ArgumentsTests {
         #expect(fault("films.json", "other.json").contains("does not take \"other.json\""))
     }
 
-    @Test("after two dashes everything is an operand")
+    @Test("all words after -- are operands")
     func dashes() throws {
         #expect(try read("fetch", "--", "--json", "-o").operands == ["--json", "-o"])
         #expect(try read("fetch", "-").operands == ["-"])
     }
 
-    @Test("a value may be empty or hold an equals sign")
+    @Test("a value may be empty or contain an equals sign")
     func values() throws {
         #expect(try read("--header=a: b=c").value("header") == "a: b=c")
         #expect(try read("--header=").value("header") == "")
     }
 
-    @Test("of repeated options the last counts, and all are kept")
+    @Test("the last of repeated options counts, and all are kept")
     func repeated() throws {
         let arguments = try read("--header", "a: 1", "list", "--header", "b: 2")
         #expect(arguments.values("header") == ["a: 1", "b: 2"])
         #expect(try read("--top", "1", "--top", "2").value("top") == "2")
     }
 
-    @Test("a mistyped command or option is answered with the nearest")
+    @Test("the error for an unknown command or option suggests the nearest")
     func suggestions() {
         #expect(fault("lst").contains("did you mean \"list\"?"))
         #expect(fault("prewrm").contains("did you mean \"prewarm\"?"))
@@ -90,7 +90,7 @@ struct ArgumentsTests {
         #expect(fault("list", "--port", "1").contains("list has no option --port"))
     }
 
-    @Test("what is missing or too much is named")
+    @Test("the error names a missing or surplus word")
     func operands() {
         #expect(fault("show").contains("show wants FILM|URL|FILE"))
         #expect(fault("show", "a", "b").contains("does not take \"b\""))
@@ -121,7 +121,7 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "sizes that are none are refused",
+        "malformed sizes are refused",
         arguments: ["", "0", "-1", "1.5G", "G", "1Q", "9999999999G", "99999999999999999999", "1 M", "¹"])
     func noSizes(text: String) throws {
         let arguments = try read("--max-bytes=" + text)
@@ -129,7 +129,7 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "seconds may be fractions, but neither zero nor endless",
+        "seconds may be fractions, but neither zero nor infinite",
         arguments: ["0", "-1", "nan", "inf", "86401", "x"])
     func seconds(text: String) throws {
         #expect(try read("--timeout", "0.25").seconds("timeout") == 0.25)

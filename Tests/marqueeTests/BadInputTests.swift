@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Bad input has one clear line on standard error", .serialized, .timeLimit(.minutes(30)))
+@Suite("Bad input is one clear line on standard error", .serialized, .timeLimit(.minutes(30)))
 struct BadInputTests {
-    /// A command line, what it ends with and what its one line must hold.
+    /// A command line, its exit status, and a part of its error.
     struct Case: Sendable, CustomTestStringConvertible {
         let words: [String]
         let status: Int32
@@ -17,7 +17,7 @@ struct BadInputTests {
         var testDescription: String { words.joined(separator: " ") + " " + file.prefix(30) }
     }
 
-    /// FILE stands for a file with the content of the case.
+    /// FILE stands for a file with the case's contents.
     static let cases = [
         Case(words: ["lst"], status: 2, answer: "did you mean \"list\"?"),
         Case(words: ["list", "--ofline"], status: 2, answer: "did you mean --offline?"),
@@ -97,7 +97,7 @@ struct BadInputTests {
         if bad.words[0] != "cache" { #expect(outcome.output.isEmpty) }
     }
 
-    @Test("a cache folder that cannot be used loses nothing but the cache, and says so once")
+    @Test("an unusable cache folder disables only the cache, with one warning")
     func unusableCache() async throws {
         let fixture = try Fixture()
         let fetched = try await fixture.run("prewarm", "--cache-dir", fixture.folder.file("movies.json"))
@@ -107,7 +107,7 @@ struct BadInputTests {
         #expect(fetched.errorText.contains("choose another folder with --cache-dir"))
     }
 
-    @Test("a password in an address is never shown")
+    @Test("an error never shows a password from an address")
     func password() async throws {
         let fixture = try Fixture()
         let closed = try ClosedPort()
@@ -127,7 +127,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("help and version go to standard output and end with 0")
+    @Test("help and version go to standard output with status 0")
     func help() async throws {
         for words in [["--help"], ["-h"], ["fetch", "--help"], ["--version"], ["list", "-V"]] {
             let outcome = try await Program.run(words)

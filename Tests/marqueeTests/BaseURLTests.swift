@@ -6,18 +6,18 @@ import Testing
 
 @testable import marquee
 
-@Suite("Where addresses stand", .timeLimit(.minutes(30)))
+@Suite("Base addresses", .timeLimit(.minutes(30)))
 struct BaseURLTests {
     private func url(_ text: String) throws -> URL { try URL(typed: text) }
 
-    @Test("after a redirect, addresses are relative to what was found")
+    @Test("after a redirect, addresses are relative to the final URL")
     func redirectedBase() throws {
         let base = try BaseURL(
             origin: url("https://a.example/list"), redirectedTo: url("https://b.example/v2/movies.json"))
         #expect(base.url.absoluteString == "https://b.example/v2/movies.json")
     }
 
-    @Test("a redirect to another origin earns it no header fields")
+    @Test("a redirect to another origin gets no header fields")
     func redirectedFields() throws {
         let base = try BaseURL(
             origin: url("https://a.example/list"), redirectedTo: url("https://b.example/v2/movies.json"))
@@ -27,12 +27,12 @@ struct BaseURLTests {
         #expect(!base.sharesFields(with: try url("https://a.example:444/1.jpg")))
     }
 
-    @Test("a local list shares the user's fields with what it names")
+    @Test("the user's header fields are sent to the addresses in a local list")
     func localFields() throws {
         #expect(BaseURL(URL(filePath: "/movies.json")).sharesFields(with: try url("https://a.example/1.jpg")))
     }
 
-    @Test("credentials in the address stay for its own origin and go nowhere else")
+    @Test("credentials in an address are sent only to its origin")
     func credentials() throws {
         let origin = try url("https://u:p%40@a.example/list")
         let same = BaseURL(origin: origin, redirectedTo: try url("https://a.example/v2/list"))
@@ -49,7 +49,7 @@ struct OutputFolderTests {
         return OutputFolder.fileName(stem + ending, format: format)
     }
 
-    @Test("the last part of the address, with the ending that fits the bytes")
+    @Test("a name is the last part of the address, with the extension of its format")
     func plain() throws {
         #expect(try name("https://x/a/poster.jpg", .jpeg) == "poster.jpg")
         #expect(try name("https://x/a/poster.jpeg", .jpeg) == "poster.jpeg")
@@ -63,7 +63,7 @@ struct OutputFolderTests {
         #expect(try name("https://x/1.jpg", .png, name: "dr. no") == "dr. no.png")
     }
 
-    @Test("names are claimed in order, and no two become one by the endings they get")
+    @Test("names are unique in order of arrival, also with their extensions")
     func claims() throws {
         let folder = try TemporaryFolder()
         let output = try OutputFolder(folder.path)
@@ -77,7 +77,7 @@ struct OutputFolderTests {
         }
     }
 
-    @Test("what names nothing is called image")
+    @Test("without a name in the address the file is called image")
     func nameless() throws {
         #expect(try name("https://x/", .png) == "image.png")
         #expect(try name("data:image/png;base64,AAAA", .png) == "image.png")
@@ -85,7 +85,7 @@ struct OutputFolderTests {
     }
 
     @Test(
-        "nothing in an address leaves the folder or hides in it",
+        "no address leads out of the folder or to a hidden file",
         arguments: [
             "https://x/..%2F..%2Fetc%2Fpasswd", "https://x/%2e%2e", "https://x/.hidden", "https://x/a%00b",
             "https://x/%1B%5B31m.jpg", "https://x/%E2%80%AEgpj.exe", "https://x/%E2%80%8B", "https://x/%0A",
@@ -98,7 +98,7 @@ struct OutputFolderTests {
         }
     }
 
-    @Test("a long name is cut to what a file system takes")
+    @Test("a long name is cut to the limit of file systems")
     func long() throws {
         let letters = String(repeating: "🎞", count: 300)
         #expect(try name("https://x/\(letters).jpg", .jpeg).utf8.count <= 255)

@@ -3,12 +3,12 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Addresses that a person opens in the browser, the answers behind posters that failed, and a network that goes and comes.
+/// Opened addresses, the answers behind failed posters, and a network that goes and comes.
 @Suite("Addresses and answers in the browser", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserAddressTests {
     private let folder: TemporaryFolder
     private let origin: ScriptedOrigin
-    /// Opens for the address that is slow.
+    /// The gate of the slow address.
     private let gate = Gate()
 
     init() throws {
@@ -54,7 +54,7 @@ struct BrowserAddressTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("i on a poster that failed shows the address, the status, the header and the source")
+    @Test("i on a failed poster shows the address, the status, the header and the source")
     func answer() throws {
         let terminal = try started([address("/gone.jpg")])
         try #require(terminal.waits { $0.row(containing: "i shows the answer") != nil })
@@ -70,7 +70,7 @@ struct BrowserAddressTests {
         quit(terminal)
     }
 
-    @Test("o in the list opens a picture, a page as text, and a file; what is no address is said")
+    @Test("o in the list opens a picture, a page as text, and a file; a malformed address is an error")
     func opening() throws {
         let terminal = try started([])
         try Data(SampleImages.png).write(to: URL(filePath: folder.file("a.png")))
@@ -86,7 +86,7 @@ struct BrowserAddressTests {
         quit(terminal)
     }
 
-    @Test("while an address loads it is dim, keys do nothing else, and Esc stops it")
+    @Test("while an address loads the list is dim, other keys do nothing, and Esc cancels")
     func stopping() throws {
         let terminal = try started([])
         terminal.type("o\(address("/slow"))\r")
@@ -102,7 +102,7 @@ struct BrowserAddressTests {
         quit(terminal)
     }
 
-    @Test("an answer of any bytes, under any type, steers no terminal")
+    @Test("no answer of any type controls the terminal")
     func hostile() throws {
         let strings = HostileTextTests.strings.joined(separator: " ")
         let bytes = (0...255).map { UInt8($0) }
@@ -135,7 +135,7 @@ struct BrowserAddressTests {
             try #require(
                 terminal.waits { $0.row(containing: "127.0.0.1:\(hostile.port)/\(number)") == 2 },
                 "\(number): \(terminal.screen.rows)")
-            // To its end, where it is longer than the window.
+            // Scrolls to the end of a text that is longer than the window.
             if terminal.screen.row(containing: "lines 1-") != nil {
                 terminal.type("G")
                 try #require(terminal.waits { $0.row(containing: " ↑") != nil })
@@ -151,7 +151,7 @@ struct BrowserAddressTests {
     }
 
     @Test(
-        "without a network it says so; when one is there, what failed is tried again",
+        "the browser says when there is no network, and retries failures when there is one",
         .enabled(if: NetworkNamespace.isPossible, "\(NetworkNamespace.requirement)"))
     func offline() throws {
         let namespace = try NetworkNamespace()
@@ -164,7 +164,7 @@ struct BrowserAddressTests {
         try #require(
             terminal.waits { $0.row(containing: "offline") == 0 && $0.row(containing: "unreachable") != nil },
             "\(terminal.screen.rows)")
-        // The address is this machine's own now, and nobody listens there.
+        // The address now belongs to this machine, where no server listens.
         try namespace.run("ip link set lo up; pair 7; ip addr add 192.0.2.9/24 dev eth7")
         #expect(
             terminal.waits { $0.row(containing: "offline") == nil && $0.row(containing: "refused") != nil },

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What the browser shows of its catalogue while that comes, and where it does not.
+/// The browser while its catalogue loads, and when it cannot be loaded.
 @Suite("The browser's catalogue", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserCatalogueTests {
     private typealias Feed = FilmFeed
@@ -14,7 +14,7 @@ struct BrowserCatalogueTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func started(_ catalogue: String, columns: Int = 80, rows: Int = 24) throws -> PseudoTerminal {
-        // The server waits for the test, and the test for a machine that may be busy.
+        // The server waits for the test, which may be slow on a busy machine.
         try PseudoTerminal(
             BuiltProgram.path("marquee"), ["--catalogue", catalogue, "--timeout", "600"],
             environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path], columns: columns,
@@ -30,12 +30,12 @@ struct BrowserCatalogueTests {
         terminal.waits { $0.text(ofRow: 0).contains(text) }
     }
 
-    /// Messages stand above the status line.
+    /// Messages are above the status line.
     private func status(_ terminal: PseudoTerminal, has text: String) -> Bool {
         terminal.waits { $0.text(ofRow: $0.size.rows - 2).contains(text) }
     }
 
-    @Test("the first frame is there before the server has answered, and keys work")
+    @Test("the first frame appears before the server answers, and keys work")
     func loading() throws {
         let gate = Gate()
         let feed = try Feed(Feed.film("a"), gate: gate)
@@ -43,7 +43,7 @@ struct BrowserCatalogueTests {
         #expect(title(terminal, has: "loading…"))
         #expect(!terminal.settings.isCooked)
         #expect(terminal.waits { $0.row(containing: "Loading \(feed.catalogue)…") != nil })
-        // Those that move are harmless, and nothing is asked for again.
+        // Moving keys do no harm, and cause no second request.
         terminal.type("jkGgR\r ?")
         #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil })
         terminal.resize(columns: 20, rows: 5)
@@ -61,7 +61,8 @@ struct BrowserCatalogueTests {
         quit(terminal)
     }
 
-    @Test("q, Ctrl-C and SIGTERM end it while the server is waited for", arguments: ["q", "\u{3}", ""])
+    @Test(
+        "q, Ctrl-C and SIGTERM end the browser while it waits for the server", arguments: ["q", "\u{3}", ""])
     func quitWhileLoading(key: String) throws {
         let feed = try Feed(Feed.film("a"), gate: Gate())
         let terminal = try started(feed.catalogue)
@@ -71,7 +72,7 @@ struct BrowserCatalogueTests {
         #expect(terminal.settings == terminal.settingsBefore)
     }
 
-    @Test("without an answer and without cached films the error is the command's")
+    @Test("without an answer and without cached films the command fails with the error")
     func nothingCached() throws {
         let feed = try Feed()
         feed.die()
@@ -82,7 +83,7 @@ struct BrowserCatalogueTests {
     }
 
     @Test(
-        "the cached films are shown as out of date; R asks again, keeps the selection and marks what changed")
+        "cached films are shown as out of date; R refreshes, keeps the selection and marks changes")
     func outOfDate() throws {
         let feed = try Feed(Feed.film("a"), Feed.film("b"), Feed.film("c"))
         let first = try started(feed.catalogue)
@@ -95,7 +96,7 @@ struct BrowserCatalogueTests {
         #expect(status(terminal, has: "Out of date: the connection was lost"))
         terminal.type("jj")
         #expect(title(terminal, has: "3/3"))
-        // A refresh that fails keeps it all.
+        // A failed refresh keeps all films.
         terminal.type("R")
         #expect(status(terminal, has: "Out of date: the connection was lost"))
         #expect(terminal.waits { $0.text(ofRow: 0).contains("3/3") && $0.row(containing: "Film b.") != nil })
@@ -115,7 +116,7 @@ struct BrowserCatalogueTests {
         quit(terminal)
     }
 
-    @Test("a second R does nothing while the first is waited for, which the title says")
+    @Test("a second R during a refresh does nothing, and the title shows the refresh")
     func secondRefresh() throws {
         let gate = Gate()
         let answers = [Feed.film("a"), Feed.film("b")].map {
@@ -141,7 +142,7 @@ struct BrowserCatalogueTests {
         quit(terminal)
     }
 
-    @Test("the first page is shown while the rest comes; where that breaks off, the title says so")
+    @Test("the first page shows while the rest loads, and the title says when that fails")
     func pages() throws {
         let (second, third) = (Gate(), Gate())
         func page(_ films: String..., next: String? = nil) -> String {
@@ -183,7 +184,7 @@ struct BrowserCatalogueTests {
         quit(terminal)
     }
 
-    @Test("R reads a file again, in whatever form it is now, and keeps the films where it cannot be read")
+    @Test("R reads a file again, in any format, and keeps the films if it cannot be read")
     func file() throws {
         let path = folder.file("films")
         try Data("[\(Feed.film("a"))]".utf8).write(to: URL(filePath: path))

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Every end of the browser gives the terminal back as it was.
+/// However the browser ends, it restores the terminal.
 @Suite("The browser's exit", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserExitTests {
     private let folder: TemporaryFolder
@@ -20,8 +20,8 @@ struct BrowserExitTests {
     }
 
     #if THREAD_SANITIZER
-        // The sanitizer takes signals of faults for itself, or handles them even in the middle of its own work, where that now
-        // and then blocks the program or ends it otherwise.
+        // The sanitizer handles fault signals itself, even during its own work, which can block the program
+        // or end it differently.
         private static let crashes = [SIGQUIT]
         private static let faults: [Int32] = []
     #else
@@ -29,13 +29,13 @@ struct BrowserExitTests {
         private static let faults = [SIGSYS]
     #endif
 
-    /// Signals that end a program and are no crash: of those with names, and of the real-time ones.
+    /// Signals that end a program without being crashes: named and real-time ones.
     private static let others =
         [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR, SIGSTKFLT, 34, 50, 64]
         + faults
 
     @Test(
-        "q, Ctrl-C and every polite signal give the terminal back", arguments: ["q", "\u{3}"],
+        "q, Ctrl-C, SIGTERM, SIGHUP and SIGINT restore the terminal", arguments: ["q", "\u{3}"],
         [0, SIGTERM, SIGHUP, SIGINT])
     func waysOut(key: String, signal: Int32) throws {
         let terminal = try started()
@@ -48,7 +48,7 @@ struct BrowserExitTests {
     }
 
     @Test(
-        "a terminal that is gone ends it, in the middle of a glide too, whether or not the hang-up is to be ignored",
+        "the browser ends when its terminal is closed, also during a glide, and whether or not SIGHUP is ignored",
         arguments: ["", "trap '' HUP; "], ["", "G"])
     func hangUp(shell: String, keys: String) throws {
         let terminal = try PseudoTerminal(
@@ -58,11 +58,11 @@ struct BrowserExitTests {
         terminal.type(keys)
         terminal.hangUp()
         let end = terminal.waitForEnd()
-        // The signal, where it is heeded, and the end of the input come at the same time.
+        // SIGHUP, unless it is ignored, and the end of the input come at the same time.
         #expect(end == .exited(0) || shell.isEmpty && end == .exited(128 + SIGHUP))
     }
 
-    @Test("every other signal that ends a program gives the terminal back too", arguments: others)
+    @Test("every other terminating signal restores the terminal too", arguments: others)
     func otherSignals(signal: Int32) throws {
         let terminal = try started()
         terminal.send(signal)
@@ -71,7 +71,7 @@ struct BrowserExitTests {
         #expect(terminal.screen.modes == [7, 25])
     }
 
-    @Test("SIGQUIT ends it at once, without a question of the runtime's on the terminal")
+    @Test("SIGQUIT ends the browser at once, without a prompt of the Swift runtime")
     func quit() throws {
         let terminal = try started(environment: ["SWIFT_BACKTRACE": "enable=yes,interactive=yes"])
         terminal.send(SIGQUIT)
@@ -80,7 +80,7 @@ struct BrowserExitTests {
         #expect(terminal.screen.row(containing: "backtrace") == nil)
     }
 
-    @Test("a crash gives the terminal back, and is one", arguments: crashes)
+    @Test("a crash restores the terminal, and is still a crash", arguments: crashes)
     func crash(signal: Int32) throws {
         let terminal = try started()
         terminal.send(signal)

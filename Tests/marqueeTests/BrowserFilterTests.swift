@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What a filter shows, in a terminal.
+/// The filter's results on the screen.
 @Suite("The browser's filter in a terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserFilterTests {
     private let folder: TemporaryFolder
@@ -27,14 +27,14 @@ struct BrowserFilterTests {
         return terminal
     }
 
-    /// The underlined characters of a row, a bar for what lies between.
+    /// The underlined characters of a row, with a bar for each gap.
     private func marked(_ screen: VirtualScreen, row: Int) -> String {
         let cells = (0..<screen.size.columns).map { screen.cell(column: $0, row: row) }
         let text = cells.map { $0.style.attributes.contains(.underlined) ? $0.text : "|" }.joined()
         return text.split(separator: "|").joined(separator: "|")
     }
 
-    @Test("what was found is marked, titles come first, and another field is named with what it says")
+    @Test("matches are marked, titles come first, and another matching field is shown")
     func marks() throws {
         let terminal = try started()
         terminal.type("/lang")
@@ -66,7 +66,7 @@ struct BrowserFilterTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("lines and the wall name the field too", arguments: ["v", "vv"])
+    @Test("lines and the wall show the field too", arguments: ["v", "vv"])
     func styles(keys: String) throws {
         let terminal = try started()
         terminal.type(keys + "/robot")
@@ -77,7 +77,7 @@ struct BrowserFilterTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("the cursor is seen where the next letter goes, in a narrow window too", arguments: [40, 80])
+    @Test("the cursor is where the next letter goes, also in a narrow window", arguments: [40, 80])
     func cursor(columns: Int) throws {
         let terminal = try started(columns: columns, rows: 24)
         func cursor(_ screen: VirtualScreen) -> Character? {

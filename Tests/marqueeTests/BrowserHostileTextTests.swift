@@ -3,20 +3,20 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The same strings as `HostileTextTests`, through everything that the full screen shows.
-@Suite("Text from outside stays harmless in the browser", .serialized, .ownThread, .timeLimit(.minutes(30)))
+/// The strings of `HostileTextTests` in every text that the full screen shows.
+@Suite("Untrusted text is harmless in the browser", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserHostileTextTests {
     private let folder: TemporaryFolder
     private let strings = HostileTextTests.strings
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The browser on a catalogue, once its first film is there.
+    /// Starts the browser on a catalogue and waits for its first film.
     private func started(_ catalogue: Any, showing text: String) throws -> PseudoTerminal {
         try JSONSerialization.data(withJSONObject: catalogue).write(
             to: URL(filePath: folder.file("films.json")))
         let terminal = try PseudoTerminal(
-            // In blocks: then every string and question for the terminal would be from outside.
+            // With blocks the browser itself sends no strings and no queries.
             BuiltProgram.path("marquee"),
             ["--catalogue", folder.file("films.json"), "--graphics", "blocks"],
             environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path], columns: 200, rows: 50)
@@ -31,15 +31,15 @@ struct BrowserHostileTextTests {
         }
         #expect(terminal.screen.unknown.isEmpty && terminal.screen.strings.isEmpty)
         #expect(terminal.screen.queries.isEmpty)
-        // Nothing is drawn before the browser has the screen.
+        // Nothing is drawn before the browser has set up the screen.
         #expect(terminal.output.starts(with: Array("\u{1B}[?1049h".utf8)))
         terminal.type("\u{3}")
         #expect(terminal.waitForEnd() == .exited(0))
-        // Only now: what has been read before may end within a character.
+        // Checked at the end: output that was read earlier may end within a character.
         #expect(!HostileTextTests.hasHostile(withoutSequences(terminal.output)))
     }
 
-    /// The output without the control sequences (`ESC [`, parameters, a letter) that the strings themselves are not.
+    /// The output without the browser's own control sequences (`ESC [`, parameters, a letter).
     private func withoutSequences(_ output: [UInt8]) -> [UInt8] {
         var rest = output[...]
         var text: [UInt8] = []
@@ -54,7 +54,8 @@ struct BrowserHostileTextTests {
     }
 
     @Test(
-        "in the list and on every film's page: titles, people, places, overviews, and why there is no poster")
+        "in the list and on every film's page: titles, people, places, overviews, and reasons of missing posters"
+    )
     func films() throws {
         let films = strings.enumerated().map { number, string in
             [
@@ -78,7 +79,7 @@ struct BrowserHostileTextTests {
         check(terminal)
     }
 
-    @Test("in what a server says: its reason, its fields, where it leads, what it sends")
+    @Test("in a server's answer: its reason, its fields, its Location, its body")
     func server() throws {
         let origin = try HostileServer.started()
         let films = (0..<HostileServer.answers).map { number in
@@ -101,14 +102,14 @@ struct BrowserHostileTextTests {
         check(terminal)
     }
 
-    @Test("in the filter, as it is pasted and as it is typed")
+    @Test("in the filter, pasted and typed")
     func filter() throws {
         let film: [String: Any] = ["id": "x", "title": "Film", "year": 1920, "director": "D"]
         let terminal = try started([film], showing: "Film")
         for string in strings {
             terminal.type("/\u{1B}[200~\(string)\u{1B}[201~")
             try #require(terminal.waits { $0.text(ofRow: 0).contains("/a") }, "\(terminal.screen.rows)")
-            // Back to all films, whatever the string did to the field.
+            // Shows all films again, whatever the string did to the filter.
             terminal.type("\u{1B}")
             try #require(
                 terminal.waits { !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 3 })

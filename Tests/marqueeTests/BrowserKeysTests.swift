@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Keys of the browser", .timeLimit(.minutes(30)))
 struct BrowserKeysTests {
-    /// A hundred films, the tenth of which names its file.
+    /// A hundred films. The tenth has a file to play.
     private func state(columns: Int = 80, rows: Int = 24) -> BrowserState {
         let movies = (0..<100).map { number in
             Movie(
@@ -36,7 +36,7 @@ struct BrowserKeysTests {
         for character in text { press(&state, .character(character)) }
     }
 
-    @Test("q goes back from a page and from the help, and quits the list")
+    @Test("q goes back from a page and from help, and quits the list")
     func back() {
         var state = state()
         press(&state, .enter)
@@ -46,7 +46,7 @@ struct BrowserKeysTests {
         #expect(press(&state, .character("q")) == [.quit])
     }
 
-    @Test("Ctrl-F and Ctrl-B move a page, Ctrl-D and Ctrl-U half of one, while a filter is typed too")
+    @Test("Ctrl-F and Ctrl-B move a page, Ctrl-D and Ctrl-U half of one, also while a filter is typed")
     func pages() {
         var state = state()
         let page = state.layout.pageRows
@@ -62,7 +62,7 @@ struct BrowserKeysTests {
         #expect(state.list.selected == page && state.list.filter.isEmpty)
     }
 
-    @Test("h and l, and the arrows beside them, turn a film's page; in the list l opens it")
+    @Test("h, l, Left and Right show the previous and next film's page; in the list l opens the page")
     func turning() {
         var state = state()
         type(&state, "l")
@@ -78,7 +78,7 @@ struct BrowserKeysTests {
         #expect(state.list.selected == 3)
     }
 
-    @Test("s begins the new order at its top, and leaves a film on its page")
+    @Test("s shows the new order from its top, and a film's page stays on its film")
     func order() {
         var state = state()
         press(&state, .end)
@@ -92,7 +92,7 @@ struct BrowserKeysTests {
         #expect(state.list.order == .year && state.page == .film && state.list.selectedMovie?.id == film)
     }
 
-    @Test("/ on a film's page goes to the list and opens the filter")
+    @Test("/ on a film's page returns to the list and opens the filter")
     func filterFromPage() {
         var state = state()
         press(&state, .enter)
@@ -100,7 +100,7 @@ struct BrowserKeysTests {
         #expect(state.page == .films && state.isFiltering && state.list.filter == "odd")
     }
 
-    @Test("keys edit the filter where the cursor is, and a paste goes there")
+    @Test("keys edit the filter at the cursor, and a paste is inserted there")
     func editing() {
         var state = state()
         type(&state, "/ilm 77")
@@ -117,7 +117,7 @@ struct BrowserKeysTests {
         #expect(state.list.filter.isEmpty && state.isFiltering && state.list.rows.count == 100)
         press(&state, .backspace)
         #expect(!state.isFiltering)
-        // What was typed before can be gone on with.
+        // The earlier filter can be continued.
         type(&state, "/9")
         press(&state, .enter)
         type(&state, "/")
@@ -128,14 +128,14 @@ struct BrowserKeysTests {
         #expect(state.list.filter.isEmpty && !state.isFiltering)
     }
 
-    @Test("films whose title matches come first, and the best match is selected")
+    @Test("films with matching titles are first, and the best match is selected")
     func titlesFirst() {
         var state = state()
         press(&state, .end)
         type(&state, "/robot")
         #expect(state.list.rows == [70])
         press(&state, .escape)
-        // "1" stands in titles, in the names of the same films, and in years.
+        // "1" is in titles, in original titles, and in years.
         type(&state, "/191")
         #expect(state.list.rows.first == 10 && state.list.rows.count == 30)
         press(&state, .character("u"), .control)
@@ -145,7 +145,7 @@ struct BrowserKeysTests {
     }
 
     @Test(
-        "Enter on a film's page plays it where the catalogue names a file or an address, and else goes back")
+        "Enter on a film's page plays its file or address, and goes back if it has none")
     func playing() {
         var state = state()
         press(&state, .enter)
@@ -164,7 +164,7 @@ struct BrowserKeysTests {
         #expect(press(&state, .character("o")) == [.savePoster])
     }
 
-    @Test("without posters the words have the whole width, no poster is wanted, and there is no wall")
+    @Test("without posters the text has the whole width, no poster is loaded, and there is no wall")
     func noPosters() {
         for size in [CellSize(columns: 80, rows: 24), CellSize(columns: 200, rows: 60)] {
             var state = BrowserState(size: size, hasPosters: false)

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The browser on terminals that show pixels.
+/// The browser on terminals with pixel graphics.
 @Suite("The browser's pictures in pixels", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserPictureTests {
     private let folder: TemporaryFolder
@@ -19,7 +19,7 @@ struct BrowserPictureTests {
             cellPixels: ImageSize(width: 8, height: 16))
     }
 
-    /// Waits for a whole frame with at least two posters in pixels.
+    /// Waits for a whole frame with at least two pictures.
     private func showsPictures(_ terminal: PseudoTerminal) -> Bool {
         terminal.waits { screen in
             !screen.modes.contains(2026) && cellsOfPictures(screen) >= 40
@@ -33,7 +33,7 @@ struct BrowserPictureTests {
     }
 
     @Test(
-        "posters are pictures, also after scrolling and in another size, and nothing is left of them",
+        "posters are pixel pictures, also after scrolling and resizing, and none stays behind",
         arguments: ["kitty", "iterm2", "sixel"])
     func protocols(way: String) throws {
         let terminal = try started(["--graphics", way])
@@ -66,7 +66,7 @@ struct BrowserPictureTests {
         #expect(terminal.screen.modes == [7, 25])
     }
 
-    @Test("a stop deletes the pictures, and going on sends them again")
+    @Test("a stop deletes the pictures, and fg sends them again")
     func stopped() throws {
         let script = "set -m; \"$0\" --graphics kitty; echo stopped; read line; fg"
         let terminal = try PseudoTerminal(
@@ -85,7 +85,7 @@ struct BrowserPictureTests {
     }
 
     @Test(
-        "without a word of the user the terminal says how it shows pictures",
+        "without --graphics the terminal is queried for its protocol",
         arguments: [("\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[?62c", true), ("\u{1B}[6;16;8t\u{1B}[?62;4c", false)])
     func asked(answers: String, isKitty: Bool) throws {
         let terminal = try started([])

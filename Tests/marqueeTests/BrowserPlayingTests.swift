@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Films that are played from their page, and posters that are taken from there.
+/// Playing films and saving posters from a film's page.
 @Suite("Playing from the browser", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserPlayingTests {
     private let folder: TemporaryFolder
@@ -30,7 +30,7 @@ struct BrowserPlayingTests {
         try folder.write(program: player, to: "player")
     }
 
-    /// The browser in a shell's place, on the first film's page.
+    /// The browser as a shell's child, on the first film's page.
     private func started(
         _ words: [String], environment: [String: String] = [:], keys: String = "\r"
     ) throws -> PseudoTerminal {
@@ -48,7 +48,7 @@ struct BrowserPlayingTests {
 
     private func isBack(_ screen: VirtualScreen) -> Bool { screen.row(containing: "Enter plays it") != nil }
 
-    @Test("a player has the terminal as a shell gives it, and the page comes back when it ends")
+    @Test("a player gets the terminal as a shell gives it, and the page returns when it ends")
     func play() throws {
         let terminal = try started(["--player", "./player --fs 'a b'"])
         terminal.type("\r")
@@ -56,7 +56,7 @@ struct BrowserPlayingTests {
             terminal.waits { $0.row(containing: "plays 3 --fs a b \(folder.path)") != nil },
             "\(terminal.screen.rows)")
         #expect(terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25])
-        // Every key is the player's: the line has all of them.
+        // The player gets every key: the line has all of them.
         terminal.type("jjq0\u{7F}\u{7F}\u{7F}\u{7F}0\n")
         try #require(terminal.waits(until: isBack), "\(terminal.screen.rows)")
         #expect(!terminal.settings.isCooked)
@@ -67,7 +67,7 @@ struct BrowserPlayingTests {
         #expect(terminal.settings == terminal.settingsBefore)
     }
 
-    @Test("a player that fails says so, one that Ctrl-C ends does not, and the browser outlives both")
+    @Test("a failed player is reported, one that Ctrl-C ends is not, and the browser survives both")
     func failures() throws {
         let terminal = try started([], environment: ["MARQUEE_PLAYER": folder.file("player")])
         terminal.type("\r")
@@ -83,7 +83,7 @@ struct BrowserPlayingTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("a player that is not there, and none at all, are said; so is what cannot be played")
+    @Test("a missing player is reported, and so is a film that cannot be played")
     func none() throws {
         let missing = try started(["--player", "nonesuch -x"])
         missing.type("\r")
@@ -103,7 +103,7 @@ struct BrowserPlayingTests {
         #expect(without.waitForEnd() == .exited(0))
     }
 
-    @Test("a signal that ends the browser ends the player with it, and the terminal is as it was")
+    @Test("a signal that ends the browser ends the player too, and restores the terminal")
     func ending() throws {
         let terminal = try started(["--player", "./player"])
         terminal.type("\r")
@@ -113,7 +113,7 @@ struct BrowserPlayingTests {
         #expect(terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25])
     }
 
-    @Test("a command with a quote that is not closed is refused before the screen is taken")
+    @Test("a command with an unclosed quote is refused before the screen is set up")
     func refused() throws {
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), ["--player", "mpv 'x"], environment: ["XDG_CACHE_HOME": folder.path]
@@ -122,7 +122,7 @@ struct BrowserPlayingTests {
         #expect(terminal.screen.row(containing: "--player: the quote ' is not closed") != nil)
     }
 
-    @Test("y copies the poster's address, and o saves its file once, where the program was started")
+    @Test("y copies the poster's address, and o saves its file once, in the working directory")
     func poster() throws {
         let terminal = try started([])
         terminal.type("y")
@@ -169,7 +169,7 @@ struct BrowserPlayingTests {
         #expect(fixture.service.statistics.requests == requests)
     }
 
-    @Test("--graphics none has no frames and loads nothing, in the list and on a page")
+    @Test("--graphics none has no frames and loads no posters, in the list and on a page")
     func textOnly() throws {
         let fixture = try Fixture()
         for columns in [80, 200] {
@@ -190,7 +190,7 @@ struct BrowserPlayingTests {
             terminal.type("qq")
             #expect(terminal.waitForEnd() == .exited(0))
         }
-        // The catalogue, and perhaps whether it has changed.
+        // The catalogue, and perhaps its revalidation.
         #expect(fixture.posterRequests(catalogueReads: 2) <= 0)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import marquee
 
-/// What the browser draws of a state, without a terminal. Every poster is a card.
+/// The browser's drawing of a state, without a terminal. Every poster is a card.
 @Suite("The browser's screen", .timeLimit(.minutes(30)))
 struct BrowserScreenTests {
     private static let accent = CellColour.rgb(200, 100, 0)
@@ -45,7 +45,7 @@ struct BrowserScreenTests {
 
     // MARK: The list
 
-    @Test("at 80x24 the list has five whole films, each with two lines of what it is about")
+    @Test("at 80x24 the list has five whole films, each with two lines of overview")
     func list() {
         let lines = rows(draw(state()))
         for film in 0..<5 {
@@ -59,7 +59,7 @@ struct BrowserScreenTests {
         #expect(lines[1].isEmpty && lines[22].isEmpty)
     }
 
-    @Test("the selected film has a bar and its title in the accent, and nothing is inverse")
+    @Test("the selected film has a bar and its title in the accent colour, and nothing is inverse")
     func selected() {
         let grid = draw(state(keys: "j"))
         #expect(grid.text(at: CellPosition(column: 0, row: 6)) == "▌")
@@ -78,7 +78,7 @@ struct BrowserScreenTests {
         }
     }
 
-    @Test("beside a film in full the list has one line of facts, and the overview is said once")
+    @Test("beside the selected film the list has one line of facts, and no overview")
     func wide() {
         for (columns, height) in [(120, 40), (200, 60)] {
             let state = state(columns: columns, rows: height)
@@ -92,7 +92,7 @@ struct BrowserScreenTests {
 
     // MARK: Lines
 
-    @Test("in lines, years, directors and scores stand in columns")
+    @Test("the line style has columns of years, directors and scores")
     func lines() throws {
         for columns in [40, 80, 120, 200] {
             let state = state(columns: columns, keys: "v")
@@ -103,7 +103,7 @@ struct BrowserScreenTests {
             )
             for (number, line) in lines.enumerated() {
                 #expect(column("19\(number < 10 ? "0" : "")\(number)", in: line) == year)
-                // Numbers end in one column: 10.0 begins one earlier.
+                // Numbers are right-aligned: 10.0 starts one column earlier.
                 #expect(column("★", in: line) == (number % 11 == 10 ? score - 1 : score))
                 if columns > 40 {
                     #expect(column(number.isMultiple(of: 2) ? "Even" : "Odd", in: line) == year + 6)
@@ -114,7 +114,7 @@ struct BrowserScreenTests {
 
     // MARK: The wall
 
-    @Test("the selected poster on the wall has a frame in the accent, and no other tile moves for it")
+    @Test("the selected poster on the wall has a frame in the accent colour, and no other tile moves")
     func wall() throws {
         let (first, second) = (draw(state(keys: "vv")), draw(state(keys: "vvl")))
         let layout = state(keys: "vv").layout
@@ -135,7 +135,7 @@ struct BrowserScreenTests {
             #expect(grid.text(ofRow: poster.rows.upperBound + 1).contains("1900  0.0"))
             #expect(grid.text(ofRow: poster.rows.upperBound).contains("Film 0"))
         }
-        // All that differs: both frames, the titles in them, position and status line.
+        // The only differences: both frames, the titles in them, position and status line.
         for row in poster.rows {
             for column in 0..<80
             where column < poster.columns.lowerBound - 1 || column > poster.columns.upperBound {
@@ -146,7 +146,7 @@ struct BrowserScreenTests {
         }
     }
 
-    @Test("a wall shows two lines of whole tiles at 80x24, and a click on a tile selects it")
+    @Test("a wall has two rows of whole tiles at 80x24, and a click on a tile selects it")
     func tiles() {
         var state = state(keys: "vv")
         let layout = state.layout
@@ -164,7 +164,7 @@ struct BrowserScreenTests {
 
     // MARK: A film
 
-    @Test("a film's page has named facts, a bar for its score, others by its director and its neighbours")
+    @Test("a film's page has named facts, a bar for its score, films of its director, and its neighbours")
     func film() {
         let lines = rows(draw(state(columns: 120, rows: 40, keys: "jjjj\r")))
         for text in [
@@ -176,7 +176,7 @@ struct BrowserScreenTests {
 
     // MARK: The edges
 
-    @Test("the title line has name, order, filter, standing and position")
+    @Test("the title line has name, order, filter, state and position")
     func titleLine() {
         var state = state(keys: "js/film")
         state.catalogue = .outOfDate(confirmed: 0, why: "no connection")
@@ -187,7 +187,7 @@ struct BrowserScreenTests {
         #expect(line.hasSuffix(" out of date, 2 hours old   1/39"), "\(line)")
     }
 
-    @Test("a window that is too small says so in the room it has")
+    @Test("a window that is too small says so within its size")
     func tooSmall() {
         func text(_ columns: Int, _ height: Int) -> String {
             rows(draw(state(columns: columns, rows: height))).joined(separator: " ")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The browser's state", .timeLimit(.minutes(30)))
 struct BrowserStateTests {
-    /// - Parameter overview: how many words each film's has.
+    /// - Parameter overview: the number of words in each film's overview.
     private func state(films: Int = 100, overview: Int = 0, columns: Int = 80, rows: Int = 24) -> BrowserState
     {
         let movies = (0..<films).map { number in
@@ -28,7 +28,7 @@ struct BrowserStateTests {
 
     private func key(_ character: Character) -> TerminalEvent { .key(TerminalKey(.character(character))) }
 
-    @Test("one press rests, the second within a burst drags, and the drag ends 120 ms after the last")
+    @Test("a single key press does not drag; the second one of a burst does, until 120 ms after the last")
     func burst() {
         var state = state()
         #expect(state.handle(key("j"), now: 10) == [])
@@ -41,7 +41,7 @@ struct BrowserStateTests {
         #expect(state.handle(key("j"), now: 10.4) == [])
     }
 
-    @Test("a page glides there over a few frames and then rests")
+    @Test("a page glides over a few frames and then rests")
     func glide() {
         var state = state()
         #expect(state.handle(key(" "), now: 1) == [.motion(.beganGliding)])
@@ -54,7 +54,7 @@ struct BrowserStateTests {
     }
 
     @Test(
-        "the selection is on the screen wherever keys take it", arguments: BrowserLayout.Style.allCases)
+        "the selection is visible wherever keys move it", arguments: BrowserLayout.Style.allCases)
     func selectionVisible(style: BrowserLayout.Style) {
         var state = state()
         while state.layout.style != style { _ = state.handle(key("v"), now: 0) }
@@ -70,7 +70,7 @@ struct BrowserStateTests {
         }
     }
 
-    @Test("typing filters, the selection stays on its film, and Esc shows all again")
+    @Test("typing filters, the selection stays on its film, and Esc shows all films again")
     func filter() {
         var state = state()
         for _ in 0..<7 { _ = state.handle(key("j"), now: 0) }
@@ -85,7 +85,7 @@ struct BrowserStateTests {
         #expect(state.handle(.key(TerminalKey(.enter)), now: 1) == [] && state.page == .films)
     }
 
-    @Test("every size from nothing to very large has a layout")
+    @Test("every size from zero to very large has a layout")
     func anySize() {
         for columns in [0, 1, 2, 10, 39, 40, 80, 500] {
             for rows in [0, 1, 2, 3, 9, 10, 24, 300] {
@@ -97,7 +97,7 @@ struct BrowserStateTests {
         }
     }
 
-    @Test("turning the pages of films is scrolling when it comes in a burst, and asks for no other rows")
+    @Test("a burst of next-film keys counts as scrolling, and needs no other rows")
     func turning() {
         var state = state()
         #expect(state.handle(.key(TerminalKey(.enter)), now: 1) == [.rowsChanged])
@@ -107,7 +107,7 @@ struct BrowserStateTests {
         #expect(state.visibleInFull == 2..<3)
     }
 
-    @Test("o in the list takes an address, and nothing but Esc while that is opened")
+    @Test("o in the list takes an address, and only Esc works while that loads")
     func address() {
         var state = state()
         #expect(state.handle(key("o"), now: 1) == [])
@@ -117,7 +117,7 @@ struct BrowserStateTests {
         state.show(.opening("a"))
         for letter in "jo?v/" { #expect(state.handle(key(letter), now: 2) == [] && state.isOpening) }
         #expect(state.handle(.key(TerminalKey(.escape)), now: 2) == [.stopOpening] && state.overlay == nil)
-        // Nothing that was typed went to the films.
+        // No typed key reached the list.
         #expect(state.list.selected == 0 && state.list.rows.count == 100 && !state.isHelpShown)
         _ = state.handle(key("o"), now: 3)
         #expect(state.handle(.key(TerminalKey(.enter)), now: 3) == [] && state.overlay == nil)
@@ -126,7 +126,7 @@ struct BrowserStateTests {
     }
 
     @Test(
-        "a network that reaches farther has what failed tried again, and the catalogue read where it is not whole"
+        "a network that reaches farther retries failures, and reads an incomplete catalogue again"
     )
     func path() {
         func path(_ reach: NetworkPath.Reach) -> NetworkPath { NetworkPath(reach: reach) }
@@ -139,7 +139,7 @@ struct BrowserStateTests {
         #expect(state.catalogue.isReading)
     }
 
-    @Test("help leaves the page under it as it is")
+    @Test("help leaves the page under it unchanged")
     func help() {
         var state = state()
         _ = state.handle(.key(TerminalKey(.enter)), now: 1)
@@ -151,7 +151,7 @@ struct BrowserStateTests {
     }
 
     @Test(
-        "a text longer than the window scrolls by every key of moving, and says where it is",
+        "a text longer than the window scrolls by every moving key, and shows its position",
         arguments: ["?", "\r"])
     func longText(opening: Character) {
         var state = state(overview: 60, columns: 40, rows: 10)
@@ -173,7 +173,7 @@ struct BrowserStateTests {
         #expect(state.textPosition == nil)
     }
 
-    @Test("the next film's page begins at its beginning")
+    @Test("the next film's page starts at its top")
     func nextPage() {
         var state = state(overview: 60, columns: 40, rows: 10)
         _ = state.handle(.key(TerminalKey(.enter)), now: 0)
@@ -182,7 +182,7 @@ struct BrowserStateTests {
         #expect(state.list.selected == 1 && state.textPosition?.shown.lowerBound == 0)
     }
 
-    @Test("a wide list has the selected film beside it, a narrow one and a wall have not")
+    @Test("a wide list has the selected film beside it; a narrow one and a wall do not")
     func wide() {
         var state = state(columns: 119, rows: 40)
         #expect(state.filmPage == nil && state.visibleInFull.isEmpty)
@@ -194,7 +194,7 @@ struct BrowserStateTests {
         #expect(state.layout.style == .wall && state.filmPage == nil && state.visibleInFull.isEmpty)
     }
 
-    @Test("v goes from list to lines to wall, and lines want no posters")
+    @Test("v changes from list to lines to wall, and lines load no posters")
     func styles() {
         var state = state()
         var styles: [BrowserLayout.Style] = []
@@ -207,7 +207,7 @@ struct BrowserStateTests {
         #expect(styles == [.list, .lines, .wall, .list])
     }
 
-    @Test("in a window that is too small keys do nothing, but to quit and to stop")
+    @Test("in a window that is too small only the keys that quit and stop work")
     func tooSmall() {
         var state = state(columns: 39, rows: 24)
         _ = state.handle(key("j"), now: 0)
@@ -227,7 +227,7 @@ struct BrowserStateTests {
         #expect(state.list.selected == 1)
     }
 
-    @Test("wherever the selection goes, the first film on the screen is there from its top")
+    @Test("the first visible film is always shown from its top")
     func aligned() {
         for rows in 16..<50 {
             for style in BrowserLayout.Style.allCases {
@@ -241,7 +241,7 @@ struct BrowserStateTests {
         }
     }
 
-    @Test("an empty catalogue moves nowhere and opens nothing")
+    @Test("an empty catalogue has no selection and opens no page")
     func empty() {
         var state = state(films: 0)
         for letter in "jkgG nNvsr" { _ = state.handle(key(letter), now: 0) }

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The browser as a person has it: the program in a terminal, on the sample catalogue, told by what is on the screen.
+/// The program in a terminal on the sample catalogue, checked by the screen's text.
 @Suite("The browser in a terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserTests {
     private let folder: TemporaryFolder
@@ -24,17 +24,17 @@ struct BrowserTests {
         return terminal
     }
 
-    /// Whether a poster is drawn in the cells of the first row's: colours, and not the frame of a card.
+    /// Whether the first row's poster is drawn: colours, and not the frame of a card.
     private func hasPoster(_ screen: VirtualScreen) -> Bool {
         screen.cell(column: 2, row: 2).text != "╭"
             && screen.cell(column: 4, row: 3).style.background != .standard
     }
 
-    @Test("shows titles, facts and posters, and the selected film in the status line")
+    @Test("the browser shows titles, facts and posters, and the selected film in the status line")
     func firstScreen() throws {
         let terminal = try started()
         #expect(terminal.screen.text(ofRow: 0).contains("1/36"))
-        // A frame may come in parts, from the top.
+        // A frame may arrive in parts, from the top.
         #expect(
             terminal.waits {
                 let line = $0.text(ofRow: 23)
@@ -50,7 +50,7 @@ struct BrowserTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("a poster takes the place of its frame, and one that cannot be had says why on the film's page")
+    @Test("a poster replaces its frame, and the page of a film without a poster says why")
     func posters() throws {
         let picture = "data:image/png;base64," + Data(SampleImages.png).base64EncodedString()
         let films = """
@@ -71,7 +71,7 @@ struct BrowserTests {
     }
 
     @Test(
-        "a progressive poster is seen before all of it is there, in the list and in full",
+        "a progressive poster shows before it is complete, in the list and in full",
         arguments: ["", "\r"])
     func preview(keys: String) throws {
         let poster = URL(filePath: #filePath).deletingLastPathComponent()
@@ -88,10 +88,10 @@ struct BrowserTests {
               "poster": "\(origin.url("/a.jpg"))"}]
             """
         try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
-        // The server waits for the test, and the test for a machine that may be busy.
+        // The server waits for the test, which may be slow on a busy machine.
         let terminal = try started(
             arguments: ["--catalogue", folder.file("films.json"), "--timeout", "600"])
-        // In full it is asked for when no more bytes come: the list's preview is of the same transfer.
+        // The page requests it after the server has paused: the list's preview is of the same transfer.
         #expect(terminal.waits(until: hasPoster))
         terminal.type("i" + keys)
         func isShown(_ screen: VirtualScreen) -> Bool {
@@ -148,7 +148,7 @@ struct BrowserTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("a long page scrolls in a small window, and says so")
+    @Test("a long page scrolls in a small window, and shows its position")
     func longPages() throws {
         let terminal = try started(columns: 40, rows: 10)
         terminal.type("?")
@@ -171,7 +171,7 @@ struct BrowserTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("a wide window has the selected film beside the list, where a click opens it")
+    @Test("a wide window has the selected film beside the list, and a click there opens its page")
     func wide() throws {
         let terminal = try started(columns: 200, rows: 60)
         #expect(
@@ -182,14 +182,14 @@ struct BrowserTests {
         terminal.type("j")
         #expect(terminal.waits { $0.row(containing: "12 minutes") != nil && $0.row(containing: "╭") == nil })
         #expect(terminal.screen.text(ofRow: 2).contains("A Trip to the Moon"))
-        // A press and a release of the left button.
+        // Press and release the left button.
         terminal.type("\u{1B}[<0;120;20M\u{1B}[<0;120;20m")
         #expect(terminal.waits { $0.row(containing: "Les Vampires") == nil })
         terminal.type("qq")
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("a file in the command's place is browsed")
+    @Test("a file in place of the command is browsed")
     func file() throws {
         let films = #"[{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D"}]"#
         try Data(films.utf8).write(to: URL(filePath: folder.file("films")))
@@ -199,7 +199,7 @@ struct BrowserTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("r asks again at once for a poster that was not there a moment ago")
+    @Test("r retries a missing poster at once")
     func retry() throws {
         let missing = Gate()
         let origin = try ScriptedOrigin { connection in
@@ -224,7 +224,7 @@ struct BrowserTests {
         #expect(origin.heads.count == 2)
     }
 
-    @Test("help hides the page and gives it back")
+    @Test("help covers the page and returns to it")
     func help() throws {
         let terminal = try started()
         terminal.type("\r")
@@ -237,7 +237,7 @@ struct BrowserTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
-    @Test("without colours there are no colours, and letters make the pictures")
+    @Test("NO_COLOR sends no colours, and pictures are made of letters")
     func noColour() throws {
         let terminal = try started(environment: ["NO_COLOR": "1"])
         let colours = [UInt8]("\u{1B}[38;".utf8)

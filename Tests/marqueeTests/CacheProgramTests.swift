@@ -3,7 +3,7 @@ import Testing
 
 @Suite("marquee cache", .serialized, .timeLimit(.minutes(30)))
 struct CacheProgramTests {
-    @Test("path and info tell where and how much, and what came from which host")
+    @Test("path and info report folder, size and hosts")
     func info() async throws {
         let fixture = try Fixture()
         #expect(try await fixture.run("cache", "path").text == fixture.home.file("marquee") + "\n")
@@ -12,7 +12,7 @@ struct CacheProgramTests {
         _ = try await fixture.run("prewarm")
         let info = try JSON.object(
             try await fixture.run("cache", "info", "--json", "--cache-size", "1G").text)
-        // The catalogue itself is the seventh.
+        // The catalogue itself is the seventh entry.
         #expect(info["entries"] as? Int == 7)
         #expect(info["limit"] as? Int == 1 << 30)
         let hosts = try #require(info["hosts"] as? [[String: Any]])
@@ -25,7 +25,7 @@ struct CacheProgramTests {
         #expect(try await fixture.run("cache", "info").text.contains("lookups hit"))
     }
 
-    @Test("verify finds an entry that was damaged, removes it and ends with 1; then all is well")
+    @Test("verify removes a corrupt entry and ends with 1; the next verify finds no fault")
     func verify() async throws {
         let fixture = try Fixture()
         _ = try await fixture.run("prewarm")
@@ -40,7 +40,7 @@ struct CacheProgramTests {
         #expect(try await fixture.run("cache", "verify").status == 0)
     }
 
-    @Test("a damaged entry is fetched again, not shown")
+    @Test("a corrupt entry is fetched again, not shown")
     func damaged() async throws {
         let fixture = try Fixture()
         _ = try await fixture.run("fetch", fixture.base + "posters/1.png")
@@ -50,7 +50,7 @@ struct CacheProgramTests {
         #expect(try JSON.lines(fetched).first?["outcome"] as? String == "network")
     }
 
-    @Test("trim and clear remove what they are told to, and tell how much")
+    @Test("trim and clear remove the requested part, and report how much")
     func trimAndClear() async throws {
         let fixture = try Fixture()
         _ = try await fixture.run("prewarm")
@@ -67,7 +67,7 @@ struct CacheProgramTests {
     }
 
     @Test(
-        "what makes no sense is refused with 2 and one line",
+        "an impossible option is refused with status 2 and one line",
         arguments: [
             ["cache"], ["cache", "bogus"], ["cache", "trim"], ["cache", "trim", "--to", "x"],
             ["cache", "info", "--to", "1K"], ["cache", "verify", "--host", "h"], ["cache", "info", "verify"],

@@ -16,7 +16,7 @@ struct CatalogueOutageTests {
     }
 
     @Test(
-        "the cached films are listed, with a line that says why and how old they are, and the status is 1",
+        "cached films are listed, with the reason and their age, and the status is 1",
         arguments: [
             "", "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n{\"movies\": [",
@@ -38,7 +38,7 @@ struct CatalogueOutageTests {
         }
     }
 
-    @Test("the best are those of the cached films where the server does not tell them")
+    @Test("the best of the cached films are listed if the server does not answer")
     func top() async throws {
         let feed = try Feed(Feed.film("a"), Feed.film("b", score: 9))
         _ = try await list(feed.catalogue)
@@ -48,7 +48,7 @@ struct CatalogueOutageTests {
     }
 
     @Test(
-        "what is not cached is an error, and so is an answer that is no catalogue, which leaves the cached one alone"
+        "an uncached catalogue is an error; so is an answer in another format, which does not replace the cached one"
     )
     func noCatalogue() async throws {
         let feed = try Feed()
@@ -66,14 +66,14 @@ struct CatalogueOutageTests {
         #expect(offline.status == 0 && offline.lines.count == 1, "\(offline.errorText)")
     }
 
-    @Test("the pages of a reading that breaks off do not take the place of those that were a whole")
+    @Test("the pages of an incomplete read do not replace those of a complete one")
     func pages() async throws {
         func page(_ film: String, next: String? = nil) -> String {
             FilmServer.response(
                 "200 OK", "{\"movies\":[\(film)]}",
                 fields: next.map { "Link: <\($0)>; rel=\"next\"\r\n" } ?? "")
         }
-        // The second reading finds another first page, which leads elsewhere, where the server fails.
+        // The second read finds another first page, whose next page fails.
         let readings = [
             ["/films.json": page(Feed.film("a"), next: "?a"), "/films.json?a": page(Feed.film("b"))],
             ["/films.json": page(Feed.film("new"), next: "?new")],
@@ -97,7 +97,7 @@ struct CatalogueOutageTests {
         }
     }
 
-    @Test("the server is asked each time whether what is cached still holds")
+    @Test("the cached catalogue is revalidated each time")
     func validation() async throws {
         let origin = try ScriptedOrigin([
             .forever([

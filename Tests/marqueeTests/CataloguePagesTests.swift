@@ -19,7 +19,7 @@ struct CataloguePagesTests {
             fields: next.map { "Link: <\($0)>; rel=\"next\"\r\n" } ?? "")
     }
 
-    /// A server that answers by path, and 404 what it does not know.
+    /// A server that answers by path, and with 404 to other paths.
     private func server(_ answers: [String: String]) throws -> ScriptedOrigin {
         try ScriptedOrigin([
             .forever([
@@ -43,7 +43,7 @@ struct CataloguePagesTests {
         origin.heads.map { String($0.split(separator: " ")[1]) }
     }
 
-    @Test("the best of a service are asked of it; another order needs all films")
+    @Test("a service gets a query for the best films, and for all films in other orders")
     func top() async throws {
         let origin = try server([
             "/films/top/2": list(film("a", score: 9), film("b", score: 8)),
@@ -60,7 +60,7 @@ struct CataloguePagesTests {
         #expect(targets(origin).last == "/films?limit=1000")
     }
 
-    @Test("a plain file is read as it is, where a service would be asked")
+    @Test("a plain file is read whole, without a service's queries")
     func plainFile() async throws {
         let origin = try server(["/": list(film("a"), film("b")), "/movies.json": list(film("c"))])
         #expect(try await run(origin, "/", "list", "--top", "1", "--plain").lines.count == 1)
@@ -69,7 +69,7 @@ struct CataloguePagesTests {
         #expect(targets(origin).last == "/movies.json" && origin.requests.count == 3)
     }
 
-    @Test("pages are followed to the last; a film that moved between them is listed once")
+    @Test("all pages are read, and a film that moved between them is listed once")
     func pages() async throws {
         let origin = try server([
             "/films?limit=1000": list(film("a"), film("b"), next: "?limit=1000&after=b"),
@@ -79,14 +79,14 @@ struct CataloguePagesTests {
         let run = try await run(origin, "/films", "list", "--json")
         let films = try JSON.array(run.text)
         #expect(films.map { $0["id"] as? String } == ["a", "b", "c", "d"])
-        // Each poster stands beside its own page.
+        // Each poster is relative to its own page.
         #expect(films[2]["poster"] as? String == origin.url("/c.png").absoluteString)
         #expect(films[3]["poster"] as? String == origin.url("/deep/er/d.png").absoluteString)
         let offline = try await self.run(origin, "/films", "list", "--json", "--offline")
         #expect(try JSON.array(offline.text).count == 4 && origin.requests.count == 3)
     }
 
-    @Test("pages that lead in a circle, or to another server, are an error")
+    @Test("pages that form a loop, or lead to another server, are an error")
     func badLinks() async throws {
         let other = try server(["/films": list(film("z"))])
         for (link, text) in [
@@ -110,7 +110,7 @@ struct CataloguePagesTests {
         #expect(Set(targets(origin)).isSuperset(of: ["/a.png", "/b.png"]))
     }
 
-    @Test("show asks a service for the one film, then for those that a title names, and all only to suggest")
+    @Test("show queries a service for the film, then for titles, and for all films only to suggest one")
     func show() async throws {
         let origin = try server([
             "/films/a": FilmServer.response("200 OK", film("a")),

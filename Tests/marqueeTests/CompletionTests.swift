@@ -12,7 +12,7 @@ struct CompletionTests {
 
     private func texts(_ words: [String]) -> [String] { completion(words).candidates.map(\.text) }
 
-    @Test("the command, or a catalogue in its place")
+    @Test("completes a command, or a catalogue in its place")
     func command() {
         #expect(texts([""]).count == commands.count && completion([""]).paths == .files)
         #expect(texts(["pre"]) == ["prewarm"])
@@ -21,7 +21,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "options of the command and of all, those that are used up left out",
+        "completes options of the command and common ones, without those already used",
         arguments: [
             (["list", "--so"], ["--sort"]), (["list", "--top", "3", "--to"], []),
             (["list", "--top=3", "--to"], []),
@@ -34,7 +34,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "the values of an option, in a word of its own and behind the sign",
+        "completes an option's values, as a separate word and after the equals sign",
         arguments: [
             (["list", "--graphics", "k"], ["kitty"]), (["list", "--graphics=k"], ["--graphics=kitty"]),
             (["list", "--graphics", "=", "k"], ["kitty"]), (["--color", ""], ["auto", "always", "never"]),
@@ -45,7 +45,7 @@ struct CompletionTests {
         #expect(texts(words) == expected)
     }
 
-    @Test("operands: words, films, files, folders, and no more than there are")
+    @Test("completes operands: words, films, files and folders, up to their number")
     func operands() {
         #expect(texts(["cache", ""]) == ["info", "verify", "trim", "clear", "path"])
         #expect(texts(["cache", "info", ""]) == [])
@@ -58,10 +58,10 @@ struct CompletionTests {
     }
 }
 
-/// Shells as a person uses them.
+/// Completion in real shells.
 @Suite("Completion in shells", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct CompletionShellTests {
-    /// A shell that completes, and how it is set up.
+    /// A shell, and its set-up of completion.
     struct CompletingShell: Sendable, CustomTestStringConvertible {
         let path: String
         let arguments: [String]
@@ -83,7 +83,7 @@ struct CompletionShellTests {
     ]
 
     @Test(
-        "a command, a film, a value and a file",
+        "completes a command, a film, a value and a file",
         .enabled(if: all.allSatisfy(\.isThere), "needs bash, zsh and fish"), arguments: all)
     func completes(shell: CompletingShell) throws {
         let folder = try TemporaryFolder()
@@ -117,13 +117,13 @@ struct CompletionShellTests {
 struct ManualPageTests {
     private static let hasMandoc = Shell.output("command -v mandoc") != ""
 
-    @Test("mandoc finds nothing to say about it", .enabled(if: hasMandoc, "needs mandoc"))
+    @Test("mandoc finds no fault", .enabled(if: hasMandoc, "needs mandoc"))
     func lint() {
         let program = BuiltProgram.path("marquee")
         #expect(Shell.output("\(program) man | mandoc -Tlint 2>&1") == "")
     }
 
-    @Test("it has every command, option, variable and status", .enabled(if: hasMandoc, "needs mandoc"))
+    @Test("the page has every command, option, variable and status", .enabled(if: hasMandoc, "needs mandoc"))
     func whole() {
         let program = BuiltProgram.path("marquee")
         let page = Shell.output("\(program) man | mandoc -Tutf8 -O width=400 | col -b")

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// What is said to a program and what it says, each as fast as the other side goes.
+/// The three standard streams of a running program, read and written as fast as it goes.
 struct Conversation {
     private(set) var output: [UInt8] = []
     private(set) var errors: [UInt8] = []
@@ -11,7 +11,7 @@ struct Conversation {
     private var lineStart = 0
     private let keepsInput: Bool
 
-    /// - Parameter keepsInput: leaves standard input open and silent at the end, as a person who types nothing more.
+    /// - Parameter keepsInput: leaves standard input open and silent after `input`, as an idle user does.
     init(_ streams: (input: Int32, output: Int32, errors: Int32), input: String, keepsInput: Bool) {
         self.streams = streams
         self.input = Array(input.utf8)[...]
@@ -22,7 +22,7 @@ struct Conversation {
 
     var hasEnded: Bool { !isOpen.output && !isOpen.errors }
 
-    /// Goes on until both outputs have ended, or the gate is open.
+    /// Reads and writes until both outputs have ended, or the gate is open.
     mutating func hold(until stop: Gate, taken: () -> Void, line: (String) -> Void) {
         while !hasEnded {
             var descriptors = [
@@ -48,7 +48,7 @@ struct Conversation {
     }
 
     private mutating func writeInput() {
-        // A program that does not read to the end must not end this one.
+        // SIGPIPE must not end this process when the program stops reading.
         let written = unsafe input.withUnsafeBytes {
             unsafe send(streams.input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }

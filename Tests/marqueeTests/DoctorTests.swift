@@ -20,7 +20,7 @@ struct DoctorTests {
             })
     }
 
-    @Test("where all is well it says so of each thing, a line each, and nothing on standard error")
+    @Test("without a problem every check is a line of its own, and standard error is empty")
     func well() async throws {
         let folder = try TemporaryFolder()
         let outcome = try await Program.run(["doctor", "--cache-dir", folder.file("cache")])
@@ -32,7 +32,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "a folder that cannot be written, libraries that are missing and no catalogue are problems, in one object"
+        "an unwritable folder, missing libraries and a missing catalogue are problems, in one object"
     )
     func problems() async throws {
         let folder = try TemporaryFolder()
@@ -48,12 +48,12 @@ struct DoctorTests {
         for name in ["libcurl", "cache", "catalogue"] {
             #expect(findings[name]?.level == "problem", "\(name)")
         }
-        // Only a library needs it.
+        // Only a library needs SQLite.
         #expect(findings["sqlite"]?.level == "warning")
         #expect(findings["cache"]?.advice?.contains("--cache-dir") == true)
     }
 
-    @Test("credentials that a server refuses are a problem, those it takes are not")
+    @Test("credentials that a server refuses are a problem, accepted ones are not")
     func credentials() async throws {
         let origin = try ScriptedOrigin { _ in
             [
@@ -79,7 +79,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("what the terminal says becomes how pictures are drawn, and tmux's missing line is named")
+    @Test("the terminal's answers decide how pictures are drawn, and tmux's missing setting is named")
     func terminal() throws {
         let settings = try Settings(
             Arguments(["doctor"], commands: [DoctorCommand.specification]), environment: [:])

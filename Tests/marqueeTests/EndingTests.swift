@@ -4,9 +4,9 @@ import Testing
 
 @testable import marquee
 
-@Suite("The program ends as a shell expects", .serialized, .timeLimit(.minutes(30)))
+@Suite("The program's ends follow a shell's conventions", .serialized, .timeLimit(.minutes(30)))
 struct EndingTests {
-    @Test("a reader that has gone is no fault")
+    @Test("a closed reader is no error")
     func closedPipe() async throws {
         let fixture = try Fixture()
         let result = try await Program.shell(
@@ -15,7 +15,7 @@ struct EndingTests {
         #expect(result.errorText.split(separator: "\n").allSatisfy { $0 == "0" }, "\(result.errorText)")
     }
 
-    @Test("data that finds no room is a fault and not a success")
+    @Test("a full disk under the output is an error")
     func fullDevice() async throws {
         let fixture = try Fixture()
         let result = try await Program.shell(
@@ -24,7 +24,7 @@ struct EndingTests {
         #expect(result.errorText == "marquee: standard output cannot be written: No space left on device\n")
     }
 
-    /// The sanitizer's own files outgrow the limit before the program begins.
+    /// The sanitizer's own files exceed the limit before the program starts.
     private static let takesFileSizeLimit: Bool = {
         #if THREAD_SANITIZER
             false
@@ -34,7 +34,8 @@ struct EndingTests {
     }()
 
     @Test(
-        "a cache that outgrows the file size limit is a fault, not a signal", .enabled(if: takesFileSizeLimit)
+        "a cache above the file size limit is an error, and the signal is not fatal",
+        .enabled(if: takesFileSizeLimit)
     )
     func fileSizeLimit() async throws {
         let fixture = try Fixture()
@@ -43,11 +44,11 @@ struct EndingTests {
         #expect(result.text.contains("File too large; choose another folder"), "\(result.text)")
     }
 
-    @Test("Ctrl-C while standard input is awaited ends at once with 130")
+    @Test("Ctrl-C while the program waits for standard input ends it at once with 130")
     func awaitingInput() async throws {
         let fixture = try Fixture()
         for command in ["fetch", "prewarm"] {
-            // More than a pipe holds: once it is gone, the program is reading.
+            // More than a pipe holds: once all is written, the program is reading.
             let comments = String(repeating: "# nothing\n", count: 200_000)
             let program = try Program(
                 [command, "-"], input: comments, keepsInput: true, environment: fixture.environment)
@@ -63,7 +64,7 @@ struct EndingTests {
         "SIGTERM ends a fetch with 143, and SIGHUP with 129",
         arguments: [(SIGTERM, 143), (SIGHUP, 129)])
     func otherSignals(signal: Int32, status: Int) async throws {
-        // Neither the answer nor a timeout may come before the signal, however late that is sent.
+        // The signal comes before the answer and any timeout, however late it is sent.
         let fixture = try Fixture { $0.server.latency = .seconds(600) }
         let program = try Program(
             ["fetch", "data:,x", "--any-content", "--timeout", "600", fixture.base + "posters/1.png"],
@@ -75,7 +76,7 @@ struct EndingTests {
         #expect(outcome.errors.isEmpty)
     }
 
-    @Test("a signal that comes twice at once is one, and a second one is not")
+    @Test("a signal that arrives twice at once counts once; a later one, or another signal, counts again")
     func echo() {
         let start = ContinuousClock.now
         let first = (number: SIGINT, time: start)
@@ -84,7 +85,7 @@ struct EndingTests {
         #expect(!Interruption.isEcho(of: first, SIGINT, at: start + .milliseconds(150)))
     }
 
-    @Test("a signal that the parent has it ignore stays ignored")
+    @Test("a signal that the parent ignores stays ignored")
     func ignoredSignal() async throws {
         let program = try Program(
             ["-c", "trap '' HUP; exec \"$MARQUEE\" serve --quiet"], of: "/bin/sh",

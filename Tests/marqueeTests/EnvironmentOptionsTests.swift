@@ -3,7 +3,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("Options come from the environment", .timeLimit(.minutes(30)))
+@Suite("Options from the environment", .timeLimit(.minutes(30)))
 struct EnvironmentOptionsTests {
     private let command = CommandSpecification(
         name: "serve", summary: "",
@@ -18,7 +18,7 @@ struct EnvironmentOptionsTests {
         try Arguments(["serve"] + words, commands: [command], environment: environment)
     }
 
-    @Test("an option's variable is its name in capitals, and the command line goes before")
+    @Test("an option's variable is its name in capitals, and the command line overrides it")
     func values() throws {
         let environment = ["MARQUEE_SIGN_KEY_FILE": "/run/my keys", "MARQUEE_PORT": "8080"]
         #expect(try read(with: environment).value("sign-key-file") == "/run/my keys")
@@ -29,7 +29,7 @@ struct EnvironmentOptionsTests {
     }
 
     @Test(
-        "several values stand between white space and commas",
+        "several values are separated by white space and commas",
         arguments: [
             ("a.example", ["a.example"]),
             ("a.example, b.example:81\n\tc", ["a.example", "b.example:81", "c"]),
@@ -40,13 +40,13 @@ struct EnvironmentOptionsTests {
         #expect(try read("--source", "x", with: ["MARQUEE_SOURCE": text]).values("source") == ["x"])
     }
 
-    @Test("header fields stand on a line each, because spaces and commas are theirs")
+    @Test("header fields are separated by lines, because they contain spaces and commas")
     func lines() throws {
         let read = try read(with: ["MARQUEE_HEADER": "Accept-Language: de, en\nX-A: b c\n"])
         #expect(read.values("header") == ["Accept-Language: de, en", "X-A: b c"])
     }
 
-    @Test("a flag is on or off, and nothing else")
+    @Test("a flag is on or off, and another value is an error")
     func flags() throws {
         for text in ["1", "true", "YES", "on"] {
             #expect(try read(with: ["MARQUEE_WRITABLE": text]).has("writable"), "\(text)")
@@ -62,7 +62,7 @@ struct EnvironmentOptionsTests {
         }
     }
 
-    @Test("an error names the variable where the value came from there, and the option where not")
+    @Test("an error names the variable if the value came from there, and otherwise the option")
     func naming() throws {
         func fault(_ arguments: Arguments) -> String {
             do {
@@ -81,15 +81,15 @@ struct EnvironmentOptionsTests {
                 == "--port says nothing with MARQUEE_SIGN_KEY_FILE: or --source")
     }
 
-    @Test("what is not meant for the program is left alone")
+    @Test("unrelated variables are ignored")
     func foreign() throws {
-        // Kubernetes sets this where a service is called marquee, and images of containers the other.
+        // Kubernetes sets the first for a service called marquee, and container images the second.
         let environment = ["MARQUEE_PORT": "tcp://10.0.0.11:80", "MARQUEE_VERSION": "0.1.0", "PORT": "1"]
         #expect(try read(with: environment).value("port") == nil)
         #expect(try !read(with: environment).has("version"))
     }
 
-    @Test("only commands that say so read it")
+    @Test("only commands that say so read the environment")
     func others() throws {
         let list = try Arguments(
             ["list"], commands: commands.map { $0.specification }, environment: ["MARQUEE_TOP": "x"])

@@ -13,7 +13,7 @@ struct FetchBodyTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("another program gets the bytes, whatever they are")
+    @Test("a pipe gets the bytes unchanged")
     func bytes() async throws {
         let everything = (0...255).map { UInt8($0) } + SampleImages.jpeg
         let origin = try ScriptedOrigin(.answering(everything, fields: "Content-Type: text/plain\r\n"))
@@ -29,7 +29,7 @@ struct FetchBodyTests {
         }
     }
 
-    /// What a terminal shows of a body of this type.
+    /// A terminal's screen after a body of this type.
     private func shown(_ body: [UInt8], _ type: String) throws -> (screen: PseudoTerminal, isRefused: Bool) {
         let fields = type.isEmpty ? "" : "Content-Type: \(type)\r\n"
         let origin = try ScriptedOrigin(.answering(body, fields: fields))
@@ -43,7 +43,7 @@ struct FetchBodyTests {
     }
 
     @Test(
-        "on a terminal text is decoded by its charset, and nothing in it steers the terminal",
+        "on a terminal, text is decoded by its charset and cannot control the terminal",
         arguments: [
             ("text/plain; charset=utf-8", Array("Häxan\n\u{1B}[2J\u{9B}31m".utf8), "Häxan"),
             ("text/html; charset=iso-8859-1", [0x48, 0xE4, 0x78, 0x61, 0x6E, 0x0A, 0x9B, 0x33], "Häxan"),
@@ -56,12 +56,12 @@ struct FetchBodyTests {
         let (terminal, isRefused) = try shown(body, type)
         #expect(!isRefused && terminal.screen.row(containing: line) == 0, "\(terminal.screen.rows)")
         #expect(terminal.screen.unknown.isEmpty)
-        // The program writes no sequences of its own here, but for the end of its progress.
+        // Here the program sends no sequence but the one that ends its progress.
         #expect(!String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}c"))
     }
 
     @Test(
-        "other data is refused on a terminal, with the way to save it",
+        "on a terminal, other data is refused with the way to save it",
         arguments: [
             ("image/jpeg", SampleImages.jpeg), ("text/plain; charset=shift_jis", [0x82, 0xA0]),
             ("", [0x1B, 0x63, 0x00]), ("application/octet-stream", [0xFF, 0xD8]),
@@ -71,7 +71,7 @@ struct FetchBodyTests {
         #expect(isRefused && terminal.screen.row(containing: "-o DIR") != nil, "\(terminal.screen.rows)")
     }
 
-    @Test("random bytes of every kind reach the terminal only as text that steers nothing")
+    @Test("random bytes of every type reach the terminal only as harmless text")
     func hostile() {
         var numbers = SeededNumbers(seed: 5)
         let types = [

@@ -3,17 +3,17 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("marquee fetch writes files and reads them", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee fetch writes and reads files", .serialized, .timeLimit(.minutes(30)))
 struct FetchFilesTests {
     private func file(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: path))) }
 
-    /// What changes when a file is written anew, though its content is the same.
+    /// Changes when a file is written again, even with the same contents.
     private func identity(_ path: String) -> UInt {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? UInt(status.st_ino) : 0
     }
 
-    @Test("names follow the order of the arguments, whichever transfer ends first")
+    @Test("files are numbered in order of the arguments, whichever transfer ends first")
     func order() async throws {
         let gate = Gate()
         let slow = try ScriptedOrigin([
@@ -38,7 +38,7 @@ struct FetchFilesTests {
         #expect(try file(out + "/p-2.png") == Array("second".utf8))
     }
 
-    @Test("the same address twice is one file, and the record says which")
+    @Test("a repeated address is one file, which both records name")
     func sameAddress() async throws {
         let fixture = try Fixture()
         let out = fixture.home.file("out")
@@ -51,7 +51,7 @@ struct FetchFilesTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["2.png"])
     }
 
-    @Test("a file that is there and equal is left alone, and another one is replaced")
+    @Test("an equal file stays as it is, and a different one is replaced")
     func leftAlone() async throws {
         let fixture = try Fixture()
         let out = fixture.home.file("out")
@@ -64,7 +64,7 @@ struct FetchFilesTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: out).count == 2)
     }
 
-    @Test("what cannot be written is a failure in the record too")
+    @Test("a file that cannot be written is a failure in the record too")
     func notWritten() async throws {
         let fixture = try Fixture()
         let out = fixture.home.file("out")

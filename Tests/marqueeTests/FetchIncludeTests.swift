@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("marquee fetch as a cache seen from outside", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee fetch as an HTTP cache", .serialized, .timeLimit(.minutes(30)))
 struct FetchIncludeTests {
     @Test("--include prints the status line, the header with the age, and the body")
     func include() async throws {
@@ -24,7 +24,7 @@ struct FetchIncludeTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("--include shows any status, and what a cache says that may not ask")
+    @Test("--include shows any status, and the cache's 504 to only-if-cached")
     func statuses() async throws {
         let origin = try ScriptedOrigin(.answering(Array("gone".utf8), status: "410 Gone", fields: ""))
         let fixture = try Fixture()
@@ -39,7 +39,7 @@ struct FetchIncludeTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("--include wants one address")
+    @Test("--include needs exactly one address")
     func usage() async throws {
         let fixture = try Fixture()
         for operands in [
@@ -51,10 +51,10 @@ struct FetchIncludeTests {
         }
     }
 
-    @Test("outcomes tell what was revalidated, what is stale, and what was resumed")
+    @Test("outcomes tell revalidated, stale and resumed files apart")
     func outcomes() async throws {
         let fields = "Content-Type: image/png\r\nETag: \"1\"\r\nCache-Control: max-age=0\r\n"
-        // Each run has a connection of its own; the third and its further tries are cut.
+        // Each run has its own connection. The third run and its retries are cut off.
         let origin = try ScriptedOrigin { connection in
             switch connection {
             case 0: .answering([UInt8](Fixture.pixel), fields: fields)
@@ -70,7 +70,7 @@ struct FetchIncludeTests {
         #expect(origin.heads.count == 2 && origin.heads[1].contains("If-None-Match: \"1\""))
     }
 
-    @Test("a connection that is cut goes on where it was, in the same run and in the next")
+    @Test("a broken transfer is resumed, in the same run and in the next")
     func resumed() async throws {
         let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
         let origin = try ScriptedOrigin { connection in
@@ -93,7 +93,7 @@ struct FetchIncludeTests {
         #expect(origin.heads.last?.contains("If-Range: \"1\"") == true)
     }
 
-    @Test("clearing the cache clears what there is of broken downloads")
+    @Test("clearing the cache removes partial files")
     func clear() async throws {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 100000\r\n\r\n"),

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("marquee fetch reads standard input and ends early", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee fetch reads standard input, and can be interrupted", .serialized, .timeLimit(.minutes(30)))
 struct FetchInputTests {
-    @Test("fetch - begins before its input ends")
+    @Test("fetch - starts before its input ends")
     func streams() async throws {
         let fixture = try Fixture()
         let program = try Program(
@@ -21,7 +21,7 @@ struct FetchInputTests {
         #expect(await program.outcome().status == 130)
     }
 
-    @Test("fetch - takes films as its arguments do, and a last line without an end")
+    @Test("fetch - accepts films as its arguments do, and a last line without a line feed")
     func films() async throws {
         let fixture = try Fixture()
         let fetched = try await fixture.run(
@@ -36,7 +36,7 @@ struct FetchInputTests {
         #expect(codes == ["no-such-film"])
     }
 
-    @Test("a catalogue that cannot be had fails the films and not the addresses")
+    @Test("a catalogue that cannot be read fails films, not addresses")
     func lostCatalogue() async throws {
         let fixture = try Fixture()
         let fetched = try await fixture.run(
@@ -47,7 +47,7 @@ struct FetchInputTests {
         #expect(fetched.errorText.contains("/nowhere: there is no such file"))
     }
 
-    @Test("input that cannot be read does not stop what else is named")
+    @Test("input that cannot be read does not affect the other operands")
     func unreadableInput() async throws {
         let fixture = try Fixture()
         let run = try await Program.shell(
@@ -59,7 +59,7 @@ struct FetchInputTests {
 
     @Test("after Ctrl-C every address has its object", arguments: ["fetch", "prewarm"])
     func cancelled(command: String) async throws {
-        // Neither the answer nor a timeout may come before the signal, however late that is sent.
+        // The signal comes before the answer and any timeout, however late it is sent.
         let fixture = try Fixture { $0.server.latency = .seconds(600) }
         let addresses = ["data:,x"] + (1...6).map { fixture.base + "posters/\($0).png" }
         let program = try Program(
@@ -76,7 +76,7 @@ struct FetchInputTests {
         #expect(codes == Array(repeating: "cancelled", count: 6))
     }
 
-    @Test("after Ctrl-C a film that is shown has its object")
+    @Test("after Ctrl-C a film that show prints has its object")
     func cancelledShow() async throws {
         let origin = try ScriptedOrigin([.readHead, .awaitClose])
         let fixture = try Fixture(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("marquee fetch", .serialized, .timeLimit(.minutes(30)))
 struct FetchProgramTests {
-    @Test("a film, an address and standard input, an object a line")
+    @Test("fetches a film, an address and standard input, with one object per line")
     func sources() async throws {
         let fixture = try Fixture()
         let fetched = try await fixture.run(
@@ -26,7 +26,7 @@ struct FetchProgramTests {
         #expect(fetched.errors.isEmpty)
     }
 
-    @Test("-o writes the very bytes, under the film's id or the address's name, and makes the folder")
+    @Test("-o writes the bytes unchanged, under the film's id or the address's name, and creates the folder")
     func output() async throws {
         let fixture = try Fixture()
         let out = fixture.home.file("a/b")
@@ -39,7 +39,7 @@ struct FetchProgramTests {
         #expect(try Data(contentsOf: URL(filePath: out + "/film-1.png")) == Fixture.pixel)
     }
 
-    @Test("--verbose says on standard error what every transfer does, and the records stay what they are")
+    @Test("--verbose writes the events of every transfer to standard error, and the records stay the same")
     func verbose() async throws {
         let fixture = try Fixture()
         let fetched = try await fixture.run("fetch", fixture.base + "posters/1.png", "--json", "--verbose")
@@ -53,11 +53,11 @@ struct FetchProgramTests {
             })
     }
 
-    @Test("the environment's proxy is used only where it is asked for")
+    @Test("the environment's proxy is used only on request")
     func proxy() async throws {
         let fixture = try Fixture()
         let closed = try ClosedPort()
-        // A loopback address is no exception to a proxy by itself.
+        // A loopback address is not exempt from a proxy by default.
         let environment = fixture.environment.merging(["http_proxy": "http://127.0.0.1:\(closed.port)"]) {
             $1
         }
@@ -69,7 +69,7 @@ struct FetchProgramTests {
         #expect(withExtendedLifetime(closed) { error["code"] } == "connection-failed")
     }
 
-    @Test("what is not an image is refused, unless any content is wanted")
+    @Test("a body that is not an image is refused, except with --any-content")
     func anyContent() async throws {
         let fixture = try Fixture()
         let refused = try await fixture.run("fetch", fixture.base + "movies.json", "--json")
@@ -80,7 +80,7 @@ struct FetchProgramTests {
         #expect(try await fixture.run("fetch", fixture.base + "movies.json", "--any-content").status == 0)
     }
 
-    @Test("one that fails does not stop the others: 1, and 2 where no film was found at all")
+    @Test("a failure does not affect other operands: status 1, and 2 if no film was found")
     func someFail() async throws {
         let fixture = try Fixture()
         let fetched = try await fixture.run(
@@ -92,7 +92,7 @@ struct FetchProgramTests {
         #expect(try await fixture.run("fetch", "nosuch").status == 2)
     }
 
-    @Test("what is on disk needs no network, and offline what is not there fails")
+    @Test("a file on disk needs no network, and an uncached one fails offline")
     func offline() async throws {
         let fixture = try Fixture()
         _ = try await fixture.run("fetch", "film-1")
@@ -104,7 +104,7 @@ struct FetchProgramTests {
         #expect(fixture.posterRequests(catalogueReads: 1) == 1)
     }
 
-    @Test("--max-time ends a transfer that goes on and on, which is not begun again")
+    @Test("--max-time ends a transfer that does not end, without a retry")
     func maxTime() async throws {
         let fixture = try Fixture()
         let origin = try ScriptedOrigin([
@@ -137,14 +137,14 @@ struct FetchProgramTests {
         #expect(!FileManager.default.fileExists(atPath: fixture.home.file("marquee")))
     }
 
-    @Test("quiet says nothing of what went well")
+    @Test("--quiet prints nothing about successes")
     func quiet() async throws {
         let fetched = try await Fixture().run("fetch", "film-1", "--quiet")
         #expect(fetched.status == 0)
         #expect(fetched.output.isEmpty && fetched.errors.isEmpty)
     }
 
-    @Test("header fields make the entry a different one")
+    @Test("header fields make a separate entry")
     func header() async throws {
         let fixture = try Fixture()
         let url = fixture.base + "posters/1.png"

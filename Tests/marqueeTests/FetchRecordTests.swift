@@ -26,7 +26,7 @@ struct FetchRecordTests {
         #expect(error["message"]?.contains("404") == true)
     }
 
-    @Test("the library names no option of the program; the program adds what to do, on the same line")
+    @Test("the library's error names no option; the program adds the advice on the same line")
     func advice() throws {
         let advice: [(ImageLoadingError, String)] = [
             (.insecureConnection(url: "u", host: "h"), "--insecure-http h"),
@@ -47,7 +47,7 @@ struct FetchRecordTests {
         #expect(ImageLoadingError.advised(Failure("no film")) == "no film")
     }
 
-    @Test("an image has all its fields, and a checksum only where it is asked for")
+    @Test("an image has all its fields, and a checksum only on request")
     func image() async throws {
         let loader = FileLoader(disk: nil)
         let address = "data:image/png;base64," + Fixture.pixel.base64EncodedString()

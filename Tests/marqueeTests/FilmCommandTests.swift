@@ -20,7 +20,7 @@ struct FilmCommandTests {
 
     // MARK: add
 
-    @Test("add makes the id and sends the film; --json prints it as the server answered")
+    @Test("add makes the id and sends the film; --json prints the server's film")
     func add() async throws {
         let server = try FilmServer()
         let run = try await run(
@@ -65,7 +65,7 @@ struct FilmCommandTests {
         }
     }
 
-    @Test("a poster goes along in a form, or after the film; what is no picture is refused before")
+    @Test("a poster is sent in the form, or after the film; a file that is not a picture is refused before")
     func poster() async throws {
         let path = home.file("p.png")
         try Fixture.pixel.write(to: URL(filePath: path))
@@ -89,7 +89,7 @@ struct FilmCommandTests {
         #expect(refused.status == 2 && refused.errorText.contains("neither a JPEG nor a PNG"))
     }
 
-    @Test("after a lost answer the film is there once, and add has succeeded; so it has when it is run again")
+    @Test("after a lost answer the film is stored once, and add succeeds; repeating add succeeds too")
     func lostAnswer() async throws {
         let server = try FilmServer()
         server.fail("POST", .loseAnswer)
@@ -100,7 +100,7 @@ struct FilmCommandTests {
         #expect(server.requests.filter { $0 == "POST /films" }.count == 3)
     }
 
-    @Test("an id that another film has is an error that names it")
+    @Test("an id that another film has is an error with that film")
     func taken() async throws {
         let server = try FilmServer([
             "faust-1926": #"{"id":"faust-1926","title":"Faust","year":1926,"score":8}"#
@@ -112,7 +112,7 @@ struct FilmCommandTests {
                 "there is a film faust-1926 already: Faust (1926); change it with marquee edit"))
     }
 
-    @Test("problem details become one line, with all that is wrong")
+    @Test("problem details become one line with all faults")
     func problem() async throws {
         let server = try FilmServer()
         let details = #"""
@@ -130,7 +130,7 @@ struct FilmCommandTests {
     }
 
     @Test(
-        "what cannot be sent is said before anything is",
+        "an invalid command line is refused before anything is sent",
         arguments: [
             (["add"], "--title"), (["add", "--title", "T", "--id", "top"], "--id must be"),
             (["add", "--title", "T", "--year", "x"], "--year"),
@@ -153,7 +153,7 @@ struct FilmCommandTests {
 
     // MARK: edit, rate, remove
 
-    @Test("edit sends the members that change, with the tag of the film; an empty value removes a member")
+    @Test("edit sends the changed members, with the film's tag; an empty value removes a member")
     func edit() async throws {
         let server = try FilmServer(["faust": faust])
         let run = try await run(server, "edit", "fau", "--director", "Murnau", "--country", "", "--json")
@@ -165,7 +165,7 @@ struct FilmCommandTests {
         #expect(run.text == (server.film("faust") ?? "") + "\n")
     }
 
-    @Test("a film that was changed meanwhile is left alone, unless the change is our own")
+    @Test("a film that was changed meanwhile stays, unless the change is our own")
     func changedMeanwhile() async throws {
         let server = try FilmServer(["faust": faust])
         server.fail("PATCH", .refuse(FilmServer.response("412 Precondition Failed", "{}")))
@@ -179,7 +179,7 @@ struct FilmCommandTests {
         #expect(kept.status == 2 && kept.errorText.contains("changed meanwhile; run it again"))
     }
 
-    @Test("rate votes under the user's name, or another, and takes a vote back")
+    @Test("rate votes under the user's name, or another, and can withdraw a vote")
     func rate() async throws {
         let server = try FilmServer(["faust": #"{"id":"faust","title":"Faust","rating":8.25,"votes":2}"#])
         let mine = try await run(server, "rate", "faust", "8.5")
@@ -193,7 +193,7 @@ struct FilmCommandTests {
         #expect(server.requests.contains("DELETE /films/faust/ratings/anna"))
     }
 
-    @Test("remove removes, also when the answer was lost")
+    @Test("remove succeeds, also when the answer was lost")
     func remove() async throws {
         let server = try FilmServer(["faust": faust, "m": #"{"id":"m","title":"M"}"#])
         server.fail("DELETE", .loseAnswer)
@@ -204,9 +204,9 @@ struct FilmCommandTests {
         #expect(gone.status == 2 && gone.errorText.contains("no film is called \"faust\""))
     }
 
-    // MARK: Where, and as whom
+    // MARK: Targets and credentials
 
-    @Test("a catalogue that cannot be changed says how to make a library")
+    @Test("the error for a read-only catalogue says how to make a library")
     func readOnly() async throws {
         let file = home.file("films.json")
         try Data("[\(faust)]".utf8).write(to: URL(filePath: file))
@@ -218,7 +218,7 @@ struct FilmCommandTests {
     }
 
     @Test(
-        "a token comes from a file that only its user can read, and goes to no host in the clear that is not named"
+        "a token comes from a file that only its user can read, and is sent over plain http only to named hosts"
     )
     func token() async throws {
         let server = try FilmServer()

@@ -1,7 +1,7 @@
 import SystemSupport
 import TestSupport
 
-/// A server of one catalogue that a test changes, breaks and mends.
+/// A server with one catalogue. A test can change it and make it fail.
 final class FilmFeed: Sendable {
     private let answer = Lock("")
     private let origins = Lock<[ScriptedOrigin]>([])
@@ -9,7 +9,7 @@ final class FilmFeed: Sendable {
     var origin: ScriptedOrigin { origins.withLock { $0[0] } }
     var catalogue: String { origin.url("/films.json").absoluteString }
 
-    /// - Parameter gate: is waited for before each answer. Default: none.
+    /// - Parameter gate: opens before each answer. Default: none.
     init(_ films: String..., gate: Gate? = nil) throws {
         let origin = try ScriptedOrigin([
             .forever(
@@ -28,12 +28,12 @@ final class FilmFeed: Sendable {
             #"{"id":"\#(id)","title":"Film \#(id).","year":1920,"director":"D","score":\#(score)\#(poster)}"#
     }
 
-    /// The server has these films from now on.
+    /// Sets the server's films.
     func give(_ films: [String]) {
         answer(FilmServer.response("200 OK", "{\"movies\":[\(films.joined(separator: ","))]}"))
     }
 
-    /// The server answers so from now on; with nothing it closes every connection.
+    /// Sets the server's answer; with an empty text it closes every connection.
     func answer(_ text: String) { answer.withLock { $0 = text } }
 
     func die() { answer("") }

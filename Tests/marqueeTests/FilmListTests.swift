@@ -5,7 +5,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("A refresh of the browser's films", .timeLimit(.minutes(30)))
+@Suite("Refreshing the browser's films", .timeLimit(.minutes(30)))
 struct FilmListTests {
     private struct Silence: Error, CustomStringConvertible {
         let description = "http://x/films: no connection"
@@ -30,7 +30,7 @@ struct FilmListTests {
 
     private func shown(_ list: FilmList) -> String { list.rows.map { list.catalogue.movies[$0].id }.joined() }
 
-    @Test("new and changed films are told, and how many are gone")
+    @Test("new and changed films are reported, and the number of removed ones")
     func changes() {
         let old = open("abc", score: ["b": 5])
         let films = FilmSet(open("xbc", score: ["b": 6]), replacing: old.catalogue)
@@ -41,7 +41,7 @@ struct FilmListTests {
     }
 
     @Test(
-        "the selection stays on its film, else goes to the nearest that is left",
+        "the selection stays on its film, or moves to the nearest that is left",
         arguments: [
             ("abcde", "c", "xabcde", "c"), ("abcde", "c", "edcba", "c"), ("abcde", "c", "abde", "d"),
             ("abcde", "c", "abe", "e"), ("abcde", "c", "ab", "b"), ("abcde", "e", "abcd", "d"),
@@ -53,7 +53,7 @@ struct FilmListTests {
         #expect(list.selectedMovie?.id == expected)
     }
 
-    @Test("order and filter hold, and an empty catalogue has no selection")
+    @Test("order and filter stay, and an empty catalogue has no selection")
     func orderAndFilter() {
         var list = list("abcd", selecting: "b")
         list.setOrder(.score, keepsFilm: true)
@@ -71,7 +71,7 @@ struct FilmListTests {
         #expect(list.selectedMovie?.id == "q")
     }
 
-    @Test("the other films by a director come oldest first, with their number where they are many")
+    @Test("the director's other films are listed oldest first, with their number if there are many")
     func sameDirector() {
         let years = [1927, 1922, nil, 1924, 1919]
         let movies = years.enumerated().map {
@@ -91,7 +91,7 @@ struct FilmListTests {
         #expect(FilmList().sameDirector(first: 6).films.isEmpty)
     }
 
-    @Test("the page of a film that is gone closes; that of one that is there stays")
+    @Test("the page of a removed film closes, and that of another one stays")
     func filmPage() {
         var state = BrowserState(size: CellSize(columns: 80, rows: 24))
         _ = state.take(.whole(FilmSet(open("abc")), confirmed: 1, outage: nil))
@@ -104,7 +104,7 @@ struct FilmListTests {
         #expect(state.page == .films && state.list.selectedMovie?.id == "b")
     }
 
-    @Test("the catalogue's state goes one way, and what fails keeps the films and says why")
+    @Test("the catalogue's state only advances, and a failure keeps the films with the reason")
     func states() {
         var state = BrowserState(size: CellSize(columns: 80, rows: 24))
         let refresh = TerminalEvent.key(TerminalKey(.character("R")))
@@ -121,7 +121,7 @@ struct FilmListTests {
         #expect(state.handle(refresh, now: 0) == [])
         _ = state.take(
             .whole(FilmSet(open("abc"), replacing: open("ab").catalogue), confirmed: 10, outage: nil))
-        // Those that were missing are not new.
+        // Films that were missing before are not new.
         #expect(state.catalogue == .complete(confirmed: 10) && state.list.films.changes.isEmpty)
         #expect(state.handle(refresh, now: 0) == [.refresh])
         _ = state.take(.came(films: 1))

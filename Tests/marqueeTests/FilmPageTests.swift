@@ -18,7 +18,7 @@ struct FilmPageTests {
         lines.map { $0.map(\.text).joined() }
     }
 
-    @Test("poster and words are one block in the middle, and lines are short enough to read")
+    @Test("poster and text are one centred block, with lines short enough to read")
     func block() {
         for (columns, rows) in [(80, 24), (120, 40), (200, 60), (300, 60)] {
             let page = page(columns: columns, rows: rows)
@@ -28,12 +28,12 @@ struct FilmPageTests {
             #expect((34...72).contains(page.text.size.columns))
             #expect(page.poster.size.rows == rows - 4)
         }
-        // A tall window: the poster stands in the middle of it.
+        // A tall window: the poster is in its middle.
         let tall = page(columns: 60, rows: 60)
         #expect(abs((tall.poster.rows.lowerBound - 2) - (58 - tall.poster.rows.upperBound)) <= 1)
     }
 
-    @Test("facts that the catalogue has not are not named, and long ones stand below each other")
+    @Test("missing facts are left out, and long ones are on several lines")
     func facts() {
         let page = page(columns: 80, rows: 24)
         let bare = Movie(id: "1", title: "Film")
@@ -48,7 +48,7 @@ struct FilmPageTests {
         #expect(lines.allSatisfy { TerminalText.width($0) <= page.text.size.columns })
     }
 
-    @Test("the films around it stand at the poster's foot")
+    @Test("the neighbouring films are beside the poster's lower edge")
     func foot() {
         let page = page(columns: 120, rows: 40)
         var around = FilmSurroundings(failure: PosterFailure(nil))
@@ -66,7 +66,7 @@ struct FilmPageTests {
         #expect(lines[4] == "What it is about.")
     }
 
-    @Test("what comes from outside is made visible, and fits")
+    @Test("untrusted text is made visible, and fits")
     func hostile() {
         let evil = "A\u{1B}[2J\u{202E}世界 \(String(repeating: "x", count: 200))"
         for columns in [40, 80, 120] {

@@ -2,13 +2,13 @@ import FoundationEssentials
 import SystemSupport
 import TestSupport
 
-/// A film service as far as the commands need one: films in memory, with versions for tags. A test says what it does wrong.
+/// A simple film service in memory, with versions as entity tags. A test can make its requests fail.
 final class FilmServer: Sendable {
-    /// What happens in place of an answer to a request, which is done all the same.
+    /// A failure in place of the answer. The request may still take effect.
     enum Fault: Sendable {
-        /// The connection is reset once the request was obeyed.
+        /// The request takes effect, and then the connection is reset.
         case loseAnswer
-        /// This is answered, and nothing done.
+        /// Answers with this, and the request has no effect.
         case refuse(String)
     }
 
@@ -33,17 +33,17 @@ final class FilmServer: Sendable {
         origins.withLock { $0 = [origin] }
     }
 
-    /// The next request with this method is treated so.
+    /// Makes the next request with this method fail.
     func fail(_ method: String, _ fault: Fault) { state.withLock { $0.faults.append((method, fault)) } }
 
-    /// Somebody else changes a film.
+    /// Changes a film as another client does.
     func set(_ id: String, _ json: String) {
         state.withLock { $0.films[id] = (json, ($0.films[id]?.version ?? 0) + 1) }
     }
 
     func film(_ id: String) -> String? { state.withLock { $0.films[id]?.json } }
 
-    /// `GET /films/a` of every request.
+    /// The method and path of every request, such as `GET /films/a`.
     var requests: [String] {
         origin.heads.map {
             $0.split(separator: "\r\n")[0].split(separator: " ").prefix(2).joined(separator: " ")
@@ -93,7 +93,7 @@ final class FilmServer: Sendable {
                 return shown("201 Created")
             case "PATCH":
                 guard let film else { return shown("") }
-                // As far as a test needs it: the members come last.
+                // Simplified: new members are appended.
                 state.films[id] = (film.json.dropLast() + "," + body.dropFirst(), film.version + 1)
                 return shown("200 OK")
             case "DELETE":

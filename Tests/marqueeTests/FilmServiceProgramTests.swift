@@ -7,7 +7,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
-/// The commands and the real service, over sockets, and without any over a library's file.
+/// The commands with the real service over sockets, and with a library's file.
 @Suite("Commands and the film service", .serialized, .timeLimit(.minutes(30)))
 struct FilmServiceProgramTests {
     private let home: TemporaryFolder
@@ -60,7 +60,7 @@ struct FilmServiceProgramTests {
         #expect(run.status == 0, "\(run.errorText)")
     }
 
-    @Test("the commands do the same to a service and to a library's file", arguments: [true, false])
+    @Test("the commands have the same effect on a service and on a library's file", arguments: [true, false])
     func everyCommand(overSockets: Bool) async throws {
         try await makeLibrary()
         let service = overSockets ? try Service(library) : nil
@@ -104,7 +104,7 @@ struct FilmServiceProgramTests {
         #expect(listed.lines.count == 7 && !listed.text.contains("film-3"))
     }
 
-    @Test("a poster that was replaced is shown as it is now")
+    @Test("a replaced poster shows in its new form")
     func replacedPoster() async throws {
         try await makeLibrary()
         let service = try Service(library)
@@ -121,7 +121,7 @@ struct FilmServiceProgramTests {
         #expect(shown["poster"] == nil)
     }
 
-    @Test("a service that wants a token gets the file's, and is read without one")
+    @Test("a service that demands a token gets it from the file, and is read without one")
     func token() async throws {
         try await makeLibrary()
         let token = "0123456789abcdefghijklmn"
@@ -136,7 +136,7 @@ struct FilmServiceProgramTests {
         #expect(rated.status == 0, "\(rated.errorText)")
     }
 
-    @Test("a service that is not writable says so, with what to do")
+    @Test("a read-only service is an error that says what to do")
     func readOnly() async throws {
         try await makeLibrary()
         let service = try Service(library, isWritable: false)
@@ -144,7 +144,7 @@ struct FilmServiceProgramTests {
         #expect(run.status == 2 && run.errorText.contains("405") && run.errorText.contains("--writable"))
     }
 
-    @Test("all pages of a long list are read, and the best of it in one request")
+    @Test("all pages of a long list are read, and its best films in one request")
     func pages() async throws {
         try await makeLibrary(films: 2500)
         let service = try Service(library)
@@ -159,7 +159,7 @@ struct FilmServiceProgramTests {
         #expect(try JSON.object(found.text)["id"] as? String == "film-1234")
     }
 
-    @Test("eight programs that edit one film at once lose no vote and no change unnoticed")
+    @Test("eight concurrent edits of one film lose no vote and no change")
     func atOnce() async throws {
         try await makeLibrary()
         let service = try Service(library)

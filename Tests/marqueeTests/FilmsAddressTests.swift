@@ -6,7 +6,7 @@ import Testing
 @Suite("Addresses of film services")
 struct FilmsAddressTests {
     @Test(
-        "the films are found from the address of a catalogue",
+        "the films' address follows from the catalogue's",
         arguments: [
             ("http://nas:8080", "http://nas:8080/films", true, false),
             ("http://nas:8080/", "http://nas:8080/films", true, false),
@@ -26,7 +26,7 @@ struct FilmsAddressTests {
     }
 
     @Test(
-        "an address of SOAP has the films beside it",
+        "a SOAP address has the films beside it",
         arguments: [
             ("http://nas/soap", "http://nas/films", "http://nas/soap"),
             (
@@ -49,7 +49,7 @@ struct FilmsAddressTests {
         #expect(FilmsAddress(catalogue: url) == nil)
     }
 
-    @Test("ids and names stand in paths percent-encoded")
+    @Test("ids and names are percent-encoded in paths")
     func encoding() throws {
         let url = try #require(URL(string: "http://nas/"))
         let address = try #require(FilmsAddress(catalogue: url))

@@ -2,8 +2,8 @@ import CatalogueService
 import FoundationEssentials
 import TestSupport
 
-/// A catalogue of a few films with posters of one pixel, served by a service that counts what reaches it, and a cache
-/// folder of its own for the programs that a test runs.
+/// A small catalogue with posters of one pixel, a service that counts its requests, and a separate cache
+/// folder for the programs of a test.
 final class Fixture: Sendable {
     let folder: TemporaryFolder
     let home: TemporaryFolder
@@ -18,8 +18,8 @@ final class Fixture: Sendable {
         ?? Data()
 
     /// - Parameters:
-    ///   - films: the catalogue as JSON; default six films with posters, `film-1` to `film-6`.
-    ///   - posters: how many posters there are.
+    /// - films: the catalogue as JSON. Default: six films with posters, `film-1` to `film-6`.
+    /// - posters: the number of posters.
     init(
         films: String? = nil, posters: Int = 6,
         configure: (inout CatalogueService.Configuration) -> Void = { _ in }
@@ -45,7 +45,7 @@ final class Fixture: Sendable {
         ["XDG_CACHE_HOME": home.path, "HOME": home.path, "MARQUEE_CATALOGUE": base + "movies.json"]
     }
 
-    /// How many requests for a poster have reached the service: all but those for the catalogue.
+    /// The number of requests for posters: all requests except `catalogueReads`.
     func posterRequests(catalogueReads: Int) -> Int { service.statistics.requests - catalogueReads }
 
     func run(_ arguments: String..., input: String = "") async throws -> Program.Outcome {
@@ -60,13 +60,13 @@ final class Fixture: Sendable {
             .map { root + "/" + $0 }
     }
 
-    /// The temporary files a crash has left in the cache.
+    /// Temporary files that a crash left in the cache.
     func temporaryFiles() -> [String] {
-        // No folder, no files.
+        // Losing the error is right: without the folder there are no files.
         (try? FileManager.default.contentsOfDirectory(atPath: home.file("marquee/tmp"))) ?? []
     }
 
-    /// A catalogue of so many films.
+    /// A catalogue with this number of films.
     static func films(
         _ count: Int, poster: (_ number: Int) -> String = { "posters/\($0).png" }
     ) -> String {

@@ -4,8 +4,8 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `--graphics kitty|iterm2|sixel`: pixels, in a pipe and on a terminal.
-@Suite("Pictures in pixels", .serialized, .ownThread, .timeLimit(.minutes(30)))
+/// `--graphics kitty|iterm2|sixel`, in a pipe and on a terminal.
+@Suite("Pixel graphics", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct GraphicsProgramTests {
     private static let beginnings = [
         "kitty": "\u{1B}_Ga=t,f=100,", "iterm2": "\u{1B}]1337;File=inline=1;", "sixel": "\u{1B}P7;1;q\"1;1;",
@@ -15,7 +15,7 @@ struct GraphicsProgramTests {
 
     init() throws {
         fixture = try Fixture()
-        // The fixture's own posters are transparent.
+        // The fixture's posters are transparent, so these tests have their own.
         let opaque = Bitmap(width: 1, height: 1, pixels: [201, 77, 33, 255])
         for number in 1...6 {
             try Data(PNGEncoder().encode(opaque)).write(
@@ -24,13 +24,13 @@ struct GraphicsProgramTests {
     }
 
     @Test(
-        "show draws over the lines it leaves free, in cells of 8 x 16 where there is no terminal",
+        "show draws over empty lines, in cells of 8 x 16 pixels without a terminal",
         arguments: beginnings.keys.sorted())
     func show(mode: String) async throws {
         let shown = try await fixture.run("show", "film-3", "--graphics", mode, "--color", "always")
         #expect(shown.status == 0)
         let beginning = try #require(Self.beginnings[mode])
-        // A square in 60 x 30 cells: 60 x 30.
+        // A square in a room of 60 x 30 cells.
         #expect(shown.text.contains(String(repeating: "\n", count: 30) + "\u{1B}[30A\u{1B}7" + beginning))
         #expect(shown.text.contains("\u{1B}8\u{1B}[30B\n"))
         let place = ["kitty": ",c=60,r=30,C=1,", "iterm2": ";width=60;height=30;", "sixel": ";480;480#0;2;"]
@@ -39,7 +39,7 @@ struct GraphicsProgramTests {
         #expect(!plain.text.contains("\u{1B}") && plain.text.contains("Film 3\n"))
     }
 
-    @Test("list --posters has the text beside each picture", arguments: beginnings.keys.sorted())
+    @Test("list --posters puts the text beside each picture", arguments: beginnings.keys.sorted())
     func list(mode: String) async throws {
         let listed = try await fixture.run("list", "--posters", "--graphics", mode, "--color", "always")
         #expect(listed.status == 0)
@@ -61,7 +61,7 @@ struct GraphicsProgramTests {
         #expect(numbers.allSatisfy { listed.text.contains("a=p,i=\($0),p=1,") })
     }
 
-    @Test("on a small terminal a picture leaves two rows, so that it never scrolls")
+    @Test("on a small terminal a picture leaves two rows free, so that the screen never scrolls")
     func smallTerminal() throws {
         for (words, rows) in [(["show", "film-3"], 8), (["list", "--posters", "--top", "1"], 9)] {
             let terminal = try PseudoTerminal(
@@ -73,7 +73,7 @@ struct GraphicsProgramTests {
         }
     }
 
-    @Test("in tmux kitty's pictures are placeholders, and their data goes through to the terminal around it")
+    @Test("in tmux kitty's pictures are placeholders, and their data passes through to the outer terminal")
     func tmux() throws {
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), ["show", "film-3", "--graphics", "kitty"],
@@ -82,12 +82,12 @@ struct GraphicsProgramTests {
         let text = String(decoding: terminal.output, as: UTF8.self)
         #expect(text.contains("\u{1B}Ptmux;\u{1B}\u{1B}_Ga=t,f=100,i="))
         #expect(text.contains("\u{1B}\u{1B}_Ga=p,U=1,i="))
-        // Row 3, column 2; a string of characters would not be found within one.
+        // Row 3, column 2. Compared as bytes: a character of a string would hide it.
         let scalars = text.unicodeScalars.map(\.value)
         #expect(scalars.indices.contains { scalars[$0...].starts(with: [0x10EEEE, 0x310, 0x30E]) })
     }
 
-    /// A terminal that `show` runs in, once it was asked.
+    /// A terminal with `show`, once it has been queried.
     private func asked(_ environment: [String: String] = [:]) throws -> PseudoTerminal {
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), ["show", "film-3"],
@@ -96,7 +96,7 @@ struct GraphicsProgramTests {
         return terminal
     }
 
-    @Test("the terminal is asked, and gets what it says it can show; its settings are as before")
+    @Test("the terminal is queried, gets pictures by its best protocol, and keeps its settings")
     func answers() throws {
         for (answers, beginning) in [
             ("\u{1B}P>|kitty(0.26.5)\u{1B}\\\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;16;8t\u{1B}[?62;c", "kitty"),
@@ -112,7 +112,7 @@ struct GraphicsProgramTests {
     }
 
     @Test(
-        "a terminal that shows no pixels gets blocks, one with 24-bit colours those; one that is silent does not hold up"
+        "a terminal without pixels gets blocks, in 24 bits if it has them; a silent one causes no delay"
     )
     func silent() throws {
         let plain = try asked()
@@ -125,7 +125,7 @@ struct GraphicsProgramTests {
     }
 
     @Test(
-        "nothing is asked in a pipe, of a dumb terminal, or where --graphics or NO_COLOR says enough"
+        "there is no query in a pipe, on a dumb terminal, or when --graphics or NO_COLOR decides"
     )
     func notAsked() async throws {
         for (words, environment) in [
@@ -144,7 +144,7 @@ struct GraphicsProgramTests {
         #expect(!piped.text.contains("\u{1B}[c") && piped.text.contains("\u{1B}["))
     }
 
-    @Test("in tmux the terminal around it is asked, which may get no question")
+    @Test("in tmux the outer terminal is queried, which may not receive the query")
     func tmuxAnswers() throws {
         for (answers, isKitty) in [
             ("\u{1B}[?1;2c\u{1B}P>|kitty(0.41.1)\u{1B}\\\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[?62c", true),
@@ -158,7 +158,7 @@ struct GraphicsProgramTests {
         }
     }
 
-    @Test("a word that is no way to draw is refused with those that are")
+    @Test("an unknown protocol is refused with the list of known ones")
     func refused() async throws {
         let outcome = try await fixture.run("show", "film-3", "--graphics", "regis")
         #expect(outcome.status == 2)
@@ -167,7 +167,7 @@ struct GraphicsProgramTests {
 }
 
 extension [UInt8] {
-    /// Whether a text's bytes stand somewhere in these.
+    /// Whether the bytes contain a text's bytes.
     fileprivate func contains(sequence: String) -> Bool {
         let wanted = Array(sequence.utf8)
         return indices.contains { self[$0...].starts(with: wanted) }

@@ -1,9 +1,9 @@
 import TestSupport
 
-/// A server whose every answer carries hostile text: in the reason, in fields that errors speak of, in where it leads, in
-/// the body. Each connection gets one answer, and each in its turn another text in another place.
+/// A server with hostile text in its answers: in the reason, in fields that errors quote, in Location, in the
+/// body. Each connection gets one answer, with another text or another place than the one before.
 enum HostileServer {
-    /// How many answers there are, after which they begin anew.
+    /// The number of different answers.
     static var answers: Int { HostileTextTests.strings.count * places.count }
 
     static func started() throws -> ScriptedOrigin {

@@ -1,15 +1,15 @@
 import SystemSupport
 
-/// What a terminal sends that answers late, cut, doubled, wrongly or with malice, and a user who types meanwhile.
+/// A terminal whose answers are late, truncated, repeated, wrong or malicious, while a user types.
 struct HostileTerminal: CustomStringConvertible {
-    /// What is sent at once.
+    /// The bytes that are sent at once.
     var sent: [UInt8] = []
-    /// What is sent when the program has given up.
+    /// The bytes that are sent after the program has given up.
     var late: [UInt8] = []
-    /// The keys among it that no broken sequence can have swallowed, in order.
+    /// The keys that no broken sequence can swallow, in order.
     var keys: [UInt8] = []
 
-    /// In every garbage, so that it can be found where it must not be.
+    /// A mark in all garbage, which must not appear elsewhere.
     static let mark = "ZQX"
 
     private static let answers: [[UInt8]] = [
@@ -18,7 +18,7 @@ struct HostileTerminal: CustomStringConvertible {
     ].map { Array($0.utf8) }
     private static let barrier = Array("\u{1B}[?62;4c".utf8)
 
-    /// Whole sequences that nobody asked for, or not so.
+    /// Complete sequences that were not requested, or not in this form.
     private static let garbage: [[UInt8]] =
         [
             "\u{1B}]52;c;\(mark)\u{1B}\\", "\u{1B}[?2026;2$y", "\u{1B}[0n", "\u{1B}P1$r0m\u{1B}\\",
@@ -35,7 +35,7 @@ struct HostileTerminal: CustomStringConvertible {
             [0x9B, 0x3F, 0x31, 0x6E], [0x90] + Array("1$r\(mark)".utf8) + [0x9C],
             [0x9D] + Array("4;\(mark)".utf8) + [0x07],
         ]
-    /// Sequences without an end; the next one ends them.
+    /// Sequences without an end, which the next sequence ends.
     private static let cuts: [[UInt8]] = [
         "\u{1B}P>|\(mark)", "\u{1B}P" + String(repeating: mark, count: 4000), "\u{1B}_Gi=31;O", "\u{1B}[6;17",
         "\u{1B}]1337;Rep", "\u{1B}[?6",

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Text from outside stays harmless on every way out", .serialized, .timeLimit(.minutes(30)))
+@Suite("Untrusted text is harmless in every output", .serialized, .timeLimit(.minutes(30)))
 struct HostileTextTests {
-    /// What terminals obey and what misleads a reader, alone and in the middle of a text.
+    /// Text that controls terminals or misleads readers, alone and within other text.
     static let strings: [String] = {
         let bare = [
             "\u{1B}[31m", "\u{1B}]0;title\u{7}", "\u{1B}]52;c;cm0gLXJm\u{7}", "\u{1B}P1$r\u{1B}\\",
@@ -20,7 +20,7 @@ struct HostileTextTests {
         return bare.map { "a" + $0 + "b" }
     }()
 
-    /// Whether bytes hold a control character other than the line feed and the tab, or a character of format.
+    /// Whether the bytes have a control character other than line feed and tab, or a format character.
     static func hasHostile(_ bytes: [UInt8]) -> Bool {
         guard let text = String(validating: bytes, as: UTF8.self) else { return true }
         return text.unicodeScalars.contains { scalar in
@@ -38,7 +38,7 @@ struct HostileTextTests {
         #expect(outcome.status >= 0, "\(words)")
     }
 
-    @Test("there are forty of them, and each is hostile")
+    @Test("there are forty strings, and each is hostile")
     func forty() {
         #expect(Self.strings.count == 40)
         for string in Self.strings {
@@ -66,7 +66,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("in a film that is shown whole", arguments: [0, 1, 8, 21, 25])
+    @Test("in a film that show prints", arguments: [0, 1, 8, 21, 25])
     func shown(index: Int) async throws {
         let string = Self.strings[index]
         let film: [String: Any] = [
@@ -96,7 +96,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("in what a server says", arguments: [["--verbose"], ["--json"], ["--checksum", "--any-content"]])
+    @Test("in a server's answer", arguments: [["--verbose"], ["--json"], ["--checksum", "--any-content"]])
     func server(options: [String]) async throws {
         let origin = try HostileServer.started()
         let addresses = (0..<HostileServer.answers).map { origin.url("/\($0).png").absoluteString }
@@ -122,7 +122,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("piped output has no escapes of ours either")
+    @Test("piped output has no escapes of the program either")
     func piped() async throws {
         let fixture = try Fixture()
         for words in [["list"], ["show", "film-1"], ["prewarm"], ["cache", "info"], ["--help"]] {

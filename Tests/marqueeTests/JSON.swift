@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// JSON as a program that reads ours would see it.
+/// Parses JSON output as an independent program does.
 enum JSON {
     /// One object.
     static func object(_ text: String) throws -> [String: Any] {
@@ -13,6 +13,6 @@ enum JSON {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]], "\(text)")
     }
 
-    /// An object a line.
+    /// One object per line.
     static func lines(_ outcome: Program.Outcome) throws -> [[String: Any]] { try outcome.lines.map(object) }
 }

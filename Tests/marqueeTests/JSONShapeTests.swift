@@ -11,7 +11,7 @@ struct JSONShapeTests {
         #expect(path["path"] as? String == fixture.home.file("marquee") && path.count == 1)
     }
 
-    @Test("a film's poster has one shape: its address; what became of it stands beside it")
+    @Test("a film's poster is always its address; the poster's outcome is beside it")
     func poster() async throws {
         let fixture = try Fixture()
         let shown = try JSON.object(try await fixture.run("show", "film-1", "--json").text)
@@ -21,7 +21,7 @@ struct JSONShapeTests {
         #expect((shown["fetch"] as? [String: Any])?["outcome"] as? String == "network")
     }
 
-    @Test("trim says how many entries and bytes it removed")
+    @Test("trim reports the number of removed entries and bytes")
     func trim() async throws {
         let fixture = try Fixture()
         _ = try await fixture.run("prewarm")
@@ -39,7 +39,7 @@ struct JSONShapeTests {
     }
 
     @Test(
-        "milliseconds count from the transfer's start, and the wait for a place is queued",
+        "milliseconds start with the transfer, and queued is the wait for a slot",
         arguments: ["fetch", "prewarm"])
     func times(command: String) async throws {
         let latency = 100.0
@@ -64,7 +64,7 @@ struct JSONShapeTests {
         #expect(try JSON.lines(cached).allSatisfy { $0["queued"] as? Double == 0 })
     }
 
-    @Test("a line of a manifest that is no address has its object")
+    @Test("a malformed line of a manifest has its object")
     func badLine() async throws {
         let fixture = try Fixture()
         let run = try await fixture.run(
@@ -76,7 +76,7 @@ struct JSONShapeTests {
         #expect(codes == ["invalid-entry", "invalid-url"])
     }
 
-    /// Every member of an object and of the objects in it, as `error.code` and `hosts.host`.
+    /// The paths of all members, such as `error.code` and `hosts.host`.
     private func members(_ value: Any, _ prefix: String = "") -> Set<String> {
         if let values = value as? [Any] {
             return values.reduce(into: []) { $0.formUnion(members($1, prefix)) }
@@ -88,7 +88,7 @@ struct JSONShapeTests {
         }
     }
 
-    @Test("marquee help json names every member that is printed, and no other")
+    @Test("marquee help json names exactly the members that are printed")
     func documented() async throws {
         let films = """
             [{"id":"a","title":"A","originalTitle":"O","year":1920,"director":"D","country":"C","minutes":9,
@@ -121,7 +121,7 @@ struct JSONShapeTests {
             try await note("cache verify", "cache", words[0], words.count > 1 ? "--to=1M" : "--quiet")
         }
         try await note("cache path", "cache", "path")
-        // A folder below a file cannot be made, and so there is advice.
+        // A folder below a file cannot be created, which causes advice.
         try await note("doctor", "doctor", "--cache-dir", fixture.folder.file("movies.json") + "/cache")
         try await note(
             "import", "import", fixture.folder.file("movies.json"), fixture.home.file("films.db"))
@@ -141,7 +141,7 @@ struct JSONShapeTests {
             "jobs", "prewarm", "-", "--detach", "--name", "shape", input: silent.url().absoluteString)
         #expect(try await fixture.run("jobs", "cancel", "shape").status == 0)
         try await note("jobs", "jobs")
-        // What became of a film's poster has the members of `fetch`.
+        // The outcome of a film's poster has the members of `fetch`.
         let ofFetch = printed["film"]?.filter { $0.hasPrefix("fetch.") } ?? []
         #expect(
             !ofFetch.isEmpty

@@ -4,9 +4,9 @@ import LazyImages
 import SystemSupport
 import TestSupport
 
-/// A server that notes what is asked for, a list of its addresses, and the jobs of a home of its own.
+/// A server that records its requests, a list of its addresses, and a home folder for jobs.
 final class JobFixture: Sendable {
-    /// One request. A test tells the runs of a job apart by the field `X-Run`; without it the run is 0.
+    /// One request. The field `X-Run` tells the runs of a job apart; without it the run is 0.
     struct Asked: Hashable {
         let path: String
         let run: Int
@@ -22,10 +22,11 @@ final class JobFixture: Sendable {
     }
 
     /// - Parameters:
-    ///   - count: how many addresses the list has.
-    ///   - latency: how long the server takes for an answer at most, in microseconds; the number of a request decides.
-    ///   - hold: requests that wait for this gate: those after the first so many.
-    ///   - beforeAnswer: is called with each request's run before its answer. It may block.
+    /// - count: the number of addresses in the list.
+    /// - latency: the longest latency of an answer, in microseconds. The request's number decides the
+    /// latency.
+    /// - hold: a gate, and the number of requests that do not wait for it.
+    /// - beforeAnswer: called with each request's run before its answer. It may block.
     init(
         _ count: Int, latency: UInt32 = 0, holding: (after: Int, gate: Gate)? = nil,
         beforeAnswer: @escaping @Sendable (_ run: Int) -> Void = { _ in }
@@ -57,22 +58,22 @@ final class JobFixture: Sendable {
         try writeList((0..<count).map { origin.url("/\($0)") })
     }
 
-    /// Makes these addresses the list.
+    /// Writes these addresses as the list.
     func writeList(_ urls: [URL]) throws {
         let list = urls.map(\.absoluteString).joined(separator: "\n")
         try Data(list.utf8).write(to: URL(filePath: home.file("list.txt")))
     }
 
-    /// Options that have a job wait for answers that a test holds back, however busy the machine is.
+    /// Options with long timeouts, for answers that the test holds on a busy machine.
     static let patience = ["--timeout", "3600", "--max-time", "3600"]
 
     var environment: [String: String] { ["HOME": home.path] }
     var jobs: BackgroundJobs { BackgroundJobs(folder: home.file(".local/state/marquee/jobs")) }
 
-    /// Every request, in the order they came.
+    /// All requests, in order.
     var asked: [Asked] { record.asked.withLock { $0 } }
 
-    /// How often each path was asked for.
+    /// The number of requests for each path.
     var requests: [String: Int] { asked.reduce(into: [:]) { $0[$1.path, default: 0] += 1 } }
 
     func run(_ arguments: String...) async throws -> Program.Outcome {
@@ -87,7 +88,7 @@ final class JobFixture: Sendable {
             environment: environment)
     }
 
-    /// The paths that the job has results of, one for each result.
+    /// The paths in the job's results, once per result.
     func finished(_ name: String) throws -> [String] {
         let bytes = try FileCalls().contents(ofPath: jobs.folder + "/\(name)/results")
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
@@ -95,13 +96,13 @@ final class JobFixture: Sendable {
         }
     }
 
-    /// The paths of the list that the cache has.
+    /// The listed paths that are cached.
     func cached() async throws -> Set<String> {
         let outcome = try await run("prewarm", home.file("list.txt"), "--any-content", "--offline", "--json")
         return Set(outcome.lines.compactMap { $0.contains("\"error\"") ? nil : path(in: $0[...]) })
     }
 
-    /// The path of the address that a line of JSON has.
+    /// The path of the address in a line of JSON.
     private func path(in line: Substring) -> String? {
         guard let start = line.firstRange(of: "/127.0.0.1:"),
             let slash = line[start.upperBound...].firstIndex(of: "/")
@@ -119,7 +120,7 @@ extension JobFixture.Asked {
     }
 }
 
-/// How many answers the server may give to each run of a job: a run that is to be killed never comes to its end.
+/// Limits the answers to each run of a job, so that a run that will be killed never finishes.
 final class AnswerAllowances: Sendable {
     private let pipes: Lock<[Int: Pipe]> = Lock([:])
 
@@ -145,14 +146,14 @@ final class AnswerAllowances: Sendable {
         }
     }
 
-    /// Allows so many answers more, some thousands at most.
+    /// Allows more answers, at most some thousands.
     func allow(_ count: Int, to run: Int) {
         guard count > 0 else { return }
         let bytes = [UInt8](repeating: 0, count: count)
         _ = unsafe write(pipe(of: run).ends.writing, bytes, count)
     }
 
-    /// Waits for an allowance, and uses it up.
+    /// Waits until an answer is allowed, and counts it.
     func use(by run: Int) {
         var byte: UInt8 = 0
         _ = unsafe read(pipe(of: run).ends.reading, &byte, 1)

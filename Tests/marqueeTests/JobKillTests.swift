@@ -5,10 +5,12 @@ import SystemSupport
 import TestSupport
 import Testing
 
-/// `MARQUEE_JOB_KILLS` says how often a job is killed (default: 10), `MARQUEE_JOB_SEED` at which moments.
-@Suite("marquee jobs that are killed", .serialized, .timeLimit(.minutes(30)))
+/// `MARQUEE_JOB_KILLS` is the number of kills (default: 10), `MARQUEE_JOB_SEED` the seed of their moments.
+@Suite("marquee jobs: kills", .serialized, .timeLimit(.minutes(30)))
 struct JobKillTests {
-    @Test("at random moments, and resumed: every file once, and no finished one is asked for again")
+    @Test(
+        "killed at random moments and resumed, a job stores every file once and requests no finished one again"
+    )
     func killed() async throws {
         let variables = ProcessInfo.processInfo.environment
         let kills = variables["MARQUEE_JOB_KILLS"].flatMap { Int($0) } ?? 10
@@ -16,7 +18,7 @@ struct JobKillTests {
         var numbers = SeededNumbers(seed: seed)
         let (mostAnswers, perHost) = (10, 4)
         let allowances = AnswerAllowances()
-        // More files than all runs that are killed may have: each is killed while it works.
+        // More files than all killed runs may fetch, so that each is killed while it works.
         let fixture = try JobFixture(kills * mostAnswers + 20, latency: 4000) { allowances.use(by: $0) }
         defer { for run in 0...kills { allowances.allow(1000, to: run) } }
         func allow(_ run: Int) { allowances.allow(numbers.below(mostAnswers + 1), to: run) }
@@ -25,7 +27,7 @@ struct JobKillTests {
         let started = try await fixture.detach("night", "--per-host", "\(perHost)", "--header", "X-Run: 0")
         #expect(started.status == 0, "\(started.errorText)")
         let job = try fixture.jobs.job("night")
-        /// The files with a result after each run, and those that the cache had, with or without a result.
+        /// The files with a result after each run, and the cached files, with or without a result.
         var (finished, cached): ([Set<String>], [Set<String>]) = ([], [])
         for kill in 0..<kills {
             usleep(UInt32(numbers.below(150_000)))
@@ -59,7 +61,7 @@ struct JobKillTests {
         )
     }
 
-    @Test("a large file goes on where it was: what is on disk is not fetched again")
+    @Test("a large partial file is resumed: its bytes on disk are not fetched again")
     func resumedTransfer() async throws {
         let body = (0..<500_000).map { "\($0 + 1_000_000)\n" }.joined()
         let fields = "Content-Type: text/plain\r\nETag: \"1\"\r\nAccept-Ranges: bytes\r\n"
@@ -105,7 +107,7 @@ struct JobKillTests {
         #expect(cached.status == 0 && cached.output == Array(body.utf8))
     }
 
-    /// Where the range begins that a request asks for.
+    /// The start of the range in a request.
     private static func rangeStart(_ head: String) -> Int? {
         head.firstRange(of: "bytes=").flatMap { Int(head[$0.upperBound...].prefix { $0.isNumber }) }
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("marquee jobs", .serialized, .timeLimit(.minutes(30)))
 struct JobProgramTests {
-    @Test("a job does what prewarm does, tells how it went, and has its name to itself")
+    @Test("a job works like prewarm, reports its outcome, and its name is unique")
     func whole() async throws {
         let fixture = try JobFixture(20)
         let started = try await fixture.detach("night")
@@ -35,7 +35,7 @@ struct JobProgramTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.jobs.folder).isEmpty)
     }
 
-    @Test("without --name it is called as its manifest is, with a number where that is taken")
+    @Test("without --name a job has its manifest's name, with a number if that is taken")
     func names() async throws {
         let fixture = try JobFixture(1)
         for name in ["list", "list-2"] {
@@ -49,7 +49,7 @@ struct JobProgramTests {
             try await fixture.run("prewarm", "--name", "x").errorText.contains("belongs to prewarm --detach"))
     }
 
-    @Test("it is alone: a session of its own in /, no terminal, and no descriptor of its starter's")
+    @Test("a job has its own session in /, no terminal, and no inherited descriptors")
     func alone() async throws {
         let gate = Gate()
         let fixture = try JobFixture(4, holding: (0, gate))
@@ -80,7 +80,7 @@ struct JobProgramTests {
         #expect(await job.completion() == 0)
     }
 
-    @Test("it goes on when its terminal is closed, and when its shell is killed")
+    @Test("a job continues when its terminal is closed, and when its shell is killed")
     func left() async throws {
         let gate = Gate()
         let fixture = try JobFixture(8, holding: (2, gate))
@@ -101,7 +101,7 @@ struct JobProgramTests {
         }
     }
 
-    @Test("two attach at once and see the same; Ctrl-C leaves it running")
+    @Test("two processes can attach at once and see the same; Ctrl-C leaves the job running")
     func attached() async throws {
         let gate = Gate()
         let fixture = try JobFixture(12, holding: (5, gate))
@@ -125,7 +125,7 @@ struct JobProgramTests {
         #expect(outcomes[0].lines == outcomes[1].lines)
     }
 
-    @Test("a cancelled one ends with 130, and resume fetches only the rest")
+    @Test("a cancelled job ends with 130, and resume fetches only the rest")
     func cancelled() async throws {
         let gate = Gate()
         let fixture = try JobFixture(12, holding: (5, gate))
@@ -144,7 +144,7 @@ struct JobProgramTests {
         #expect(try Set(fixture.finished("night")).count == 12)
     }
 
-    @Test("what fails is told, and ends it with 1; resume tries it again")
+    @Test("failures are reported and end the job with 1; resume retries them")
     func failing() async throws {
         let fixture = try JobFixture(3)
         let list = try String(contentsOf: URL(filePath: fixture.home.file("list.txt")), encoding: .utf8)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import marquee
 
-/// What a job does with its secrets, its disk and the network.
-@Suite("marquee jobs and what is around them", .serialized, .timeLimit(.minutes(30)))
+/// A job's secrets, disk and network.
+@Suite("marquee jobs: secrets, disk, network", .serialized, .timeLimit(.minutes(30)))
 struct JobSurroundingsTests {
     @Test("secrets reach the server, and are in no file, on no command line and in no environment")
     func secrets() async throws {
@@ -60,7 +60,7 @@ struct JobSurroundingsTests {
     }
 
     @Test(
-        "certificates named from where the user is are found, though a job works in /",
+        "relative paths of certificates work, although a job runs in /",
         .enabled(if: TLSServer.isInstalled, "openssl is not installed"))
     func relativePaths() async throws {
         let client = try ClientKey()
@@ -87,7 +87,7 @@ struct JobSurroundingsTests {
         #expect(!order.contains("PRIVATE KEY"))
     }
 
-    @Test("a state folder that cannot be made is an error on one line")
+    @Test("a state folder that cannot be created is an error on one line")
     func noFolder() async throws {
         let fixture = try JobFixture(1)
         for state in ["/proc/nowhere", fixture.home.file("list.txt")] {
@@ -103,11 +103,11 @@ struct JobSurroundingsTests {
         #expect(fixture.requests.isEmpty)
     }
 
-    /// Whether this user can mount in a namespace of its own.
+    /// Whether this user can mount in a separate namespace.
     private static let canMount =
         Shell.output("unshare -rm mount -t tmpfs -o size=64k none /mnt 2>&1") == ""
 
-    /// Runs a script in a mount namespace of its own.
+    /// Runs a script in a separate mount namespace.
     private func mounted(_ script: String, _ fixture: JobFixture) async throws -> Program.Outcome {
         let variables = fixture.environment.merging([
             "MARQUEE": BuiltProgram.path("marquee"), "XDG_STATE_HOME": fixture.home.file("state"),
@@ -117,7 +117,7 @@ struct JobSurroundingsTests {
     }
 
     @Test(
-        "on a read-only disk nothing starts and nothing is lost",
+        "on a read-only disk no job starts, and nothing is lost",
         .enabled(if: canMount, "needs unshare -rm and mount (util-linux)"))
     func readOnly() async throws {
         let fixture = try JobFixture(3)
@@ -139,14 +139,14 @@ struct JobSurroundingsTests {
         #expect(outcome.errorLines.allSatisfy { $0.contains("Read-only file system; set XDG_STATE_HOME") })
     }
 
-    /// What runs a program as a user whom permissions bind, if there is a way.
+    /// A command that runs a program as an unprivileged user, or nil.
     private static let asUser =
         geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : "env"
     private static let canBeUser =
         Shell.output("\(asUser) '\(BuiltProgram.path("marquee"))' --version") != ""
 
     @Test(
-        "in a state folder that may only be read nothing starts and nothing is lost",
+        "in a read-only state folder no job starts, and nothing is lost",
         .enabled(
             if: canBeUser, "where root runs the tests: needs setpriv (util-linux) and a build all can read")
     )
@@ -176,7 +176,7 @@ struct JobSurroundingsTests {
     }
 
     @Test(
-        "on a full disk a job stops, and goes on when there is room again",
+        "on a full disk a job stops, and continues when there is room again",
         .enabled(if: canMount, "needs unshare -rm and mount (util-linux)"))
     func full() async throws {
         let fixture = try JobFixture(200)
@@ -201,7 +201,7 @@ struct JobSurroundingsTests {
     }
 
     @Test(
-        "without a network it waits and says so, and goes on when there is one",
+        "without a network a job waits and says so, and continues when there is one",
         .enabled(
             if: Shell.output("unshare -rn ip link add eth7 type veth 2>&1") == "",
             "needs unshare -rn and ip link add type veth (util-linux and iproute2)"))
@@ -243,7 +243,7 @@ struct JobSurroundingsTests {
             ], "\(outcome.text)\(outcome.errorText)")
     }
 
-    @Test("--no-cellular refuses a mobile network with an error that says so")
+    @Test("--no-cellular refuses a mobile network with its own error")
     func cellular() {
         let path = NetworkPath(reach: .internet, link: .cellular, interface: "wwan0")
         let error = #expect(throws: Failure.self) { try CellularRefusal.check(path) }

@@ -24,7 +24,9 @@ struct LibraryProgramTests {
         return fixture.folder.file(name)
     }
 
-    @Test("films come in with their posters and go out again, in JSON and XML", arguments: ["json", "xml"])
+    @Test(
+        "films are imported with their posters and exported again, in JSON and XML",
+        arguments: ["json", "xml"])
     func roundTrip(format: String) async throws {
         let films = try file(
             "films.json",
@@ -55,7 +57,7 @@ struct LibraryProgramTests {
         #expect(try second.film("a")?.document.json().contains("\"price\":1.50") == true)
     }
 
-    @Test("nothing of an import comes in when a film would be replaced, unless that is said")
+    @Test("an import that would replace a film imports nothing without --replace or --skip")
     func conflicts() async throws {
         _ = try await run(
             "import", try file("a.json", #"[{"id":"a","title":"A"},{"id":"b","title":"B"}]"#), path)
@@ -79,7 +81,7 @@ struct LibraryProgramTests {
         #expect(try await run("import", other, path, "--replace", "--skip").status == 2)
     }
 
-    @Test("ids that a library cannot have are changed, and what is no film is left out, with a word each")
+    @Test("invalid ids are changed, and entries that are not films are left out, each with a message")
     func warnings() async throws {
         let films = try file(
             "films.json",
@@ -98,7 +100,7 @@ struct LibraryProgramTests {
         #expect(try FilmLibrary(path: path, access: .reading).count == 4)
     }
 
-    @Test("posters on the network stay there, at whole addresses")
+    @Test("posters on the network stay there, as absolute addresses")
     func network() async throws {
         let run = try await run("import", fixture.base + "movies.json", path)
         #expect(run.lines == ["\(path): 6 films added"])
@@ -107,7 +109,7 @@ struct LibraryProgramTests {
                 == .address(fixture.base + "posters/1.png"))
     }
 
-    @Test("list, show and prewarm take a library, and its posters need no network")
+    @Test("list, show and prewarm accept a library, and its posters need no network")
     func asCatalogue() async throws {
         _ = try await run("import", fixture.folder.file("movies.json"), path)
         let requests = fixture.service.statistics.requests
@@ -131,7 +133,7 @@ struct LibraryProgramTests {
         #expect(fixture.service.statistics.requests == requests)
     }
 
-    @Test("what is no library is said in a line, and nothing is left where nothing came in")
+    @Test("a file that is not a library is refused in one line, and a failed import leaves no file")
     func refused() async throws {
         let text = try file("text.db", "not a database, but long enough to look like one at first sight")
         #expect(try await run("list", "--catalogue", text).errorText.contains("no library of Marquee"))
@@ -150,7 +152,7 @@ struct LibraryProgramTests {
         #expect(listed.status == 0 && listed.lines.count == 6)
     }
 
-    @Test("a library that was read leaves no other file beside it")
+    @Test("reading a library leaves no other file beside it")
     func oneFile() async throws {
         _ = try await run("import", fixture.folder.file("movies.json"), path)
         _ = try await run("list", "--catalogue", path)

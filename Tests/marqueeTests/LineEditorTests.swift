@@ -3,11 +3,11 @@ import Testing
 
 @testable import marquee
 
-@Suite("A line that is typed", .timeLimit(.minutes(30)))
+@Suite("Editing a line", .timeLimit(.minutes(30)))
 struct LineEditorTests {
     private func control(_ letter: Character) -> TerminalKey { TerminalKey(.character(letter), .control) }
 
-    /// The line with a bar at the cursor after these keys.
+    /// The line after these keys, with a bar at the cursor.
     private func typed(_ text: String, _ keys: TerminalKey...) -> String {
         var line = LineEditor(text)
         for key in keys {
@@ -17,7 +17,7 @@ struct LineEditorTests {
         return line.before + "|" + line.after
     }
 
-    @Test("keys move, erase and insert where the cursor is")
+    @Test("keys move, delete and insert at the cursor")
     func keys() {
         #expect(typed("abc", TerminalKey(.left), TerminalKey(.character("x"))) == "abx|c")
         #expect(typed("abc", TerminalKey(.left), TerminalKey(.left), TerminalKey(.right)) == "ab|c")
@@ -27,7 +27,7 @@ struct LineEditorTests {
         #expect(typed("", TerminalKey(.backspace), TerminalKey(.delete)) == "|")
     }
 
-    @Test("control keys do what they do in a shell")
+    @Test("control keys work as in a shell")
     func controls() {
         #expect(typed("the kid", control("a")) == "|the kid")
         #expect(typed("the kid", control("a"), control("e")) == "the kid|")
@@ -44,15 +44,15 @@ struct LineEditorTests {
         }
     }
 
-    @Test("what a person sees as one character is one")
+    @Test("a user-perceived character is one unit")
     func clusters() {
         #expect(typed("e", TerminalKey(.character("\u{301}")), TerminalKey(.backspace)) == "|")
         #expect(typed("👩‍🚀a", TerminalKey(.left), TerminalKey(.left)) == "|👩‍🚀a")
-        // A mark that is typed before another character belongs to what stands before it.
+        // A combining mark belongs to the character before it, although another one follows.
         #expect(typed("ab", TerminalKey(.left), TerminalKey(.character("\u{301}"))) == "a\u{301}|b")
     }
 
-    @Test("a paste becomes one line without what steers a terminal, and no longer than a line may be")
+    @Test("a paste becomes one harmless line, within the limit")
     func paste() {
         var line = LineEditor()
         line.insert("two\r\nlines\tand\u{1B}\u{7} more")
@@ -63,7 +63,7 @@ struct LineEditorTests {
         #expect(line.text.count == LineEditor.longest)
     }
 
-    @Test("a line longer than its room shows the part with the cursor")
+    @Test("a line longer than the room shows the part with the cursor")
     func window() {
         func window(_ line: LineEditor, _ width: Int) -> LineEditor.Window { line.window(width: width) }
         var line = LineEditor("abcdefgh")

@@ -15,7 +15,7 @@ struct LinearColourTests {
     }
 
     @Test(
-        "another luminance keeps the hue, also where that cannot be so bright",
+        "another luminance keeps the hue, also where the hue cannot be that bright",
         arguments: [0.0, 60, 120, 200, 240, 300], [0.01, 0.2, 0.8])
     func withLuminance(hue: Double, target: Double) throws {
         let colour = LinearColour(hue: hue, saturation: 1).with(luminance: target)
@@ -27,7 +27,7 @@ struct LinearColourTests {
         }
     }
 
-    @Test("a colour for cells has the channels it was made of")
+    @Test("a colour for cells has its original channels")
     func cell() {
         #expect(LinearColour([200, 55, 45]).cell == .rgb(200, 55, 45))
         #expect(LinearColour(hue: 120, saturation: 1).cell == .rgb(0, 255, 0))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("marquee list and show", .serialized, .timeLimit(.minutes(30)))
 struct ListProgramTests {
-    @Test("the sample catalogue is listed without a word about where it is")
+    @Test("the sample catalogue is listed without any option")
     func sample() async throws {
         let home = try TemporaryFolder()
         let listed = try await Program.run([], environment: ["XDG_CACHE_HOME": home.path])
@@ -18,7 +18,7 @@ struct ListProgramTests {
         #expect(!FileManager.default.fileExists(atPath: home.file("marquee")), "looking writes nothing")
     }
 
-    @Test("JSON holds every film, and whether its poster is cached")
+    @Test("JSON has every film, and whether its poster is cached")
     func json() async throws {
         let fixture = try Fixture()
         #expect(try await fixture.run("fetch", "film-2").status == 0)
@@ -32,7 +32,7 @@ struct ListProgramTests {
         #expect(listed.errors.isEmpty)
     }
 
-    @Test("plain output has a film a line and a tab between columns")
+    @Test("plain output has one film per line, with tabs between the columns")
     func plain() async throws {
         let listed = try await Fixture().run("list", "--plain", "--sort", "score", "--top", "2")
         #expect(
@@ -48,7 +48,7 @@ struct ListProgramTests {
         #expect(try await fixture.run("list").text == "")
     }
 
-    @Test("a film is shown by its id or a part of its title, with its poster fetched")
+    @Test("show finds a film by its id or a part of its title, and fetches its poster")
     func show() async throws {
         let fixture = try Fixture()
         let first = try await fixture.run("show", "film-3")
@@ -61,7 +61,7 @@ struct ListProgramTests {
         #expect(film["title"] as? String == "Film 3")
     }
 
-    @Test("where pictures are wanted, a film and a file are shown with theirs, and requested once")
+    @Test("with pictures, a film and a file are each shown and requested once")
     func picture() async throws {
         let fixture = try Fixture()
         let path = fixture.folder.file("posters/3.png")
@@ -72,7 +72,7 @@ struct ListProgramTests {
         let facts = try #require(film.text.range(of: "About 3."))
         let record = try #require(film.text.range(of: "poster      png  2 x 3  70 bytes  network"))
         let picture = film.text[facts.upperBound..<record.lowerBound]
-        // 30 rows of 40 cells: as high as the room, and as wide as the picture's proportions say.
+        // 30 rows of 40 cells: as high as the room, and as wide as the picture's proportions.
         #expect(picture.contains("\u{1B}[") && picture.split(separator: "\n").count == 30)
         #expect(fixture.posterRequests(catalogueReads: 1) == 1)
         let file = try await Program.run(
@@ -83,7 +83,7 @@ struct ListProgramTests {
 
     private static let checksum = "ea6a470631a5781e1593abf6ab2d86aa63551a4bd0df50b38de88a852d40bb66"
 
-    @Test("a picture that cannot be decoded is named, and the rest is shown; in a pipe nothing decodes it")
+    @Test("a picture that cannot be decoded is named, and the rest is shown; in a pipe it is not decoded")
     func undecodable() async throws {
         let films = #"[{"id": "a", "title": "A", "year": 1920, "director": "D", "poster": "posters/a.gif"}]"#
         let fixture = try Fixture(films: films)
@@ -116,7 +116,7 @@ struct ListProgramTests {
         }
     }
 
-    @Test("a film without a poster is shown and the lack is said")
+    @Test("a film without a poster is shown with a message")
     func noPoster() async throws {
         let fixture = try Fixture(films: #"[{"id":"a","title":"A","year":1920,"director":"D"}]"#)
         let shown = try await fixture.run("show", "a")
@@ -128,7 +128,7 @@ struct ListProgramTests {
         #expect(fetched.errorLines.count == 1)
     }
 
-    @Test("a film whose poster is not there is shown, and ends with 1")
+    @Test("a film whose poster is missing on the server is shown, with status 1")
     func lostPoster() async throws {
         let fixture = try Fixture(
             films: #"[{"id":"a","title":"A","year":1920,"director":"D","poster":"posters/none.png"}]"#)
@@ -139,7 +139,7 @@ struct ListProgramTests {
         #expect(shown.errorText.contains("posters/none.png: the server answered 404"))
     }
 
-    @Test("that a poster is not there is remembered, and is no cached poster")
+    @Test("a missing poster is stored as missing, and does not count as cached")
     func rememberedLack() async throws {
         let origin = try ScriptedOrigin(.answering([], status: "404 Not Found", fields: ""))
         let fixture = try Fixture(
@@ -149,7 +149,7 @@ struct ListProgramTests {
         #expect(try await fixture.run("list").text.hasPrefix("○"))
     }
 
-    @Test("--top lists the best, unless --sort says otherwise")
+    @Test("--top lists the best films, unless --sort is given")
     func top() async throws {
         let fixture = try Fixture()
         func titles(_ words: String...) async throws -> [String] {
@@ -164,7 +164,7 @@ struct ListProgramTests {
         #expect(film.map { $0["id"] as? String } == ["film-6"])
     }
 
-    @Test("what is piped is not cut, however long a title is")
+    @Test("piped titles are not cut, however long they are")
     func uncut() async throws {
         let title = String(repeating: "A very long title ", count: 12) + "that ends here"
         let director = String(repeating: "Somebody and ", count: 12) + "one more"
@@ -178,7 +178,7 @@ struct ListProgramTests {
         #expect(listed.lines.last?.hasPrefix("○        1921  Short  ") == true)
     }
 
-    @Test("a film without a title is left out with a warning, and the rest is listed")
+    @Test("a film without a title is left out with a warning, and the others are listed")
     func leftOut() async throws {
         let fixture = try Fixture(
             films: """
@@ -194,7 +194,7 @@ struct ListProgramTests {
         #expect(try await fixture.run("show", "c").status == 0)
     }
 
-    @Test("a file in the command's place is the catalogue")
+    @Test("a file in place of the command is the catalogue")
     func file() async throws {
         let fixture = try Fixture()
         let file = fixture.folder.file("movies.json")

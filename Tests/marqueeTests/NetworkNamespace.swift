@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A network namespace of its own, in which a shell takes commands while a program runs there.
+/// A separate network namespace, in which a shell takes commands while a program runs.
 struct NetworkNamespace {
     static let isPossible = Shell.output("unshare -rn ip link add eth7 type veth 2>&1") == ""
     static let requirement = "needs unshare -rn and ip link add type veth (util-linux and iproute2)"
@@ -10,9 +10,9 @@ struct NetworkNamespace {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The arguments of `/usr/bin/unshare` that run a program in it. The program gets the words as they stand in a shell.
+    /// The arguments of `/usr/bin/unshare` that run a program in the namespace. `program` is in shell syntax.
     func arguments(_ program: String) -> [String] {
-        // The shell reads a line of commands each time, from a pipe with a name.
+        // The shell reads lines of commands from a named pipe.
         let script = """
             mkfifo \(folder.file("commands"))
             # A cable whose ends have no addresses: addrgenmode keeps those of IPv6 away.
@@ -31,7 +31,7 @@ struct NetworkNamespace {
         return ["-rn", "sh", "-c", script]
     }
 
-    /// Gives the shell a line of commands.
+    /// Runs a line of commands in the namespace.
     func run(_ commands: String) throws {
         let pipe = try FileHandle(forWritingTo: URL(filePath: folder.file("commands")))
         try pipe.write(contentsOf: Data((commands + "\n").utf8))

@@ -2,9 +2,9 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("Network options hold for all that is fetched", .serialized, .timeLimit(.minutes(30)))
+@Suite("Network options hold for every request", .serialized, .timeLimit(.minutes(30)))
 struct NetworkOptionsTests {
-    @Test("a catalogue and a manifest go through the proxy that is named")
+    @Test("a catalogue and a manifest are fetched through the given proxy")
     func proxy() async throws {
         let films = #"[{"id":"a","title":"A","year":1920,"director":"D","poster":"p.png"}]"#
         for (words, body) in [
@@ -22,7 +22,7 @@ struct NetworkOptionsTests {
         }
     }
 
-    @Test("what is cached heeds --max-bytes too")
+    @Test("--max-bytes limits cached files too")
     func maximum() async throws {
         let fixture = try Fixture()
         let url = fixture.base + "posters/1.png"
@@ -39,7 +39,7 @@ struct NetworkOptionsTests {
         #expect(try await fixture.run("fetch", url, "--max-bytes", "70", "--offline").status == 0)
     }
 
-    @Test("a server that wants credentials is answered with the variable that holds them, then the flag")
+    @Test("the error for a challenge names the variable with the credentials, then the option")
     func credentials() async throws {
         let origin = try ScriptedOrigin(
             .answering([], status: "401 Unauthorized", fields: "WWW-Authenticate: Basic realm=\"r\"\r\n"))
@@ -51,7 +51,7 @@ struct NetworkOptionsTests {
         #expect(variable.upperBound < flag.lowerBound && run.errorLines.count == 1)
     }
 
-    @Test("a pattern is no host of --insecure-http", arguments: ["*", "*.example.org", "a?", "a#b"])
+    @Test("--insecure-http accepts no patterns", arguments: ["*", "*.example.org", "a?", "a#b"])
     func patterns(host: String) async throws {
         let run = try await Program.run(["list", "--insecure-http", host])
         #expect(run.status == 2)

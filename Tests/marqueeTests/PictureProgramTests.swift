@@ -30,7 +30,7 @@ struct PictureProgramTests {
         try await Program.run(words + ["--no-disk-cache"], input: input)
     }
 
-    @Test("a file is made to a size, byte for byte as the library makes it")
+    @Test("a file is resized, byte for byte as the library does")
     func one() async throws {
         let folder = try folder("a.jpg")
         let out = folder.file("out.jpg")
@@ -47,7 +47,8 @@ struct PictureProgramTests {
     }
 
     @Test(
-        "many go into a folder, from the operands and from standard input, with the ending of what they are")
+        "several files go into a folder, from operands and standard input, with the extension of their format"
+    )
     func many() async throws {
         let folder = try folder("a.jpg", "b.jpg", "c.jpg")
         try FileManager.default.createDirectory(atPath: folder.file("d"), withIntermediateDirectories: true)
@@ -65,7 +66,7 @@ struct PictureProgramTests {
         #expect(try ImageDecoders.standard.decode(bytes(out + "/a-2.png")).size == size)
     }
 
-    @Test("an address is fetched, and one file goes into a folder that is there")
+    @Test("an address is fetched, and one file can go into an existing folder")
     func address() async throws {
         let fixture = try Fixture()
         let out = fixture.home.file("out")
@@ -76,7 +77,7 @@ struct PictureProgramTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["1.png"])
     }
 
-    @Test("what cannot be made is said, and the others are made")
+    @Test("a picture that cannot be made is reported, and the others are made")
     func failures() async throws {
         let folder = try folder("a.jpg")
         try Data(bytes(folder.file("a.jpg")).dropLast(200)).write(to: URL(filePath: folder.file("cut.jpg")))
@@ -90,7 +91,7 @@ struct PictureProgramTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")) == ["a.jpg"])
     }
 
-    @Test("what is no recipe, and a missing -o, are wrong usage")
+    @Test("a malformed recipe and a missing -o are usage errors")
     func usage() async throws {
         let folder = try folder("a.jpg")
         for words in [
@@ -101,7 +102,7 @@ struct PictureProgramTests {
         }
     }
 
-    @Test("a signed address is what the library signs")
+    @Test("a signed address equals the library's")
     func sign() async throws {
         let folder = try TemporaryFolder()
         let line = "k \(String(repeating: "0b", count: 32))\n"
@@ -117,7 +118,7 @@ struct PictureProgramTests {
         #expect(json["url"] as? String == "https://pictures.example" + expected)
     }
 
-    @Test("what a service would refuse is not signed, and no message tells a key")
+    @Test("an address that the service would refuse is not signed, and no error reveals a key")
     func refused() async throws {
         let folder = try TemporaryFolder()
         let key = String(repeating: "0b", count: 32)

@@ -9,7 +9,7 @@ import Testing
 @Suite("A player", .timeLimit(.minutes(30)))
 struct PlayerTests {
     @Test(
-        "a command is split at spaces, quotes keep them, and nothing is a shell's",
+        "a command is split at spaces, quotes join words, and there is no other shell syntax",
         arguments: [
             ("mpv", ["mpv"]), ("  mpv  --fs\t-q ", ["mpv", "--fs", "-q"]),
             (#"mpv --title="At home" 'a b'c"#, ["mpv", "--title=At home", "a bc"]),
@@ -21,7 +21,7 @@ struct PlayerTests {
     }
 
     @Test(
-        "what is no command is refused with where it came from",
+        "a malformed command is refused with the name of its source",
         arguments: [
             ("", "--player wants a program"), ("  ", "--player wants a program"),
             ("''", "--player wants a program"),
@@ -34,7 +34,7 @@ struct PlayerTests {
 
     private let network = BaseURL(URL(string: "https://films.example/all/films.json") ?? URL(filePath: "/"))
 
-    @Test("a relative address is resolved as a poster's is, and a file is a path from the root on")
+    @Test("a relative address is resolved like a poster's, and a file is an absolute path")
     func relative() throws {
         let folder = try TemporaryFolder()
         try Data().write(to: URL(filePath: folder.file("-v El Camión #1.mkv")))
@@ -48,7 +48,7 @@ struct PlayerTests {
     }
 
     @Test(
-        "no option and no other protocol gets to a player from a catalogue",
+        "a catalogue can give a player no option and no other protocol",
         arguments: [
             "--script=/tmp/evil.lua", "-h", "edl://x", "ytdl://x", "smb://h/x", "data:text/plain,x",
             "javascript:x",
@@ -57,13 +57,14 @@ struct PlayerTests {
     func hostile(text: String) throws {
         let folder = try TemporaryFolder()
         for base in [network, BaseURL(URL(filePath: folder.file("films.json")))] {
-            // What looks like an option is a name beside the catalogue.
+            // A name that resembles an option is a file beside the catalogue.
             let argument = try? MediaAddress.argument(text, relativeTo: base)
             #expect(argument.map { $0.hasPrefix("https://films.example/all/") } ?? true, "\(argument ?? "")")
         }
     }
 
-    @Test("a catalogue from the network names no file of this machine", arguments: ["file:///etc/passwd"])
+    @Test(
+        "a catalogue from the network cannot name a file of this machine", arguments: ["file:///etc/passwd"])
     func localFile(text: String) throws {
         let error = #expect(throws: Failure.self) { try MediaAddress.argument(text, relativeTo: network) }
         #expect(error?.description.contains("cannot name a file of this machine") == true)
@@ -72,7 +73,7 @@ struct PlayerTests {
                 == "/etc/passwd")
     }
 
-    @Test("an ending says what was wrong, and Ctrl-C is no failure")
+    @Test("a failure says what was wrong, and Ctrl-C is no failure")
     func endings() {
         #expect(PlayerEnding.exited(0).complaint(of: "mpv") == nil)
         #expect(PlayerEnding.killed(signal: SIGINT).complaint(of: "mpv") == nil)
@@ -80,7 +81,7 @@ struct PlayerTests {
         #expect(PlayerEnding.killed(signal: SIGSEGV).complaint(of: "mpv") == "mpv was ended by signal 11")
     }
 
-    @Test("a poster is saved whole under a name that was free, and once")
+    @Test("a poster is saved completely under a free name, and once")
     func saving() throws {
         let folder = try TemporaryFolder()
         func save(_ text: String) throws -> String {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import marquee
 
-@Suite("The accent of a poster", .timeLimit(.minutes(30)))
+@Suite("A poster's accent colour", .timeLimit(.minutes(30)))
 struct PosterAccentsTests {
-    /// A picture of so many pixels of each colour.
+    /// A picture with this number of pixels of each colour.
     private func picture(_ colours: [(SIMD3<UInt8>, count: Int)]) -> Bitmap {
         let pixels = colours.flatMap { colour, count in
             Array(repeating: [colour.x, colour.y, colour.z, UInt8(255)], count: count).flatMap(\.self)
@@ -20,7 +20,7 @@ struct PosterAccentsTests {
         return accents.accent(of: bitmap, key: try ImageRequest("https://example.org/a").key, depth: depth)
     }
 
-    @Test("the most colourful hue counts, not the most frequent colour, and no grey has one")
+    @Test("the most colourful hue counts, not the most frequent colour, and a grey poster has none")
     func hue() throws {
         let night: SIMD3<UInt8> = [20, 22, 30]
         let poster = picture([(night, 900), ([240, 30, 20], 80), ([20, 30, 240], 20)])
@@ -30,7 +30,7 @@ struct PosterAccentsTests {
     }
 
     @Test(
-        "it is legible on black and on white, whatever the poster's own shade",
+        "the accent is legible on black and on white, whatever the poster's shade",
         arguments: [[255, 240, 60], [30, 20, 90], [250, 200, 210], [10, 60, 10]] as [SIMD3<UInt8>])
     func legible(colour: SIMD3<UInt8>) throws {
         let channels = try #require(try accent(of: picture([(colour, 1000)]))?.channels)
@@ -41,7 +41,7 @@ struct PosterAccentsTests {
     }
 
     @Test(
-        "in 16 colours it is one of the person's own",
+        "in 16 colours the accent is one of the terminal's palette",
         arguments: [
             ([200, 30, 20], 1), ([220, 200, 40], 3), ([40, 160, 60], 2), ([30, 150, 160], 6),
             ([30, 50, 180], 4), ([160, 40, 170], 5),
@@ -50,7 +50,7 @@ struct PosterAccentsTests {
         #expect(try accent(of: picture([(colour, 100)]), .ansi16) == .palette(number))
     }
 
-    @Test("an image is looked at once")
+    @Test("an image is analysed once")
     func once() throws {
         var accents = PosterAccents()
         let key = try ImageRequest("https://example.org/a").key

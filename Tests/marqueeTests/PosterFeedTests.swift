@@ -6,7 +6,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("The browser shows posters by their requests", .timeLimit(.minutes(30)))
+@Suite("The browser's posters by request", .timeLimit(.minutes(30)))
 struct PosterFeedTests {
     private struct NoPicture: Error {}
 
@@ -27,7 +27,7 @@ struct PosterFeedTests {
             drawElsewhere: { _ in Issue.record("the pictures here are small") })
     }
 
-    /// Has the model perform the next command, and waits until it has loaded what it then shows.
+    /// Performs the model's next command, and waits until the visible posters have loaded.
     private mutating func perform() async throws {
         let command = try #require(await commands.next())
         await command(model)
@@ -44,12 +44,12 @@ struct PosterFeedTests {
         }
     }
 
-    @Test("what the model says of a request that no row has any more changes nothing")
+    @Test("updates of a request without a row have no effect")
     mutating func goneRequest() async throws {
         feed.setRows(ListRows([broken]), visible: 0..<1, focus: 0)
         try await perform()
         #expect(view(0) == "failed" && feed.failure(ofRow: 0) != nil)
-        // The model does not know of the new rows yet.
+        // The model does not have the new rows yet.
         feed.setRows(ListRows([picture, nil]), visible: 0..<2, focus: 0)
         #expect(view(0) == "placeholder" && feed.failure(ofRow: 0) == nil)
         #expect(view(1) == "missing" && !feed.hasRequest(forRow: 1))
@@ -57,13 +57,13 @@ struct PosterFeedTests {
         #expect(view(0) == "picture")
     }
 
-    @Test("a request that two lists have keeps its picture while the model takes up the other list")
+    @Test("a request in both lists keeps its picture while the model changes lists")
     mutating func keptRequest() async throws {
         feed.setRows(ListRows([picture]), visible: 0..<1, focus: 0)
         try await perform()
         #expect(view(0) == "picture")
         feed.setRows(ListRows([broken, picture]), visible: 0..<2, focus: 0)
-        // Neither a drawn picture nor the memory tier helps: the state itself is kept.
+        // Neither a drawn picture nor the memory tier helps here: the state itself is kept.
         feed.use(GraphicsMode.blocks.canvas(depth: .trueColour))
         loader.memory.removeAll()
         #expect(view(0) == "placeholder" && view(1) == "picture")
@@ -71,12 +71,12 @@ struct PosterFeedTests {
         #expect(view(0) == "failed" && view(1) == "picture")
     }
 
-    /// What is to be drawn on another thread.
+    /// The drawing work for another thread.
     private final class Jobs {
         var list: [@Sendable () -> PosterFeed.Drawing] = []
     }
 
-    @Test("a picture in pixels is drawn on another thread, and blocks stand in for it")
+    @Test("a pixel picture is drawn on another thread, and blocks show meanwhile")
     func pixels() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: PosterFeed.Command.self)
         var commands = stream.makeAsyncIterator()

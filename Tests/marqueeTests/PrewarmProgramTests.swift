@@ -6,7 +6,7 @@ import Testing
 
 @Suite("marquee prewarm", .serialized, .timeLimit(.minutes(30)))
 struct PrewarmProgramTests {
-    @Test("what one process prewarmed another finds on disk, with no request, and offline too")
+    @Test("another process finds the prewarmed posters on disk, without a request, and offline too")
     func nextProcess() async throws {
         let fixture = try Fixture()
         let urls = (1...6).map { fixture.base + "posters/\($0).png" }
@@ -30,7 +30,7 @@ struct PrewarmProgramTests {
         #expect(fixture.posterRequests(catalogueReads: 2) == 6)
     }
 
-    @Test("after a kill in the middle only the rest is fetched, and nothing is left behind")
+    @Test("after a kill in the middle only the rest is fetched, and no file is left behind")
     func killed() async throws {
         let answer = [ScriptedOrigin.Step].answering(
             [UInt8](Fixture.pixel), fields: "Content-Type: image/png\r\nCache-Control: max-age=86400\r\n")
@@ -43,7 +43,7 @@ struct PrewarmProgramTests {
         let killed = try Program(
             ["prewarm", "--concurrency", "1", "--timeout", "600"], environment: fixture.environment)
         try await origin.requests.reaches(5)
-        // They are written in their order: the catalogue, and the first of the four posters.
+        // Entries are written in order: the catalogue, and the first of the four posters.
         try await eventually { try fixture.entries().count >= 2 }
         killed.send(SIGKILL)
         #expect(await killed.outcome().status == -SIGKILL)
@@ -59,14 +59,14 @@ struct PrewarmProgramTests {
         #expect(fixture.temporaryFiles().isEmpty)
     }
 
-    @Test("Ctrl-C ends in order with 130, and the next run leaves no temporary file")
+    @Test("Ctrl-C ends prewarm with 130 after a clean stop, and the next run leaves no temporary file")
     func interrupted() async throws {
-        // Neither the answer nor a timeout may come before the signal, however late that is sent.
+        // The signal comes before the answer and any timeout, however late it is sent.
         let fixture = try Fixture { $0.server.latency = .seconds(600) }
         let running = try Program(
             ["fetch", "data:,x", "--any-content", "--timeout", "600", fixture.base + "posters/1.png"],
             environment: fixture.environment)
-        // The first line is there while the other is waited for.
+        // The first line appears while the second image loads.
         #expect(await running.nextLine() != nil)
         running.send(SIGINT)
         let outcome = await running.outcome()
@@ -76,7 +76,7 @@ struct PrewarmProgramTests {
         #expect(fixture.temporaryFiles().isEmpty)
     }
 
-    @Test("a bad line is told with its number and never stops the rest")
+    @Test("a malformed line is reported with its number, and does not affect the others")
     func badLines() async throws {
         let fixture = try Fixture()
         let prewarmed = try await fixture.run(
@@ -96,7 +96,7 @@ struct PrewarmProgramTests {
         #expect(prewarmed.errorText.contains("posters/none.png: the server answered 404"))
     }
 
-    @Test("a checksum that does not fit is an error, and what it names is not kept")
+    @Test("a wrong checksum is an error, and the file is not kept")
     func checksum() async throws {
         let fixture = try Fixture()
         let url = fixture.base + "posters/1.png"
@@ -107,7 +107,7 @@ struct PrewarmProgramTests {
         #expect(try await fixture.run("--offline", "fetch", url).status == 2)
     }
 
-    @Test("a manifest in a file is relative to its place, also over HTTP")
+    @Test("addresses in a manifest file are relative to the manifest, also over HTTP")
     func relative() async throws {
         let fixture = try Fixture()
         try Data("posters/1.png\nposters/2.png\n".utf8).write(
@@ -119,7 +119,7 @@ struct PrewarmProgramTests {
         #expect(local.lines.first?.contains("file://") == true)
     }
 
-    @Test("two programs at once share one folder")
+    @Test("two concurrent programs share one folder")
     func twoAtOnce() async throws {
         let fixture = try Fixture(posters: 12)
         let one = try Program(["prewarm"], environment: fixture.environment)
@@ -133,7 +133,7 @@ struct PrewarmProgramTests {
         #expect(verified["removedEntries"] as? Int == 0)
     }
 
-    @Test("a server that fails now and then is asked again, and only what fails every time fails")
+    @Test("a server that fails sometimes is retried, and only permanent failures fail")
     func failures() async throws {
         let fixture = try Fixture(posters: 12)
         let failing = try CatalogueService(
@@ -144,7 +144,7 @@ struct PrewarmProgramTests {
         let prewarmed = try await fixture.run("prewarm", "-", input: list.joined(separator: "\n"))
         let refusals = failing.statistics.byStatus[500] ?? 0
         let failed = prewarmed.errorLines.count
-        // Each failure that is told was tried three times, and those that are not were tried again.
+        // Each reported failure was tried three times, and the others were retried.
         #expect(refusals >= 3 * failed && refusals > 0 && failed < 12)
         #expect(prewarmed.status == (failed > 0 ? 1 : 0))
         #expect(prewarmed.lines.last?.hasPrefix("\(12 - failed) fetched") == true)

@@ -4,13 +4,13 @@ import LazyImages
 import SystemSupport
 import TestSupport
 
-/// One run of the built `marquee`, with pipes for its streams, all served by a thread of its own. It may take as long as a
-/// busy machine needs. Its end is certain all the same: it is killed when the object goes, and when the test that waits
-/// for it is cancelled, as the suite's time limit does.
+/// One run of the built `marquee` with pipes as its streams, served by a dedicated thread. It has no time
+/// limit of its own. It is killed when the object is released, and when the waiting test is cancelled, as the
+/// suite's time limit does.
 final class Program: Sendable {
-    /// What came out of a run.
+    /// The result of a run.
     struct Outcome: Sendable {
-        /// The exit status; for one ended by a signal, minus the signal's number.
+        /// The exit status; for a run ended by a signal, minus the signal's number.
         let status: Int32
         let output: [UInt8]
         let errors: [UInt8]
@@ -38,14 +38,14 @@ final class Program: Sendable {
         try await Program(arguments, input: input, environment: environment).outcome()
     }
 
-    /// Runs a line of shell to its end; `$MARQUEE` in it is the program.
+    /// Runs a line of shell to its end. `$MARQUEE` in it is the program.
     static func shell(_ line: String, environment: [String: String]) async throws -> Outcome {
         let variables = environment.merging(["MARQUEE": BuiltProgram.path("marquee")]) { _, given in given }
         return try await Program(["-c", line], of: "/bin/sh", environment: variables).outcome()
     }
 
-    /// Starts the program. Of this process's environment it gets only what building and linking need, and it does not
-    /// look how much memory the machine has left.
+    /// Starts the program. It inherits only the variables that linking needs, and does not check the
+    /// machine's free memory.
     init(
         _ arguments: [String], of path: String = BuiltProgram.path("marquee"), input: String = "",
         keepsInput: Bool = false, environment: [String: String] = [:]
@@ -83,13 +83,13 @@ final class Program: Sendable {
 
     deinit { process.kill() }
 
-    /// The next line of standard output, as soon as it is there; nil at the end.
+    /// The next line of standard output, as soon as it is complete; nil at the end.
     func nextLine() async -> String? {
         for await line in lines { return line }
         return nil
     }
 
-    /// Returns when the program has read its input, or so much of it that it must have begun to.
+    /// Waits until the program has read its input, or so much that it must have started to.
     func untilInputIsTaken() async { for await _ in taken {} }
 
     func send(_ signal: Int32) { process.send(signal) }
@@ -106,9 +106,10 @@ final class Program: Sendable {
     }
 }
 
-/// The process of a program: signals reach it until it is waited for, and never another that has got its number.
+/// A child process. Signals reach it until its status is taken, and never another process with the same
+/// number.
 private final class ChildProcess: Sendable {
-    /// Open once it was killed from here: a program of its own that it has started may hold its streams.
+    /// Open once this object has killed the process: its own children may still hold its streams.
     let killed = Gate()
     private let number: pid_t
     private let isWaitedFor = Lock(false)
@@ -128,10 +129,11 @@ private final class ChildProcess: Sendable {
         killed.open()
     }
 
-    /// Blocks until it has ended. The exit status; for one ended by a signal, minus the signal's number.
+    /// Blocks until the process has ended, and returns its exit status; after a signal, minus the signal's
+    /// number.
     func wait() -> Int32 {
         var information = unsafe siginfo_t()
-        // The number stays its own as long as nobody has taken its status.
+        // The number stays reserved until the status is taken.
         while unsafe waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         var status: Int32 = 0
         isWaitedFor.withLock { isWaitedFor in
@@ -179,14 +181,14 @@ private final class ChildProcess: Sendable {
     }
 }
 
-/// Two ends that the next program started does not inherit.
+/// The two ends of a pipe, which the next started program does not inherit.
 private struct Pipe {
     let reading: Int32
     let writing: Int32
 
     init() throws(Program.Failure) {
         var ends: [Int32] = [0, 0]
-        // A pipe could not be closed to other children in the same step.
+        // socketpair sets close-on-exec in the same step; pipe cannot.
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
             throw Program.Failure(call: "socketpair", code: errno)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import marquee
 
-/// Progress as a person sees it: of transfers that stand still half-way, so that it can be read.
+/// Progress on a terminal, of transfers that pause half-way so that it can be read.
 @Suite("Progress on a terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct ProgressTests {
     private let folder: TemporaryFolder
@@ -14,7 +14,7 @@ struct ProgressTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Sends 30,000 of 100,000 bytes and, once the gate is open, the rest.
+    /// Sends 30,000 of 100,000 bytes, and the rest once the gate is open.
     private func origin(of body: [UInt8]) throws -> ScriptedOrigin {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n"
         return try ScriptedOrigin([
@@ -35,7 +35,7 @@ struct ProgressTests {
         terminal.waits { screen in texts.allSatisfy { screen.row(containing: $0) != nil } }
     }
 
-    /// Lets the rest come and checks that the line goes.
+    /// Releases the rest and checks that the progress line disappears.
     private func finish(_ terminal: PseudoTerminal, status: Int32 = 0) {
         gate.open()
         #expect(terminal.waitForEnd() == .exited(status))
@@ -43,7 +43,7 @@ struct ProgressTests {
         #expect(terminal.screen.unknown.isEmpty)
     }
 
-    @Test("fetch shows bytes and rate of one, also with --json")
+    @Test("fetch shows bytes and rate of one transfer, also with --json")
     func one() throws {
         let origin = try origin(of: body)
         let terminal = try started(["fetch", origin.url().absoluteString, "--any-content", "--json"])
@@ -53,7 +53,7 @@ struct ProgressTests {
     }
 
     @Test(
-        "fetch and prewarm show counts, and the bytes of transfers under way",
+        "fetch and prewarm show counts, and the bytes of running transfers",
         arguments: ["fetch", "prewarm"])
     func several(command: String) throws {
         let origin = try origin(of: body)
@@ -66,7 +66,7 @@ struct ProgressTests {
         finish(terminal)
     }
 
-    @Test("a catalogue that loads shows how far it is")
+    @Test("loading a catalogue shows progress")
     func catalogue() throws {
         let films = #"[{"id":"a","title":"A","year":1920,"director":"D"}]"#
         let origin = try origin(of: Array(films.utf8) + body)
@@ -76,7 +76,7 @@ struct ProgressTests {
         #expect(terminal.screen.row(containing: "1 film") != nil)
     }
 
-    @Test("show shows how far the poster is")
+    @Test("show has the poster's progress")
     func poster() throws {
         let origin = try origin(of: [UInt8](Fixture.pixel) + body)
         let films = #"[{"id":"a","title":"A","year":1920,"director":"D","poster":"\#(origin.url())"}]"#
@@ -88,7 +88,7 @@ struct ProgressTests {
         #expect(terminal.screen.row(containing: "/s") == nil)
     }
 
-    @Test("--quiet and TERM=dumb have none", arguments: [["--quiet"], []])
+    @Test("--quiet and TERM=dumb show no progress", arguments: [["--quiet"], []])
     func none(options: [String]) throws {
         // Long enough for a line to be drawn.
         let fixture = try Fixture { $0.server.latency = .milliseconds(500) }
@@ -99,7 +99,7 @@ struct ProgressTests {
         #expect(!terminal.output.contains(0x1B))
     }
 
-    @Test("the line has counts, bytes and a rate, fits the window, and keeps to the terminal's encoding")
+    @Test("the line has counts, bytes and a rate, fits the window, and uses the terminal's encoding")
     func text() {
         var progress = JobProgress(done: 1, total: 4, failed: 1, bytes: NetworkActivity.Traffic())
         progress.bytes?.received = 3 << 20
@@ -118,7 +118,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("one transfer tells how long it takes yet, unless it stands still")
+    @Test("one transfer shows its remaining time, unless it pauses")
     func timeLeft() {
         var progress = JobProgress(label: "a", bytes: NetworkActivity.Traffic())
         progress.bytes?.received = 1 << 20
@@ -136,7 +136,7 @@ struct ProgressTests {
         #expect(progress.line(rate: 1000, width: 79, isUnicode: true).hasSuffix("/s"))
     }
 
-    @Test("a body that is sent again has a rate from its beginning")
+    @Test("a body that is sent again has a rate from its start")
     func again() {
         let start = ContinuousClock.now
         var rate = TransferRate(0, now: start)

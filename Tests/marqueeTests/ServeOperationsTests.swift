@@ -4,12 +4,12 @@ import SystemSupport
 import TestSupport
 import Testing
 
-@Suite("marquee serve as an operator sees it", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee serve for operators", .serialized, .timeLimit(.minutes(30)))
 struct ServeOperationsTests {
-    /// A service with an admin listener, and where both are.
+    /// A service with an admin listener, and both ports.
     private struct Service {
         let program: Program
-        /// What is served stays there as long as the service.
+        /// The served folder, kept as long as the service.
         let fixture: Fixture
         let port, admin: UInt16
 
@@ -30,7 +30,7 @@ struct ServeOperationsTests {
         func ready() throws -> Int { try RawClient(port: admin).get("/health/ready").status }
     }
 
-    @Test("after SIGTERM it is not ready any more, serves on for the drain, and ends with 0")
+    @Test("after SIGTERM the service is not ready, serves during the drain, and ends with 0")
     func drain() async throws {
         let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
         #expect(try service.ready() == 200)
@@ -47,14 +47,14 @@ struct ServeOperationsTests {
             }
             #expect(client.isEnded())
         }
-        // Nobody waits an hour: a second signal ends it at once. Soon after the first it would count as the same.
+        // A second signal ends it at once. If it came too soon, it would count as the same one.
         service.program.send(SIGINT)
         #expect(await service.program.outcome().status == -SIGINT)
     }
 
-    @Test("no request fails from the moment it is asked to end until its clients have gone elsewhere")
+    @Test("no request fails between the signal and the clients' move to another instance")
     func load() async throws {
-        // Longer than any machine takes to learn of it.
+        // Longer than any client needs to notice.
         let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
         let failures = Shared<[String]>([])
         let answered = Tally()
@@ -80,7 +80,7 @@ struct ServeOperationsTests {
         }
         try await answered.reaches(500)
         service.program.send(SIGTERM)
-        // What a balancer does: it asks until it is told no.
+        // A load balancer's part: it polls until the service is not ready.
         try await eventually { try service.ready() == 503 }
         isReady.change { $0 = false }
         try await ended.reaches(8)
@@ -89,20 +89,20 @@ struct ServeOperationsTests {
         _ = await service.program.outcome()
     }
 
-    @Test("Ctrl-C ends it at once, whatever the drain is")
+    @Test("Ctrl-C ends the service at once, whatever the drain")
     func interrupt() async throws {
         let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
         service.program.send(SIGINT)
         #expect(await service.program.outcome().status == 130)
     }
 
-    @Test("the figures count its requests and not those for figures")
+    @Test("the metrics count its requests, and not those for metrics")
     func metrics() async throws {
         let service = try await Service(try Fixture(), "--quiet", "--log", "json")
         let client = try RawClient(port: service.port)
         #expect(try client.get("/posters/1.png").status == 200)
         #expect(try client.get("/none").status == 404)
-        // The client has the last byte before the service has counted it.
+        // The client gets the last byte before the service has counted it.
         try await eventually {
             try RawClient(port: service.admin).get("/metrics").text
                 .contains("\nmarquee_http_request_seconds_count 2\n")
@@ -117,14 +117,14 @@ struct ServeOperationsTests {
         }
         service.program.send(SIGINT)
         let outcome = await service.program.outcome()
-        // The address comes first, then a line for each request.
+        // The address is the first line, and each request is one more.
         #expect(outcome.lines.count == 3)
         let lines = try outcome.lines.map(JSON.object)
         #expect(lines[1]["path"] as? String == "/posters/1.png" && lines[1]["status"] as? Int == 200)
         #expect(lines[2]["path"] as? String == "/none" && lines[2]["client"] as? String == "127.0.0.1")
     }
 
-    @Test("the service manager is told when it is ready and when it stops")
+    @Test("systemd is notified of readiness and of the stop")
     func serviceManager() async throws {
         let fixture = try Fixture()
         let path = fixture.home.file("notify")
@@ -151,7 +151,7 @@ struct ServeOperationsTests {
         _ = await service.program.outcome()
     }
 
-    @Test("options that say nothing end with 2 and one line, which names the variable they came from")
+    @Test("impossible options end with 2 and one line, which names their variable")
     func refused() async throws {
         for (words, environment, answer) in [
             (["--admin", "9090"], [:], "--admin wants an address and a port such as 127.0.0.1:9090"),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("marquee serve", .serialized, .timeLimit(.minutes(30)))
 struct ServeProgramTests {
-    @Test("it prints its address, serves the library, and stops on SIGTERM with 0")
+    @Test("the service prints its address, serves the library, and ends with 0 on SIGTERM")
     func serve() async throws {
         let fixture = try Fixture()
         let server = try Program(["serve", fixture.folder.path])
@@ -22,7 +22,7 @@ struct ServeProgramTests {
         #expect(outcome.errorText.hasPrefix("marquee: served 1 requests"))
     }
 
-    @Test("the sample catalogue is served where no folder is named, and Ctrl-C ends it with 130")
+    @Test("without a folder the sample catalogue is served, and Ctrl-C ends the service with 130")
     func sample() async throws {
         let server = try Program(["serve", "--quiet"])
         let address = try #require(await server.nextLine())
@@ -34,7 +34,7 @@ struct ServeProgramTests {
         #expect(outcome.errors.isEmpty)
     }
 
-    @Test("a port in use, a folder that is none and bad options end with 2 and one line that says what to do")
+    @Test("a port in use, a missing folder and bad options end with 2 and one line of advice")
     func refused() async throws {
         let fixture = try Fixture()
         let taken = "\(fixture.service.port)"
@@ -62,7 +62,7 @@ struct ServeProgramTests {
         }
     }
 
-    @Test("--catalogue takes the address that it prints, and --verbose prints a line a request")
+    @Test("--catalogue accepts the printed address, and --verbose prints one line per request")
     func address() async throws {
         let fixture = try Fixture()
         let server = try Program(["serve", "-v", fixture.folder.path])
@@ -80,7 +80,7 @@ struct ServeProgramTests {
         #expect(lines[2].hasPrefix("marquee: GET /posters/2.png 200, 70 bytes in "))
     }
 
-    @Test("a folder without a catalogue is served, and the lack is said")
+    @Test("a folder without a catalogue is served with a message")
     func noCatalogue() async throws {
         let fixture = try Fixture()
         let server = try Program(["serve", fixture.folder.file("posters")])

@@ -12,7 +12,7 @@ struct SettingsTests {
             Arguments(words, commands: commands.map { $0.specification }), environment: environment)
     }
 
-    @Test("flags win over the environment, which wins over the defaults")
+    @Test("options override the environment, which overrides the defaults")
     func precedence() throws {
         let environment = ["MARQUEE_CATALOGUE": "e.json", "MARQUEE_CACHE_DIR": "/e"]
         let none = try settings()
@@ -27,14 +27,14 @@ struct SettingsTests {
         #expect(fromFlags.cacheFolder == "/f")
     }
 
-    @Test("an empty variable counts as none")
+    @Test("an empty variable counts as unset")
     func emptyVariable() throws {
         let read = try settings(environment: ["MARQUEE_CATALOGUE": "", "MARQUEE_CACHE_DIR": ""])
         #expect(read.catalogue == nil)
         #expect(read.cacheFolder == DiskCache.standardFolder)
     }
 
-    @Test("limits reach the downloads")
+    @Test("limits apply to downloads")
     func limits() throws {
         let read = try settings(
             "fetch", "x", "--max-bytes", "2M", "--timeout", "3", "--cache-size", "1G", "--concurrency", "7",
@@ -48,7 +48,7 @@ struct SettingsTests {
         #expect(try settings().cacheLimit == DiskCache.defaultLimit)
     }
 
-    @Test("--timeout is for standing still, --max-time for all of a transfer")
+    @Test("--timeout limits a pause, --max-time a whole transfer")
     func timeouts() throws {
         #expect(try settings().downloads.timeouts == Timeouts())
         let still = try settings("--timeout", "3").downloads.timeouts
@@ -59,7 +59,7 @@ struct SettingsTests {
         #expect(throws: UsageError.self) { try settings("--max-time", "0") }
     }
 
-    @Test("header fields are read, and refused where they would break a header")
+    @Test("header fields are parsed, and refused if they would break a header")
     func fields() throws {
         let read = try settings("--header", "Authorization: Bearer x:y", "--header", "Accept-Language:de")
         #expect(read.fields["authorization"] == "Bearer x:y")
@@ -70,7 +70,7 @@ struct SettingsTests {
     }
 
     @Test(
-        "what can never match is no host",
+        "a host that can never match is refused",
         arguments: ["", "http://example.org", "example.org:80", "a b", "u@h"])
     func insecureHosts(text: String) throws {
         #expect(throws: UsageError.self) { try settings("--insecure-http", text) }
@@ -78,7 +78,7 @@ struct SettingsTests {
         #expect(read.downloads.security == SecurityPolicy(insecureHosts: ["[::2]"]))
     }
 
-    @Test("what a server is trusted by is a file or a key, of one host or of all")
+    @Test("trust is a file or a key, of one host or of all")
     func trust() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("authority.pem")
@@ -101,7 +101,7 @@ struct SettingsTests {
         #expect(throws: UsageError.self) { try settings("--cacert", "/nowhere") }
     }
 
-    @Test("credentials answer the host they name and no other, and are not shown when they are malformed")
+    @Test("credentials answer only their host, and a malformed entry is not shown")
     func credentials() async throws {
         let read = try settings(
             environment: [
@@ -133,7 +133,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("a proxy is used only where one is asked for")
+    @Test("a proxy is used only on request")
     func proxy() throws {
         #expect(try settings().transport.proxy == .none)
         #expect(try settings("--proxy", "none").transport.proxy == .none)
@@ -151,7 +151,7 @@ struct SettingsTests {
     }
 
     @Test(
-        "the first variable of the locale that is not empty says whether a terminal shows UTF-8",
+        "the first non-empty locale variable decides whether a terminal has UTF-8",
         arguments: [
             ([:], true), (["LANG": "C"], false), (["LANG": "en_GB.UTF-8"], true),
             (["LC_ALL": "C.utf8"], true),

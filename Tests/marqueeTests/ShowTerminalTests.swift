@@ -7,7 +7,7 @@ import Testing
 
 @testable import marquee
 
-/// `show` and `list` as a person sees them.
+/// `show` and `list` on a terminal.
 @Suite("marquee show and list on a terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct ShowTerminalTests {
     private let fixture: Fixture
@@ -23,7 +23,7 @@ struct ShowTerminalTests {
         try Data(PNGEncoder().encode(poster)).write(to: URL(filePath: fixture.folder.file("posters/1.png")))
     }
 
-    /// The screen when the program has ended.
+    /// The screen after the program has ended.
     private func screen(_ words: String..., columns: Int = 80, rows: Int = 24) throws -> VirtualScreen {
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), words + ["--graphics", "blocks"],
@@ -33,7 +33,7 @@ struct ShowTerminalTests {
         return terminal.screen
     }
 
-    @Test("the picture stands left, as high as the terminal but for two lines, and the text beside it")
+    @Test("the picture is on the left, two lines lower than the terminal, with the text beside it")
     func beside() throws {
         let screen = try screen("show", "faust")
         // 22 rows of 29 cells, a gap of two.
@@ -47,12 +47,12 @@ struct ShowTerminalTests {
         }
         #expect(screen.cell(column: 0, row: 22).style.background == .standard)
         #expect(screen.row(containing: "director  F. W. Murnau") != nil)
-        // Bytes and milliseconds are for who asks.
+        // Bytes and milliseconds appear only on request.
         #expect(screen.row(containing: "bytes") == nil && screen.row(containing: "poster") == nil)
         #expect(screen.unknown.isEmpty)
     }
 
-    @Test("with -v the file is told of too")
+    @Test("-v adds facts about the file")
     func verbose() throws {
         let screen = try screen("show", "faust", "-v", columns: 120)
         #expect(
@@ -61,7 +61,7 @@ struct ShowTerminalTests {
             })
     }
 
-    @Test("lines are no longer than 72 cells, and go on below a picture in their column")
+    @Test("lines are at most 72 cells long, and continue below a picture in their column")
     func wrapping() throws {
         let wide = try screen("show", "faust", columns: 200)
         let lines = wide.rows.filter { $0.contains("word word") }
@@ -71,7 +71,9 @@ struct ShowTerminalTests {
         #expect(low.rows.last { !$0.isEmpty }?.prefix(15).allSatisfy { $0 == " " } == true)
     }
 
-    @Test("in a narrow terminal the picture stands above, and one without a picture has the whole width")
+    @Test(
+        "in a narrow terminal the picture is above the text, and without a picture the text has the whole width"
+    )
     func above() throws {
         let narrow = try screen("show", "faust", columns: 59, rows: 60)
         #expect(narrow.cell(column: 57, row: 0).style.background != .standard)
@@ -81,7 +83,7 @@ struct ShowTerminalTests {
         #expect(alone.rows.contains { $0.hasPrefix("Pandora's Box") })
     }
 
-    @Test("the list has a header, bold titles, stars, and a line that says what its signs mean")
+    @Test("the list has a header, bold titles, stars, and a legend")
     func list() throws {
         let first = try screen("list")
         #expect(first.text(ofRow: 0) == "   Score  Year  Title          Director")

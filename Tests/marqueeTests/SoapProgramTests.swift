@@ -6,12 +6,12 @@ import MovieCatalogue
 import TestSupport
 import Testing
 
-@Suite("Commands and a service in SOAP", .timeLimit(.minutes(30)))
+@Suite("Commands and a SOAP service", .timeLimit(.minutes(30)))
 struct SoapProgramTests {
     private let home: TemporaryFolder
     private let library: FilmLibrary
 
-    /// - Throws: where a library cannot be made.
+    /// - Throws: if a library cannot be created.
     init() throws {
         home = try TemporaryFolder()
         library = try FilmLibrary(path: home.file("films.db"), access: .creating)
@@ -45,7 +45,7 @@ struct SoapProgramTests {
             environment: ["XDG_CACHE_HOME": home.path, "USER": "anna"])
     }
 
-    @Test("an address of SOAP is a catalogue: of all pages, of the best, and of one film")
+    @Test("a SOAP address is a catalogue: all pages, the best films, and one film")
     func reading() async throws {
         try await withService { soap in
             #expect(try await run(soap + "?wsdl", "list", "--plain").lines.count == 1100)
@@ -63,7 +63,7 @@ struct SoapProgramTests {
         }
     }
 
-    @Test("the commands that write go to an address of SOAP")
+    @Test("commands that write accept a SOAP address")
     func writing() async throws {
         try await withService { soap in
             let added = try await run(soap, "add", "--title", "<A>", "--year", "1922", "--genre", "B & C")
@@ -85,7 +85,7 @@ struct SoapProgramTests {
         }
     }
 
-    @Test("what is refused says what to do")
+    @Test("a refused command says what to do")
     func refused() async throws {
         try await withService(isWritable: false) { soap in
             let run = try await run(soap, "rate", "film-1", "8")

@@ -13,7 +13,7 @@ struct StatusLineTests {
         KeyHint("Enter", "open"),
     ]
 
-    /// The lines it draws at a width: the one above it, and its own.
+    /// The two lines at a width: the message's and its own.
     private func lines(
         _ status: BrowserStatus = BrowserStatus(), columns: Int, showsFigures: Bool = false,
         hasLineAbove: Bool = true, film: Movie? = nil
@@ -26,13 +26,13 @@ struct StatusLineTests {
         return (grid.text(ofRow: 0), grid.text(ofRow: 1))
     }
 
-    /// Two texts at the margins of a line.
+    /// A line with two texts at its margins.
     private func spread(_ left: String, _ right: String, _ columns: Int) -> String {
         let room = columns - 4 - TerminalText.width(right)
         return "  " + TerminalText.padded(left, toWidth: room) + right
     }
 
-    @Test("the film has as many of its facts as fit beside the keys, and the keys as fit beside its title")
+    @Test("the film has the facts that fit beside the keys, and the keys fit beside its title")
     func room() {
         #expect(
             lines(columns: 120).line
@@ -48,7 +48,7 @@ struct StatusLineTests {
         #expect(lines(columns: 30).line == "  The Passion of Jo…  ? help")
     }
 
-    @Test("a message stands above it, beside the number of posters that failed")
+    @Test("a message is above the line, beside the number of failed posters")
     func message() {
         var status = BrowserStatus()
         #expect(lines(status, columns: 80).above.isEmpty)
@@ -65,7 +65,7 @@ struct StatusLineTests {
         #expect(lines(status, columns: 30).above == "  ␛[2J")
     }
 
-    @Test("without a line above it, a message takes the film's place")
+    @Test("without a line above, a message replaces the film")
     func messageInPlace() {
         var status = BrowserStatus()
         status.message = "Refreshed: nothing has changed"
@@ -77,7 +77,7 @@ struct StatusLineTests {
         #expect(lines(status, columns: 80, hasLineAbove: false).line.hasPrefix("  2 posters failed"))
     }
 
-    @Test("figures take the film's place, the least of them left out where there is no room")
+    @Test("figures replace the film, and the least important are left out")
     func figures() {
         var status = BrowserStatus()
         (status.visible, status.loading, status.arrivals) = (5, 2, 3)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("marquee status", .ownThread, .timeLimit(.minutes(30)))
 struct StatusProgramTests {
-    @Test("says the path once, as a line or as JSON")
+    @Test("prints the path once, as a line or as JSON")
     func once() async throws {
         let plain = try await Program.run(["status"])
         #expect(plain.status == 0)
@@ -16,7 +16,7 @@ struct StatusProgramTests {
     }
 
     @Test(
-        "in a namespace of its own: one line for each change, one after a burst, none if nothing is different",
+        "in a network namespace: one line per change, one after a burst, none without a difference",
         .enabled(if: NetworkNamespace.isPossible, "\(NetworkNamespace.requirement)"))
     func changes() async throws {
         let namespace = try NetworkNamespace()
@@ -26,19 +26,19 @@ struct StatusProgramTests {
             of: "/usr/bin/unshare",
             environment: ["MARQUEE": BuiltProgram.path("marquee")])
         #expect(await watch.nextLine() == "none")
-        // Each step is one change; a line that should not have come would be read in place of the next.
+        // Each step is one change. An unexpected line would be read in place of the next one.
         try namespace.run("pair 7")
         try namespace.run("ip addr add 192.0.2.2/24 dev eth7")
         #expect(await watch.nextLine() == "local over wired (eth7)")
         try namespace.run("ip route add default via 192.0.2.1")
         #expect(await watch.nextLine() == "internet over wired (eth7)")
-        // A burst that ends where it began, and one change that shows.
+        // A burst that ends where it began, and one visible change.
         try namespace.run(
             "for i in $(seq 100); do echo route add 198.51.100.$i dev eth7; "
                 + "echo route del 198.51.100.$i dev eth7; done | ip -batch -")
         try namespace.run("ip route del default")
         #expect(await watch.nextLine() == "local over wired (eth7)")
-        // A burst whose changes would each show: what stands at its end is told.
+        // A burst of visible changes: only its end is printed.
         try namespace.run(
             "for i in 1 2 3; do ip link set eth7 down; ip link set eth7 up; done; ip link del eth7")
         #expect(await watch.nextLine() == "none")
@@ -47,7 +47,7 @@ struct StatusProgramTests {
         try namespace.run("ip -6 addr add 2001:db8:1::2/64 dev eth9 nodad")
         try namespace.run("ip -6 route add default via 2001:db8:1::1")
         var line = await watch.nextLine()
-        // Where the three took longer than the monitor waits.
+        // If the three commands took longer than the monitor waits.
         if line == "local over wired (eth9)" { line = await watch.nextLine() }
         #expect(line == "internet over wired (eth9)")
         watch.send(SIGTERM)

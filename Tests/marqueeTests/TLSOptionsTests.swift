@@ -20,7 +20,7 @@ struct TLSOptionsTests {
         for name in ["c.pem", "k.pem"] { try Data("x".utf8).write(to: URL(filePath: folder.file(name))) }
     }
 
-    @Test("each says something of one host, and leaves alone what else is said of it")
+    @Test("each option applies to one host, and keeps the other options for it")
     func values() throws {
         let (certificate, key) = (folder.file("c.pem"), folder.file("k.pem"))
         let policy = try policy(
@@ -36,7 +36,7 @@ struct TLSOptionsTests {
             ])
     }
 
-    @Test("services take them from the environment")
+    @Test("services read the options from the environment")
     func environment() throws {
         let policy = try policy(
             "serve",
@@ -49,7 +49,7 @@ struct TLSOptionsTests {
     }
 
     @Test(
-        "what cannot be meant is an error",
+        "a contradictory option is an error",
         arguments: [
             ["--min-tls", "1.3"], ["--min-tls", "a=1.1"], ["--min-tls", "=1.3"], ["--cert", "c.pem"],
             ["--cert", "a=/nowhere.pem"], ["--key", "a=/etc/passwd"], ["--cert", "a="],
@@ -60,7 +60,7 @@ struct TLSOptionsTests {
     }
 
     @Test(
-        "the program shows its certificate to the host it is for, and asks the TLS that is wanted",
+        "the program shows its certificate to that host only, and demands the TLS version",
         .enabled(if: TLSServer.isInstalled, "openssl is not installed"))
     func program() async throws {
         let client = try ClientKey()

@@ -4,13 +4,14 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Terminals that answer late, cut, doubled, wrongly or with malice. `MARQUEE_FUZZ` is how many of them (default 24).
+/// Terminals whose answers are late, truncated, repeated, wrong or malicious. `MARQUEE_FUZZ` is their number
+/// (default 24).
 @Suite("Hostile terminals", .serialized, .ownThread, .timeLimit(.minutes(60)))
 struct TerminalFuzzTests {
     private static let count =
         ProcessInfo.processInfo.environment["MARQUEE_FUZZ"].flatMap { Int($0) } ?? 24
 
-    /// What would be read from the terminal next, as a shell would.
+    /// A command that reads the terminal next, as a shell does.
     private static let shell = """
         "$MARQUEE" "$@"; echo "ended with $?"; IFS= read -r line; printf %s "$line" | od -An -v -tx1; echo over
         """
@@ -30,7 +31,7 @@ struct TerminalFuzzTests {
                 .merging(environment) { $1 }, rows: 60)
     }
 
-    /// The bytes that the shell has read, once the program has ended and a line was typed.
+    /// The bytes that the shell read after the program's end and a typed line.
     private func left(_ terminal: PseudoTerminal) throws -> [UInt8] {
         terminal.type("!\n")
         try #require(terminal.waits { $0.row(containing: "over") != nil })
@@ -41,7 +42,8 @@ struct TerminalFuzzTests {
         return try #require(bytes.last == UInt8(ascii: "!") ? bytes.dropLast() : nil, "\(rows)")
     }
 
-    @Test("show and list --posters end in time, leave nothing and keep the keys", arguments: 0..<count)
+    @Test(
+        "show and list --posters end in time, leave no bytes behind and keep the keys", arguments: 0..<count)
     func lines(seed: Int) throws {
         let hostile = HostileTerminal(UInt64(seed))
         let words = seed % 2 == 0 ? ["show", "film-3"] : ["list", "--posters", "--top", "1"]
@@ -50,13 +52,13 @@ struct TerminalFuzzTests {
         let asked = ContinuousClock.now
         terminal.type(hostile.sent)
         if !hostile.late.isEmpty {
-            // It has given up when it draws.
+            // The program draws after it has given up waiting.
             try #require(terminal.waits(seconds: 60) { $0.row(containing: "Film") != nil }, "\(hostile)")
-            // On a busy machine this may have taken longer than it waits for answers.
+            // On a busy machine this may take longer than the program waits for answers.
             if ContinuousClock.now - asked < .milliseconds(1500) { terminal.type(hostile.late) }
         }
         try #require(terminal.waits(seconds: 60) { $0.row(containing: "ended with 0") != nil }, "\(hostile)")
-        // Two seconds, and what a busy machine takes for the rest.
+        // Two seconds, and a busy machine's time for the rest.
         #expect(ContinuousClock.now - asked < .seconds(20))
         let printed = terminal.output.count
         let left = try left(terminal)
@@ -68,7 +70,7 @@ struct TerminalFuzzTests {
         #expect(terminal.screen.unknown.isEmpty)
     }
 
-    @Test("the browser goes on, quits and leaves nothing", arguments: 0..<count)
+    @Test("the browser continues, quits and leaves no bytes behind", arguments: 0..<count)
     func browser(seed: Int) throws {
         let hostile = HostileTerminal(UInt64(1000 + seed))
         let mode = ["auto", "kitty", "iterm2", "sixel", "blocks", "ascii"][seed % 6]
@@ -76,7 +78,7 @@ struct TerminalFuzzTests {
         try #require(terminal.waits { $0.row(containing: "Film 1") != nil })
         terminal.type(hostile.sent)
         terminal.type(hostile.late)
-        // What the terminal began and did not end may swallow a key, and is given up after a second of silence.
+        // An unfinished sequence may swallow a key, until a second of silence.
         var isOver = false
         for _ in 0..<10 where !isOver {
             terminal.type("\u{3}")
@@ -89,10 +91,10 @@ struct TerminalFuzzTests {
     }
 
     @Test(
-        "answers that come when the program has given up do not reach the shell, nor does the second of two")
+        "late answers do not reach the shell, nor does the second of two answers")
     func late() throws {
         for isDoubled in [false, true] {
-            // Over SSH there are three seconds more, which a busy machine may need.
+            // Over SSH the program waits three seconds longer, which a busy machine may need.
             let environment = isDoubled ? [:] : ["SSH_CONNECTION": "1.2.3.4 5 6.7.8.9 22"]
             let terminal = try started(["show", "film-3"], environment)
             try #require(terminal.waits { _ in terminal.output.contains(sequence: "\u{1B}[c") })
@@ -108,9 +110,9 @@ struct TerminalFuzzTests {
         }
     }
 
-    @Test("the browser waits for an answer that is due when it quits, with the modes off")
+    @Test("the browser waits for a pending answer when it quits, with its modes reset")
     func lateInBrowser() throws {
-        // Over SSH it waits longer, which a busy machine may need here.
+        // Over SSH it waits longer, which a busy machine may need.
         let terminal = try started([], ["SSH_CONNECTION": "1.2.3.4 5 6.7.8.9 22"])
         try #require(terminal.waits { $0.row(containing: "Film 1") != nil })
         terminal.type("q")
@@ -122,7 +124,7 @@ struct TerminalFuzzTests {
         #expect(try left(terminal).isEmpty)
     }
 
-    @Test("a terminal that never stops to send does not hold up")
+    @Test("a terminal that never stops sending does not block the program")
     func endless() throws {
         let terminal = try started(["show", "film-3"])
         try #require(terminal.waits { _ in terminal.output.contains(sequence: "\u{1B}[c") })
@@ -139,14 +141,14 @@ struct TerminalFuzzTests {
 }
 
 extension [UInt8] {
-    /// Whether others are among these in their order.
+    /// Whether the bytes contain others in their order.
     fileprivate func contains(inOrder others: [UInt8]) -> Bool {
         var rest = others[...]
         for byte in self where byte == rest.first { rest = rest.dropFirst() }
         return rest.isEmpty
     }
 
-    /// Whether a text's bytes stand somewhere in these.
+    /// Whether the bytes contain a text's bytes.
     fileprivate func contains(sequence: String) -> Bool {
         let wanted = Array(sequence.utf8)
         return indices.contains { self[$0...].starts(with: wanted) }

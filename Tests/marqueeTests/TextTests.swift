@@ -4,7 +4,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("Text for people", .timeLimit(.minutes(30)))
+@Suite("Text output", .timeLimit(.minutes(30)))
 struct TextTests {
     @Test(
         "sizes",
@@ -30,12 +30,12 @@ struct TextTests {
 struct HelpTests {
     private let specifications = commands.map { $0.specification }
 
-    /// Without regard to where lines are broken.
+    /// Joins the words, whatever the line breaks.
     private func words(_ text: String) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    @Test("every command has a page with its options, and names the one of the common options")
+    @Test("every command has a page with its options, which refers to the common options")
     func pages() throws {
         let overview = Help.overview(specifications)
         for specification in specifications {
@@ -72,7 +72,7 @@ struct HelpTests {
         for line in pages.flatMap({ $0.split(separator: "\n") }) { #expect(line.count <= 80, "\(line)") }
     }
 
-    @Test("marquee help prints the pages, and a mistyped one is answered with the nearest")
+    @Test("marquee help prints the pages, and a mistyped command gets a suggestion")
     func command() async throws {
         #expect(try await Program.run(["help"]).output == Program.run(["--help"]).output)
         for name in ["list", "fetch", "help"] {

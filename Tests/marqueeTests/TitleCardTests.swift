@@ -3,7 +3,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("The card in a poster's place", .timeLimit(.minutes(30)))
+@Suite("The card in place of a poster", .timeLimit(.minutes(30)))
 struct TitleCardTests {
     private static let size = CellSize(columns: 20, rows: 15)
 
@@ -21,7 +21,7 @@ struct TitleCardTests {
         grid.style(at: CellPosition(column: 1, row: row)).background
     }
 
-    @Test("it has the poster's size, the title wrapped in it, and the year below")
+    @Test("the card has the poster's size, the wrapped title, and the year below")
     func text() {
         let grid = card("The Adventures of Prince Achmed")
         #expect(grid.size == Self.size)
@@ -30,7 +30,7 @@ struct TitleCardTests {
         #expect(lines(card("Die Unabsehbarkeiten", size: CellSize(columns: 9, rows: 7))).contains("Unabse…"))
     }
 
-    @Test("its colour is the title's, the same each time, and its text is legible on it")
+    @Test("its colour depends on the title, and its text is legible on it")
     func colour() throws {
         #expect(ground(card(), row: 3) == ground(card(year: 1999), row: 3))
         #expect(ground(card(), row: 3) != ground(card("Metropolis"), row: 3))
@@ -71,7 +71,7 @@ struct TitleCardTests {
         card("The General", year: 1926, state, size: size)
     }
 
-    @Test("loading, failed and none look different, with colours and without, at every size")
+    @Test("loading, failed and missing posters look different, with and without colours, at every size")
     func states() {
         for size in [Self.size, CellSize(columns: 9, rows: 7), CellSize(columns: 4, rows: 3)] {
             let cards = [TitleCard.State.waiting, .loading(0.6), .failed, .missing].map {

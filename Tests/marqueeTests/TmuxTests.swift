@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The browser in a tmux that nobody is attached to, as a person would see it there.
+/// The browser in a detached tmux.
 @Suite("The browser in tmux", .serialized, .timeLimit(.minutes(30)))
 struct TmuxTests {
     private static let isInstalled = ["/usr/bin", "/usr/local/bin"].contains {
@@ -10,7 +10,7 @@ struct TmuxTests {
     }
 
     @Test(
-        "moves, opens a film and closes it, and leaves the shell's screen as it was",
+        "moves, opens and closes a film, and leaves the shell's screen unchanged",
         .enabled(if: isInstalled, "tmux is not installed"))
     func session() async throws {
         try await inTmux(columns: 80, rows: 24, visit)
@@ -28,7 +28,8 @@ struct TmuxTests {
         do {
             try await visit(tmux)
         } catch {
-            // The server must not outlive the test; why the test failed matters more than how ending it went.
+            // Losing the error is right: the server must not outlive the test, whose own failure matters
+            // more.
             try? await tmux.end()
             throw error
         }
@@ -57,7 +58,7 @@ struct TmuxTests {
         try await tmux.shows { $0.contains("the shell's own line") }
         try await tmux.type("\"$MARQUEE\"", "Enter")
         func isDrawn(_ screen: String) -> Bool {
-            // Far to the right of the list, in the middle of the large poster, and nothing is left of its frame.
+            // Right of the list, in the middle of the large poster, and nothing is left of its frame.
             let lines = screen.split(separator: "\n", omittingEmptySubsequences: false)
             return lines.count > 30
                 && lines[25].dropFirst(90).prefix(40).contains { "▀▄▌▐█▅▂▖▗▘▝▊▋▎".contains($0) }
@@ -72,7 +73,8 @@ struct TmuxTests {
         try await tmux.type("Enter")
         try await tmux.shows { !$0.contains("Les Vampires") && !$0.contains("╭") }
         try await tmux.type("Escape")
-        // The page names its neighbours, and only the list this one. A key right behind Escape would be one with Alt.
+        // The page names its neighbours, the list only this film. A key directly after Escape would count as
+        // Alt.
         try await tmux.shows { $0.contains("Les Vampires") && isDrawn($0) }
         try await tmux.type("q")
         let left = try await tmux.shows { $0.contains("ended with 0") }
@@ -80,7 +82,7 @@ struct TmuxTests {
     }
 }
 
-/// A tmux server of its own with one shell in it.
+/// A separate tmux server with one shell.
 private struct Tmux {
     struct NeverShown: Error { let screen: String }
 
@@ -92,7 +94,7 @@ private struct Tmux {
         environment = [
             "HOME": home.path, "XDG_CACHE_HOME": home.path, "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh",
         ]
-        // The shell says how the program it is told to run ended.
+        // The shell prints the status of the program it ran.
         let shell =
             "echo \"the shell's own line\"; read -r line; eval \"$line\"; echo \"ended with $?\"; read -r line"
         try Data(shell.utf8).write(to: URL(filePath: home.file("shell.sh")))
@@ -103,7 +105,7 @@ private struct Tmux {
         for key in keys { try await run("send-keys -- '\(key)'") }
     }
 
-    /// The screen once it is as wanted.
+    /// The screen, once it satisfies the condition.
     @discardableResult
     func shows(_ isWanted: (String) -> Bool) async throws -> String {
         var screen = ""

@@ -6,11 +6,12 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// A body that no memory should hold, to the project's own server and to nginx. It has 64 MiB; `MARQUEE_LARGE_UPLOAD=2048`
-/// makes it 2 GiB, for a run of this suite alone, which also looks at the memory of the process that serves.
+/// A body too large for memory, to this project's server and to nginx. It has 64 MiB.
+/// `MARQUEE_LARGE_UPLOAD=2048` makes it 2 GiB, for a run of only this suite, which then also checks the
+/// server's memory.
 @Suite("A large upload", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct LargeUploadTests {
-    /// What the memory of a process may grow by, in KiB.
+    /// The permitted growth of a process's memory, in KiB.
     private static let growthLimit = 8 * 1024
     private static let asked = ProcessInfo.processInfo.environment["MARQUEE_LARGE_UPLOAD"].flatMap { Int($0) }
 
@@ -26,7 +27,7 @@ struct LargeUploadTests {
             "HOME": folder.path, "XDG_CACHE_HOME": folder.path, "TMPDIR": folder.path,
             "MARQUEE_CREDENTIALS": "127.0.0.1 anna:secret",
         ]
-        // Holes, and something at both ends and in the middle.
+        // A sparse file, with bytes at both ends and in the middle.
         let megabytes = Self.asked ?? 64
         _ = Shell.output(
             """
@@ -39,8 +40,8 @@ struct LargeUploadTests {
         try #require(checksum.count == 64)
     }
 
-    /// Keeps what came of each request: its target, the SHA-256 of its body, and the peaks of the client's memory before
-    /// the body and behind it.
+    /// Records each request: its target, the SHA-256 of its body, and the client's peak memory before and
+    /// after the body.
     private final class Room: HTTPHandler {
         struct Visit: Sendable {
             let target: String
@@ -54,7 +55,7 @@ struct LargeUploadTests {
 
         var visits: [Visit] { done.withLock { $0 } }
 
-        /// The client says which process it is.
+        /// The client's process id comes from its header.
         private static func clientPeak(_ head: RequestHead) -> Int {
             ProcessMemory.peak(of: head.value(of: "x-process") ?? "")
         }
@@ -93,7 +94,7 @@ struct LargeUploadTests {
     }
 
     @Test(
-        "it reaches the project's own server whole, also once more after a 401 and a 307, and no memory grows with it"
+        "it reaches this project's server whole, also after a 401 and a 307, and no memory grows with it"
     )
     func room() async throws {
         let room = Room()

@@ -10,7 +10,7 @@ import Testing
 @Suite("marquee upload", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct UploadProgramTests {
     private let folder: TemporaryFolder
-    /// Empty, unless the program leaves something there.
+    /// Empty, unless the program leaves files there.
     private let temporary: TemporaryFolder
 
     init() throws {
@@ -40,7 +40,7 @@ struct UploadProgramTests {
         try FileManager.default.contentsOfDirectory(atPath: temporary.path)
     }
 
-    @Test("a file is put as it is, with its type, and the answer's body comes out as it is")
+    @Test("a file is sent unchanged, with its type, and the answer's body is printed unchanged")
     func raw() async throws {
         let answer = "\u{1B}[2J{\"id\":1}"
         let origin = try ScriptedOrigin(.taking(status: "201 Created", answer: answer))
@@ -60,7 +60,7 @@ struct UploadProgramTests {
         #expect(origin.heads[1].hasPrefix("POST ") && origin.heads[1].contains("Content-Type: a/b"))
     }
 
-    @Test("fields alone are url-encoded, and with a file parts of a form")
+    @Test("fields alone are url-encoded, and with a file they are parts of a form")
     func forms() async throws {
         let origin = try ScriptedOrigin(.taking())
         let url = origin.url("/f").absoluteString
@@ -90,7 +90,7 @@ struct UploadProgramTests {
             origin.heads[1].contains("POST ") && origin.heads[1].contains("multipart/form-data; boundary="))
     }
 
-    @Test("a picture is made anew, with the type and ending that it has then")
+    @Test("a picture is resized, with its new type and extension")
     func recipe() async throws {
         let origin = try ScriptedOrigin(.taking())
         let path = try file("a.b.png", [UInt8](Fixture.pixel))
@@ -110,7 +110,7 @@ struct UploadProgramTests {
         #expect(none.status == 2 && none.errorLines.count == 1 && origin.requests.count == 1)
     }
 
-    @Test("JSON and XML that are wrong, and those too long to be checked, are not sent")
+    @Test("malformed JSON and XML, and files too long to check, are not sent")
     func checked() async throws {
         let origin = try ScriptedOrigin(.taking())
         let url = origin.url("/f").absoluteString
@@ -132,7 +132,7 @@ struct UploadProgramTests {
         #expect(origin.bodies == [Array("[1]".utf8), Array("{\"a\":1,}".utf8)])
     }
 
-    @Test("standard input is sent again after a 401 and a 307, and its file had no name")
+    @Test("standard input is sent again after a 401 and a 307, from an unnamed file")
     func inputAgain() async throws {
         let body = String(repeating: "0123456789abcdef", count: 20_000)
         let origin = try ScriptedOrigin([
@@ -149,7 +149,7 @@ struct UploadProgramTests {
         #expect(try leftovers().isEmpty)
     }
 
-    @Test("what comes between is one line, with its code for programs")
+    @Test("an error is one line, with its code in JSON")
     func errors() async throws {
         let other = try ScriptedOrigin(.taking())
         let elsewhere = "Location: \(other.url("/x").absoluteString)\r\n"
@@ -192,7 +192,7 @@ struct UploadProgramTests {
         #expect(outcome.errorText.contains("changed while it was sent"), "\(outcome.errorText)")
     }
 
-    @Test("a PUT whose server dies half-way is sent again from its beginning")
+    @Test("a PUT is sent again from its beginning when the server dies half-way")
     func dying() async throws {
         let body = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         let origin = try ScriptedOrigin { connection in
@@ -202,7 +202,7 @@ struct UploadProgramTests {
         #expect(run.status == 0 && origin.bodies == [body] && origin.requests.count == 2)
     }
 
-    @Test("cancelled half-way, the program ends at once and leaves nothing")
+    @Test("a cancelled upload ends at once and leaves no files")
     func cancelled() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin([.readHead, .readSome(100_000), .wait(gate)])
@@ -220,7 +220,7 @@ struct UploadProgramTests {
     }
 
     @Test(
-        "a command line that cannot be obeyed is an error, and nothing is sent",
+        "an impossible command line is an error, and nothing is sent",
         arguments: [
             ["URL"], ["URL", "--form", "a"], ["URL", "--form", "=a"],
             ["URL", "--form", "a=b", "--field", "f"],
@@ -239,7 +239,7 @@ struct UploadProgramTests {
         #expect(origin.requests.count == 0)
     }
 
-    @Test("a person sees how far it is, how fast and how long yet, and of the answer only what is text")
+    @Test("on a terminal progress, rate and remaining time are shown, and only the text of an answer")
     func terminal() throws {
         let gate = Gate()
         let origin = try ScriptedOrigin([
