@@ -94,7 +94,7 @@ final class Program: Sendable {
 
     func send(_ signal: Int32) { process.send(signal) }
 
-    /// What came out, when the program has ended.
+    /// The result, once the program has ended.
     func outcome() async -> Outcome {
         await withTaskCancellationHandler {
             for await outcome in outcomes { return outcome }
