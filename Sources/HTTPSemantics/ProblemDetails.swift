@@ -1,8 +1,8 @@
 /// An error response for programs (RFC 9457).
 ///
-///     {"type":"about:blank","title":"Conflict","status":409,"detail":"there is a film nosferatu already","film":"nosferatu"}
+///     {"type":"about:blank","title":"Conflict","status":409,"detail":"there is a film \"a\" already","film":"a"}
 ///
-///     <problem xmlns="urn:ietf:rfc:7807"><type>about:blank</type><title>Conflict</title><status>409</status>…</problem>
+///     <problem xmlns="urn:ietf:rfc:7807"><type>about:blank</type><title>Conflict</title>…</problem>
 package struct ProblemDetails: Sendable {
     /// One error in the request's content (RFC 9457 section 3.1, `errors`).
     package struct FieldError: Sendable, Hashable {

@@ -1,28 +1,28 @@
-/// At most 256 colours for a picture, and which of them each pixel gets: the picture's own where it has no more, else the
-/// means of groups of similar ones. Of alpha only whether it is above 127 is kept then.
+/// A palette of at most 256 colours for a bitmap, and the index of each pixel. A bitmap with few colours keeps its own;
+/// otherwise similar colours share their mean, and alpha becomes 0 or 255 (threshold 127).
 package struct AdaptivePalette {
     static let most = 256
 
     /// RGBA.
     package private(set) var colours: [SIMD4<UInt8>] = []
-    /// Whether every pixel has its own colour.
+    /// Whether every pixel keeps its colour.
     package var isExact: Bool { cellIndices.isEmpty }
     private var indices: [SIMD4<UInt8>: UInt8] = [:]
-    /// Of each cell of similar colours its index, where there were too many to have one each.
+    /// The palette index of each cell of similar colours, if there are too many colours.
     private var cellIndices: [UInt8] = []
     private var invisibleIndex: UInt8?
 
-    /// Chooses the colours. A picture with more than 256, or than 64 where errors are allowed, gets as many as bring the mean
-    /// squared error of a channel down to `error`, in squared levels of 255; with 0, the default, all 256.
+    /// Chooses the colours. A bitmap with more than 256 colours (64 if `error` is positive) gets as few as reduce the
+    /// mean squared error of a channel to `error`, in squared levels of 255. With 0, the default, it gets 256.
     package init(of bitmap: Bitmap, error: Double = 0) {
-        // A grey photograph has fewer than 256 colours, and fewer still are enough for it.
+        // A grey photograph has fewer than 256 colours, and still fewer suffice.
         if addOwnColours(of: bitmap, most: error > 0 ? 64 : Self.most) { return }
         colours = []
         indices = [:]
         chooseColours(for: bitmap, error: error)
     }
 
-    /// Every row of indices behind the filter number nought, as PNG 12.7 advises for palettes.
+    /// The rows of indices, each after filter type 0, as PNG 12.7 advises for palettes.
     func rows(of bitmap: Bitmap) -> [UInt8] {
         [UInt8](capacity: bitmap.height * (bitmap.width + 1)) { output in
             let pixels = bitmap.pixels.span
@@ -35,7 +35,7 @@ package struct AdaptivePalette {
         }
     }
 
-    /// The number of a pixel's colour; the pixel must be one of the picture's.
+    /// The index of a pixel's colour; the pixel must be in the bitmap.
     package func index(of pixel: SIMD4<UInt8>) -> UInt8 {
         if let index = indices[pixel] { return index }
         if cellIndices.isEmpty { return 0 }
@@ -43,7 +43,7 @@ package struct AdaptivePalette {
         return cellIndices[Self.cell(of: pixel)]
     }
 
-    /// False as soon as there are too many.
+    /// Collects the bitmap's own colours; false if there are too many.
     private mutating func addOwnColours(of bitmap: Bitmap, most: Int) -> Bool {
         let pixels = bitmap.pixels.span
         var last: SIMD4<UInt8>?
@@ -63,7 +63,7 @@ package struct AdaptivePalette {
 
     private static func isVisible(_ pixel: SIMD4<UInt8>) -> Bool { pixel.w > 127 }
 
-    /// Five bits of each of red, green and blue.
+    /// The cell of a colour: five bits each of red, green and blue.
     private static func cell(of pixel: SIMD4<UInt8>) -> Int {
         Int(pixel.x >> 3) << 10 | Int(pixel.y >> 3) << 5 | Int(pixel.z >> 3)
     }
@@ -94,7 +94,7 @@ package struct AdaptivePalette {
     }
 }
 
-/// The pixels of a picture whose colours are alike, as their number and sum.
+/// The number and the sum of similar pixels.
 struct PaletteCell {
     private(set) var count = 0
     private var sum = SIMD4<Int>()
@@ -112,9 +112,9 @@ struct PaletteCell {
         return SIMD4(level(0), level(1), level(2), 255)
     }
 
-    /// Cuts a set of cells, given by their indices, into `most` groups or fewer: again and again the one with the most error
-    /// is cut where its longest side has half of the pixels on either hand (Heckbert's median cut, 1982, with variance for
-    /// the choice), until the squared errors of all add up to no more than `enough`.
+    /// Divides cells, given by their indices, into at most `most` groups: splits the group with the greatest error at
+    /// the median of its longest side (Heckbert's median cut, 1982, with variance for the choice), until the sum of
+    /// squared errors is at most `enough`.
     static func grouped(_ indices: [Int], of cells: [PaletteCell], most: Int, enough: Double) -> [[Int]] {
         guard !indices.isEmpty else { return [] }
         var groups = [Group(indices, of: cells)]
@@ -136,10 +136,10 @@ struct PaletteCell {
 
     private struct Group {
         let indices: [Int]
-        /// The channel whose levels differ most, and the sum of their squared differences from the mean.
+        /// The channel with the greatest squared error, and that error.
         private let channel: Int
         let error: Double
-        /// The squared differences of all channels.
+        /// The squared error of all channels.
         let sum: Double
 
         init(_ indices: [Int], of cells: [PaletteCell]) {
@@ -155,7 +155,7 @@ struct PaletteCell {
             }
             channel = errors.indices.max { errors[$0] < errors[$1] } ?? 0
             sum = errors.reduce(0, +)
-            // A single cell cannot be cut.
+            // A single cell cannot be split.
             error = indices.count > 1 ? errors[channel] : 0
         }
 

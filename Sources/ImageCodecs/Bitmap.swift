@@ -1,23 +1,23 @@
-/// A decoded picture: RGBA, 8 bits a channel, rows from the top without padding, alpha not multiplied in.
+/// A decoded image: RGBA, 8 bits per channel, rows from the top without padding, alpha not premultiplied.
 ///
 /// The channel `c` of the pixel in column `x` of row `y` is `pixels[(y * width + x) * 4 + c]`.
 public struct Bitmap: Sendable, Hashable {
-    /// Pixels in a row, at least 1.
+    /// The width in pixels, at least 1.
     public let width: Int
-    /// Number of rows, at least 1.
+    /// The height in pixels, at least 1.
     public let height: Int
-    /// Four bytes a pixel: red, green, blue, alpha (255 is opaque).
+    /// Four bytes per pixel: red, green, blue, alpha (255 is opaque).
     public let pixels: [UInt8]
-    /// False where the file ended before its picture did: what was missing is grey, or coarser than it should be.
+    /// False if the file was truncated: missing parts are grey, or coarse.
     public let isComplete: Bool
 
-    /// Makes a bitmap from its pixels; there must be exactly `width * height * 4` bytes, and both sides positive. It is
-    /// complete unless told.
+    /// Creates a bitmap from its pixels. There must be exactly `width * height * 4` bytes, and both sides must be
+    /// positive.
     /// - Parameters:
-    ///   - width: pixels in a row.
-    ///   - height: number of rows.
-    ///   - pixels: red, green, blue and alpha of each pixel, row after row.
-    ///   - isComplete: whether the file had the whole picture.
+    /// - width: the width in pixels.
+    /// - height: the height in pixels.
+    /// - pixels: red, green, blue and alpha of each pixel, row by row.
+    /// - isComplete: whether the file had the whole image. Default: true.
     public init(width: Int, height: Int, pixels: [UInt8], isComplete: Bool = true) {
         precondition(
             width > 0 && height > 0 && pixels.count == width * height * 4, "pixels do not fit the sides")
@@ -27,17 +27,17 @@ public struct Bitmap: Sendable, Hashable {
         self.isComplete = isComplete
     }
 
-    /// Both sides, in pixels.
+    /// The width and height in pixels.
     public var size: ImageSize { ImageSize(width: width, height: height) }
 
-    /// What the bitmap costs in memory, in bytes.
+    /// The size in memory, in bytes.
     public var cost: Int { pixels.count }
 
-    /// Whether every pixel is opaque. Looks at all of them.
+    /// Whether every pixel is opaque. Checks all of them.
     public var isOpaque: Bool {
         let span = pixels.span
         var index = 0
-        // Sixteen pixels at once, each with its alpha in the upper byte of a word.
+        // Check sixteen pixels at once: alpha is the upper byte of each 32-bit half.
         while index &+ 64 <= span.count {
             let block = span.extracting(index..<index &+ 64)
             var common: UInt64 = .max
@@ -54,17 +54,18 @@ public struct Bitmap: Sendable, Hashable {
     }
 }
 
-/// Takes a picture's rows from the top and makes the bitmap: whole, or averaged to a smaller size as the rows
-/// come, so that a large picture never exists at its full size; cropped where its layout says so.
+/// Builds a bitmap from rows, top to bottom. Averages them to a smaller size on arrival, so that a large image never
+/// exists at its full size, and crops it to the layout.
 struct BitmapBuilder {
     private let source: ImageSize
     private let layout: PictureLayout
     private var nextRow = 0
-    /// The pixels of the whole picture, or of one row when it is averaged.
+    /// The pixels of the whole image, or of one row when averaging.
     private var pixels: [UInt8]
     private var averager: AreaAverager?
 
-    /// A builder for a picture that comes as `source` and is wanted by `layout`. Pixels not written stay opaque white.
+    /// Creates a builder for rows of size `source` and a result with `layout`. Pixels that are not written stay opaque
+    /// white.
     init(source: ImageSize, layout: PictureLayout, isOpaque: Bool) {
         self.source = source
         self.layout = layout
@@ -76,16 +77,16 @@ struct BitmapBuilder {
         }
     }
 
-    /// Whether any pixel of the result is made of the next row.
+    /// Whether the result depends on the next row.
     var needsNextRow: Bool { averager?.needsNextRow ?? layout.rows.contains(nextRow) }
 
-    /// Passes over a row that is not needed.
+    /// Skips a row that is not needed.
     mutating func skipRow() {
         nextRow &+= 1
         averager?.skipRow()
     }
 
-    /// Lets `body` write the next row, `source.width * 4` bytes, to the place it is given.
+    /// Calls `body` to write the next row, `source.width * 4` bytes, into the given range.
     mutating func addRow(_ body: (inout MutableSpan<UInt8>, Range<Int>) throws(ImageDecodingError) -> Void)
         throws(ImageDecodingError)
     {
@@ -100,7 +101,7 @@ struct BitmapBuilder {
         }
     }
 
-    /// The bitmap; every row must have been added.
+    /// Returns the bitmap, after all rows were added.
     consuming func finish(isComplete: Bool = true) -> Bitmap {
         guard let averager else {
             return Bitmap(

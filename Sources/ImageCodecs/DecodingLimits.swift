@@ -1,19 +1,21 @@
-/// How much a file may ask for. Checked against the header, before anything is allocated.
+/// The limits for a file, checked against its header before any allocation.
 public struct DecodingLimits: Sendable, Hashable {
-    /// Bytes of the file; 64 MiB unless told.
+    /// The most bytes of the file; 64 MiB by default.
     public var inputBytes: Int
-    /// Pixels along the longer side; 16,384 unless told, and never more than 65,535.
+    /// The most pixels on the longer side; 16,384 by default, and never more than 65,535.
     public var side: Int
-    /// Pixels in all; 40 million unless told, which decode to 160 MB and need up to thrice that meanwhile.
+    /// The most pixels in total; 40 million by default. They decode to 160 MB and need up to three times that
+    /// meanwhile.
     public var pixels: Int
-    /// Scans of a JPEG; 100 unless told. Encoders write 10, the most thorough optimisers some 20.
+    /// The most scans of a JPEG; 100 by default. Encoders write 10, the most thorough optimisers about 20.
     public var scans: Int
 
-    /// Makes limits; each left out has the value its property documents.
+    /// Creates limits; each default is that of its property.
     /// - Parameters:
-    ///   - inputBytes: bytes of the file.
-    ///   - side: pixels along the longer side.
-    ///   - pixels: pixels in all.
+    /// - inputBytes: the most bytes of the file.
+    /// - side: the most pixels on the longer side.
+    /// - pixels: the most pixels in total.
+    /// - scans: the most scans of a JPEG.
     ///   - scans: scans of a JPEG.
     public init(
         inputBytes: Int = 64 << 20, side: Int = 16_384, pixels: Int = 40_000_000, scans: Int = 100
@@ -24,20 +26,19 @@ public struct DecodingLimits: Sendable, Hashable {
         self.scans = scans
     }
 
-    /// The limits used where a caller names none.
+    /// The default limits.
     public static let standard = DecodingLimits()
 
     /// Throws `tooLarge` for a file of more than ``inputBytes``.
-    /// - Parameter count: the length of the file.
+    /// - Parameter count: the length of the file, in bytes.
     public func check(inputBytes count: Int) throws(ImageDecodingError) {
         guard count <= inputBytes else { throw .tooLarge(.inputBytes, value: count, maximum: inputBytes) }
     }
 
-    /// What no caller can raise `side` above: the longest a JPEG can have, and the most whose sums in 32 bits
-    /// averaging can hold.
+    /// The upper bound of `side`: the greatest side of a JPEG, for which 32-bit sums suffice when averaging.
     private static let longestSide = 65_535
 
-    /// Throws `tooLarge` for a picture of more than ``side`` or ``pixels``.
+    /// Throws `tooLarge` for an image of more than ``side`` or ``pixels``.
     /// - Parameter size: the size in the file's header.
     public func check(_ size: ImageSize) throws(ImageDecodingError) {
         let longer = max(size.width, size.height)

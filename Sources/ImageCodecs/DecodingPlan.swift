@@ -1,25 +1,25 @@
-/// What decoding a file will give and take, as its headers tell it.
+/// The size and memory use of a decoding, predicted from the file's headers.
 package struct DecodingPlan: Sendable, Hashable {
-    /// The sides of the bitmap.
+    /// The size of the bitmap.
     package let size: ImageSize
-    /// Bytes in use at most while it is decoded: the bitmap and all that is worked with, without the file.
+    /// The peak memory use in bytes: the bitmap and all working memory, without the file.
     package let memory: Int
-    /// What decoding to planes will take; nil for files that cannot be: those that are not JPEG, that have other colours than
-    /// grey and YCbCr, or are turned before they are shown.
+    /// The memory for decoding to planes. Nil for files without that option: other formats than JPEG, other colours
+    /// than grey and YCbCr, and images with an Exif rotation.
     package var planes: Planes?
 
     package struct Planes: Sendable, Hashable {
-        /// Bytes of the planes.
+        /// The size of the planes, in bytes.
         package let cost: Int
-        /// Bytes in use at most while they are decoded: the planes and all that is worked with, without the file.
+        /// The peak memory use in bytes: the planes and all working memory, without the file.
         package let memory: Int
     }
 }
 
 extension ImageDecoders {
-    /// What `decode(_:notBelow:limits:)` will give and take. The header's size must be within the limits.
+    /// Predicts `decode(_:notBelow:limits:)`. The size in the header must be within the limits.
     ///
-    /// Throws what decoding throws for the file's headers.
+    /// Throws the errors of the file's headers.
     package func plan(
         for bytes: Span<UInt8>, notBelow least: ImageSize?
     ) throws(ImageDecodingError) -> DecodingPlan {
@@ -35,17 +35,17 @@ extension ImageDecoders {
 }
 
 extension DecodingPlan {
-    /// Bytes that decoders take at most whatever the picture's size: code tables, and the arrays that hold them.
+    /// The most bytes of a decoder's fixed memory, such as code tables.
     static let tables = 512 << 10
 }
 
 extension ImageSize {
-    /// Bytes of a bitmap of this size.
+    /// The size of the bitmap in bytes.
     package var bitmapBytes: Int { width * height * 4 }
 }
 
 extension JPEGDecoder {
-    /// Looks no further than the first scan's header.
+    /// Reads up to the first scan's header.
     static func plan(
         for bytes: Span<UInt8>, notBelow least: ImageSize?
     ) throws(ImageDecodingError) -> DecodingPlan {
@@ -85,8 +85,8 @@ extension JPEGDecoder {
         for frame: JPEGFrame, firstScan: JPEGScan, _ upright: ExifOrientation, notBelow least: ImageSize?
     ) -> DecodingPlan {
         let scale = JPEGScale(frame, target: least.map { upright.size(ofStored: $0) })
-        // A progressive frame keeps its coefficients. A sequential one in several scans keeps all samples; in one scan, as
-        // after the coefficients, those of two rows of units.
+        // A progressive frame keeps its coefficients, and a sequential one in several scans all samples. Otherwise the
+        // samples of two rows of MCUs suffice.
         let keepsSamples = !frame.isProgressive && firstScan.components.count < frame.components.count
         var memory = DecodingPlan.tables + scale.size.width * bytesOfColumn
         for (component, blockSize) in zip(frame.components, scale.componentBlockSizes) {
@@ -99,7 +99,7 @@ extension JPEGDecoder {
         return DecodingPlan(size: upright.size(ofStored: scale.size), memory: memory)
     }
 
-    /// All samples are kept, and of a progressive frame its coefficients.
+    /// Keeps all samples and, for a progressive frame, the coefficients.
     private static func planes(of frame: JPEGFrame, notBelow least: ImageSize?) -> DecodingPlan.Planes {
         let scale = JPEGScale(frame, target: least, isPlanar: true)
         let blocks = frame.components.reduce(0) { $0 + $1.blockColumns * $1.blockRows }
@@ -109,12 +109,12 @@ extension JPEGDecoder {
         )
     }
 
-    /// What `JPEGRows` keeps of each column: a row of samples of all components in several forms.
+    /// The memory of `JPEGRows` per column: a row of all components in several forms.
     private static let bytesOfColumn = 16
 }
 
 extension PNGDecoder {
-    /// Looks no further than the first chunk of image data, and checks nothing but IHDR.
+    /// Reads up to the first IDAT chunk, and checks only IHDR.
     static func plan(for bytes: Span<UInt8>) throws(ImageDecodingError) -> DecodingPlan {
         let start = PNGSignature.magic.count
         guard bytes.count >= start + 21, bytes.hasBytes("IHDR", at: start + 4) else {
@@ -127,28 +127,28 @@ extension PNGDecoder {
             if bytes.hasBytes("acTL", at: offset + 4) { isAnimated = true }
             offset += 12 + length
         }
-        // Chunks of image data are joined. The filtered rows of all passes stay while the bitmap is made of them, and an
-        // animation's first frame while it is placed in its picture.
+        // The IDAT chunks are joined. The filtered rows of all passes exist together with the bitmap, and an
+        // animation's first frame together with its canvas.
         let rows = bytes.count + header.filteredSize + header.size.width * bytesOfColumn
         let bitmaps = (isAnimated ? 2 : 1) * header.size.bitmapBytes
         return DecodingPlan(size: header.size, memory: DecodingPlan.tables + rows + bitmaps)
     }
 
-    /// A row as it is stored, the one before it, and the pixels of a pass.
+    /// A filtered row, the previous row, and the pixels of a pass.
     private static let bytesOfColumn = 8 + 8 + 4
 }
 
 extension JPEGEncoder {
-    /// Bytes in use at most while a bitmap of this size is encoded, with the file and without the bitmap: twice what noise at
-    /// quality 100 takes, and ten times what photographs at 80 do.
+    /// The peak memory use of encoding a bitmap of this size, in bytes, with the file and without the bitmap: twice
+    /// what noise needs at quality 100, and ten times what photographs need at 80.
     package static func memory(toEncode size: ImageSize) -> Int {
         DecodingPlan.tables + 16 * (size.width + 16) * (size.height + 16)
     }
 }
 
 extension PNGEncoder {
-    /// Bytes in use at most while a bitmap of this size is encoded, with the file and without the bitmap: half
-    /// as much again as noise takes.
+    /// The peak memory use of encoding a bitmap of this size, in bytes, with the file and without the bitmap: 1.5 times
+    /// what noise needs.
     package static func memory(toEncode size: ImageSize) -> Int {
         DecodingPlan.tables * 2 + 18 * (size.width + 16) * (size.height + 16)
     }

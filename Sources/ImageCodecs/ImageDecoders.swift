@@ -1,18 +1,18 @@
-/// The decoders a program uses, in order of preference.
+/// The decoders of a program, in order of preference.
 public struct ImageDecoders: Sendable {
-    /// The decoders, the preferred first.
+    /// The decoders, most preferred first.
     public let decoders: [any ImageDecoding]
 
-    /// Makes a list; the first decoder that recognises a file gets it.
+    /// Creates a list of decoders.
     /// - Parameter decoders: the decoders; the first that recognises a file decodes it.
     public init(_ decoders: [any ImageDecoding]) {
         self.decoders = decoders
     }
 
-    /// JPEG and PNG, as decoded by this module.
+    /// The JPEG and PNG decoders of this module.
     public static let standard = ImageDecoders([JPEGDecoder(), PNGDecoder()])
 
-    /// The media types that can be decoded, such as an `Accept` header lists, sorted by the list and by name.
+    /// The media types that can be decoded, for an `Accept` header, in order of preference and then by name.
     public var mediaTypes: [String] {
         var types: [String] = []
         for decoder in decoders {
@@ -23,8 +23,7 @@ public struct ImageDecoders: Sendable {
         return types
     }
 
-    /// The format of the file that begins with `bytes`: a decoder's, else one that ``ImageFormat`` names though nothing
-    /// here decodes it; nil for others.
+    /// The format of the file that begins with `bytes`, if a decoder or ``ImageFormat`` recognises it; otherwise nil.
     /// - Parameter bytes: the beginning of a file.
     public func format(of bytes: Span<UInt8>) -> ImageFormat? {
         for decoder in decoders {
@@ -33,26 +32,25 @@ public struct ImageDecoders: Sendable {
         return ImageFormat(detecting: bytes)
     }
 
-    /// What the header of a file says, without decoding: of every format that `format(of:)` tells.
+    /// Reads the header of a file without decoding it, for every format that `format(of:)` recognises.
     ///
-    /// Throws `unrecognised` for bytes of no known format, `truncated` when they end before the size, and `corrupt`.
+    /// Throws `unrecognised` for an unknown format, `truncated` if the bytes end before the size, and `corrupt`.
     /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
         guard let decoder = decoder(of: bytes) else { return try ImageHeader(parsing: bytes) }
         return try decoder.header(of: bytes)
     }
 
-    /// Checks that a file is all there, without decoding it: as far as its decoder, else `ImageHeader.checkComplete(_:)`,
-    /// can tell.
+    /// Checks without decoding that a file is complete, by its decoder or by `ImageHeader.checkComplete(_:)`.
     ///
-    /// Throws `truncated` when something is missing, and `corrupt`.
+    /// Throws `truncated` if something is missing, and `corrupt`.
     /// - Parameter bytes: the whole file.
     public func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         guard let decoder = decoder(of: bytes) else { return try ImageHeader.checkComplete(bytes) }
         try decoder.checkComplete(bytes)
     }
 
-    /// What the header of a file says that is all there: `header(of:)` and `checkComplete(_:)` in one look.
+    /// Reads the header and checks that the file is complete: `header(of:)` and `checkComplete(_:)` in one call.
     package func wholeHeader(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
         guard let decoder = decoder(of: bytes) else {
             let header = try ImageHeader(parsing: bytes)
@@ -69,26 +67,25 @@ public struct ImageDecoders: Sendable {
         return nil
     }
 
-    /// Decodes a file by its first bytes. With a `target` the picture is made to fit into it, never enlarged. Throws as
-    /// `decode(_:sizing:limits:)`.
+    /// Decodes a file in a format detected from its first bytes. Throws as `decode(_:sizing:limits:)`.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box that the picture is to fit into; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - target: the box to fit the image into, without enlarging; nil for its own size.
+    /// - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
         try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
     }
 
-    /// Decodes a file by its first bytes, as `sizing` wants it; at its own size without one.
+    /// Decodes a file in a format detected from its first bytes, resized and cropped as `sizing` says.
     ///
-    /// Throws `unrecognised` for bytes of no known format, `unsupported` with the format's name when no decoder
-    /// reads it, and what the decoder throws. Runs for milliseconds on the caller's thread.
+    /// Throws `unrecognised` for an unknown format, `unsupported` with the format's name if no decoder reads it, and
+    /// the decoder's errors. Takes milliseconds on the caller's thread.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - sizing: the size and the content mode wanted; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - sizing: the size and the content mode; nil for the image's own size.
+    /// - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
@@ -99,8 +96,8 @@ public struct ImageDecoders: Sendable {
         throw .unsupported(feature: format.displayName)
     }
 
-    /// Decodes a file that several sizes are to be made of: a JPEG at 1/2, 1/4 or 1/8, the smallest that is not below `least`;
-    /// others, and without one, at their own size. Throws as `decode(_:sizing:limits:)`.
+    /// Decodes a file to make several sizes from: a JPEG at the smallest of 1/2, 1/4 and 1/8 that is not below `least`,
+    /// anything else at its own size. Throws as `decode(_:sizing:limits:)`.
     package func decode(
         _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
@@ -110,7 +107,8 @@ public struct ImageDecoders: Sendable {
         return try jpeg.decode(bytes, notBelow: least, limits: limits)
     }
 
-    /// As `decode(_:notBelow:limits:)`, but to planes: of files whose plan has `planes`. Throws `unsupported` for others.
+    /// Like `decode(_:notBelow:limits:)`, but to planes, for files whose plan has `planes`. Throws `unsupported` for
+    /// others.
     package func decodePlanes(
         _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> PlanarPicture {
@@ -122,38 +120,38 @@ public struct ImageDecoders: Sendable {
 }
 
 extension ImageDecoders {
-    /// The format of a file given as an array; as `format(of:)` with a span.
+    /// The format of a file in an array; see `format(of:)`.
     /// - Parameter bytes: the beginning of a file.
     public func format(of bytes: [UInt8]) -> ImageFormat? { format(of: bytes.span) }
 
-    /// Reads the header of a file given as an array; as `header(of:)` with a span.
+    /// Reads the header of a file in an array; see `header(of:)`.
     /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: [UInt8]) throws(ImageDecodingError) -> ImageHeader {
         try header(of: bytes.span)
     }
 
-    /// Checks a file given as an array; as `checkComplete(_:)` with a span.
+    /// Checks a file in an array; see `checkComplete(_:)`.
     /// - Parameter bytes: the whole file.
     public func checkComplete(_ bytes: [UInt8]) throws(ImageDecodingError) {
         try checkComplete(bytes.span)
     }
 
-    /// Decodes a file given as an array; as `decode(_:fitting:limits:)` with a span.
+    /// Decodes a file in an array; see `decode(_:fitting:limits:)`.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box that the picture is to fit into; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - target: the box to fit the image into, without enlarging; nil for its own size.
+    /// - limits: the limits for the file.
     public func decode(
         _ bytes: [UInt8], fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
         try decode(bytes.span, fitting: target, limits: limits)
     }
 
-    /// Decodes a file given as an array; as `decode(_:sizing:limits:)` with a span.
+    /// Decodes a file in an array; see `decode(_:sizing:limits:)`.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - sizing: the size and the content mode wanted; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - sizing: the size and the content mode; nil for the image's own size.
+    /// - limits: the limits for the file.
     public func decode(
         _ bytes: [UInt8], sizing: ImageSizing?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {

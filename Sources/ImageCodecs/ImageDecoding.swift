@@ -1,49 +1,46 @@
-/// A decoder of one or more formats: the seam through which a program adds its own. What it names in ``formats`` is
-/// asked for of servers, what it recognises is taken for an image, cached and decoded here.
+/// A decoder of one or more image formats. A program adds formats by implementing it: requests accept the media types
+/// of ``formats``, and files that it recognises are cached and decoded as images.
 ///
-/// A decoder of formats that ``ImageFormat`` names needs ``formats`` and `decode` alone. One of another format has to
-/// recognise it and to read its header.
+/// For formats that ``ImageFormat`` names, ``formats`` and `decode` suffice. For another format a decoder must also
+/// recognise files and read their header.
 ///
-/// Decoders keep no state. They are called from any thread, may take milliseconds, and must neither trap nor run
-/// without bound on any bytes.
+/// Decoders keep no state. Any thread may call them, a call may take milliseconds, and no input may make them trap or
+/// run without bound.
 public protocol ImageDecoding: Sendable {
-    /// The formats that are decoded here.
+    /// The formats of this decoder.
     var formats: Set<ImageFormat> { get }
 
     /// The format of the file that begins with `bytes`; nil if it is none of ``formats``. Called for every file until a
-    /// decoder recognises it: it should look at the first bytes only.
+    /// decoder recognises it, so check only the first bytes.
     /// - Parameter bytes: the beginning of a file.
     func format(of bytes: Span<UInt8>) -> ImageFormat?
 
-    /// What the header says, without decoding. Called for files that are recognised here.
+    /// Reads the header without decoding. Called for files that this decoder recognises.
     ///
-    /// Throws `truncated` when the bytes end before the size, and `corrupt`.
+    /// Throws `truncated` if the bytes end before the size, and `corrupt`.
     /// - Parameter bytes: the file, or its beginning.
     func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader
 
-    /// Checks that a file that is recognised here is all there, without decoding it: a download is checked so before it is
-    /// cached.
+    /// Checks without decoding that a recognised file is complete. Called for each download before it is cached.
     ///
-    /// Throws `truncated` when something is missing, and `corrupt`.
+    /// Throws `truncated` if something is missing, and `corrupt`.
     /// - Parameter bytes: the whole file.
     func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError)
 
-    /// Decodes a whole file. With a `target` the picture is made to fit into it, never enlarged; without one it
-    /// keeps its size. Exif orientation is applied, and the target counts for the picture as shown.
+    /// Decodes a whole file and applies its Exif orientation.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box that the picture is to fit into; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - target: the box to fit the upright image into, without enlarging; nil for its own size.
+    /// - limits: the limits for the file.
     func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap
 
-    /// Decodes a whole file as `sizing` wants it, so that it may be cropped too; without one it keeps its size. Loaders
-    /// call this one.
+    /// Decodes a whole file, resized and cropped as `sizing` says. Loaders call this method.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - sizing: the size and the content mode wanted; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - sizing: the size and the content mode; nil for the image's own size.
+    /// - limits: the limits for the file.
     func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap
@@ -57,23 +54,24 @@ extension ImageDecoding {
         return format
     }
 
-    /// Reads the header with `ImageHeader(parsing:)`, which knows the formats that ``ImageFormat`` names.
+    /// Reads the header with `ImageHeader(parsing:)`, for formats that ``ImageFormat`` names.
     /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
         try ImageHeader(parsing: bytes)
     }
 
-    /// Checks with `ImageHeader.checkComplete(_:)`, which lets every format pass that it does not know.
+    /// Checks with `ImageHeader.checkComplete(_:)`, which accepts unknown formats.
     /// - Parameter bytes: the whole file.
     public func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         try ImageHeader.checkComplete(bytes)
     }
 
-    /// Decodes to fit. A picture that is to fill a size is decoded no larger than that takes, by its header, and cropped.
+    /// Decodes to fit or fill. To fill a size, it decodes the image no larger than needed, by the size in its header,
+    /// and crops it.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - sizing: the size and the content mode wanted; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - sizing: the size and the content mode; nil for the image's own size.
+    /// - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {

@@ -1,31 +1,31 @@
-/// Why the bytes of an image were refused. Offsets count bytes from the beginning of the file.
+/// Why a file cannot be decoded. Offsets are in bytes from the beginning of the file.
 public enum ImageDecodingError: Error, Sendable, Hashable {
-    /// The file ends at `offset` although its format promises more.
+    /// The file ends at `offset`, before its data is complete.
     case truncated(offset: Int)
-    /// The part of the file named `segment`, at `offset`, breaks its format's rules.
+    /// The part `segment` at `offset` violates the format.
     case corrupt(segment: String, offset: Int)
-    /// The file may be sound, but uses something that is not decoded here, by name ("WebP", "CMYK JPEG").
+    /// The file may be valid, but uses an unsupported feature ("WebP", "CMYK JPEG").
     case unsupported(feature: String)
-    /// The header promises `value` of what `limit` counts; at most `maximum` is allowed.
+    /// The header announces `value`, more than the `maximum` of `limit`.
     case tooLarge(Limit, value: Int, maximum: Int)
-    /// The first bytes are those of no image format known here.
+    /// The first bytes belong to no known image format.
     case unrecognised
 
-    /// What is limited before anything is allocated.
+    /// The limits that are checked before any allocation.
     public enum Limit: String, Sendable, Hashable, CaseIterable {
-        /// Bytes of the file.
+        /// The bytes of the file.
         case inputBytes = "bytes"
-        /// Pixels along the longer side.
+        /// The pixels on the longer side.
         case side = "pixels a side"
-        /// Pixels in all.
+        /// The pixels in total.
         case pixels = "pixels"
-        /// Scans of a progressive JPEG.
+        /// The scans of a progressive JPEG.
         case scans = "scans"
     }
 }
 
 extension ImageDecodingError: CustomStringConvertible {
-    /// One lower-case phrase, fit to follow the file's name and a colon.
+    /// One lower-case phrase, to follow the file's name and a colon.
     public var description: String {
         switch self {
         case .truncated(let offset): "cut off after \(offset) bytes"

@@ -1,13 +1,13 @@
-/// Why a bitmap cannot be written as a file of a format.
+/// Why a bitmap cannot be encoded in a format.
 public enum ImageEncodingError: Error, Sendable, Hashable {
-    /// Some pixels are not opaque, and the format has no transparency.
+    /// The bitmap is not opaque, and the format has no transparency.
     case transparent
-    /// The longer side of the bitmap has `side` pixels; the format has at most `maximum`.
+    /// The longer side has `side` pixels; the format allows at most `maximum`.
     case tooLarge(side: Int, maximum: Int)
 }
 
 extension ImageEncodingError: CustomStringConvertible {
-    /// One lower-case phrase that says what to do.
+    /// One lower-case phrase with a remedy.
     public var description: String {
         switch self {
         case .transparent: "the picture has transparency, which JPEG has not: write it as PNG"

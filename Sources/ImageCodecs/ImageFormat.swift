@@ -1,6 +1,6 @@
-/// A format of image files. Formats are told apart by the first bytes; a file's name or media type is never asked.
+/// A format of image files. It is detected from the first bytes, never from a file's name or media type.
 ///
-/// A program adds a format with an ``ImageDecoding`` of its own that recognises it:
+/// A program adds a format with its own ``ImageDecoding`` that recognises it:
 ///
 ///     extension ImageFormat {
 ///         static let ppm = ImageFormat("ppm", mediaType: "image/x-portable-pixmap")
@@ -8,36 +8,36 @@
 public struct ImageFormat: Sendable, Hashable, CustomStringConvertible {
     /// The format's name in lower case, such as `jpeg`.
     public let name: String
-    /// The media type a server would announce, such as `image/jpeg`. It is asked for where the format is decoded.
+    /// The media type, such as `image/jpeg`. Requests accept it if a decoder supports the format.
     public let mediaType: String
-    /// The usual ending of a file's name, without the dot, such as `jpg`.
+    /// The usual filename extension, without the dot, such as `jpg`.
     public let fileExtension: String
 
-    /// A format of this name and media type.
+    /// Creates a format.
     /// - Parameters:
-    ///   - name: the format's name in lower case.
-    ///   - mediaType: the media type that servers announce.
-    ///   - fileExtension: without the dot. Default: the name.
+    /// - name: the format's name in lower case.
+    /// - mediaType: the media type that servers announce.
+    /// - fileExtension: the filename extension without the dot. Default: the name.
     public init(_ name: String, mediaType: String, fileExtension: String? = nil) {
         self.name = name
         self.mediaType = mediaType
         self.fileExtension = fileExtension ?? name
     }
 
-    /// Feeds the name, which tells nearly all formats apart.
+    /// Hashes only the name, which nearly always suffices.
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    /// ISO 10918-1, in any wrapping (JFIF, Exif, none).
+    /// ISO 10918-1, as JFIF, Exif or neither.
     public static let jpeg = ImageFormat("jpeg", mediaType: "image/jpeg", fileExtension: "jpg")
     /// Portable Network Graphics, ISO 15948.
     public static let png = ImageFormat("png", mediaType: "image/png")
     /// GIF87a and GIF89a.
     public static let gif = ImageFormat("gif", mediaType: "image/gif")
-    /// WebP, lossy or not, in its RIFF container.
+    /// WebP, lossy or lossless, in its RIFF container.
     public static let webp = ImageFormat("webp", mediaType: "image/webp")
     /// AV1 still pictures and sequences.
     public static let avif = ImageFormat("avif", mediaType: "image/avif")
-    /// Windows bitmaps, from OS/2's header on.
+    /// Windows bitmaps, with OS/2 headers or later ones.
     public static let bmp = ImageFormat("bmp", mediaType: "image/bmp")
     /// Scalable Vector Graphics as plain XML.
     public static let svg = ImageFormat("svg", mediaType: "image/svg+xml")
@@ -45,13 +45,13 @@ public struct ImageFormat: Sendable, Hashable, CustomStringConvertible {
     /// The format's name.
     public var description: String { name }
 
-    /// The format's name as people write it, for messages.
+    /// The format's name in its usual spelling, for messages.
     package var displayName: String { self == .webp ? "WebP" : name.uppercased() }
 }
 
 extension ImageFormat {
-    /// The format these bytes begin with, or nil: one of those that this type names. The beginning of a file is enough:
-    /// 1 KiB shows every format. `ImageDecoders.format(of:)` tells a program's own formats too.
+    /// Detects a format among those that this type names; nil for others. The first 1 KiB of a file suffices.
+    /// `ImageDecoders.format(of:)` also detects a program's own formats.
     /// - Parameter bytes: the beginning of a file.
     public init?(detecting bytes: Span<UInt8>) {
         if bytes.hasBytes([0xFF, 0xD8, 0xFF]) {
@@ -95,16 +95,16 @@ extension ImageFormat {
         return false
     }
 
-    /// "BM" alone opens many a text file, so the size of the second header must be one that exists.
+    /// Many text files begin with "BM", so the size of the second header must be a known one.
     private static func isBitmapFile(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.hasBytes("BM"), let headerSize = bytes.littleEndian32(at: 14) else { return false }
         return [12, 16, 40, 52, 56, 64, 108, 124].contains(headerSize)
     }
 
-    /// How far into a file its opening tag or its brands may stand.
+    /// How far to search for the opening tag or the brands, in bytes.
     private static let searchLength = 1024
 
-    /// `<svg` after nothing but a byte order mark, white space, declarations and comments.
+    /// Whether `<svg` follows after only a byte order mark, white space, declarations and comments.
     private static func opensSVG(_ bytes: Span<UInt8>) -> Bool {
         let end = min(bytes.count, searchLength)
         var offset = bytes.hasBytes([0xEF, 0xBB, 0xBF]) ? 3 : 0

@@ -1,9 +1,9 @@
 extension ImageHeader {
-    /// Whether a file is all there, by its structure alone: one pass, nothing is decoded.
+    /// Checks in one pass, without decoding, that a file's structure is complete.
     ///
-    /// Throws `truncated` when a JPEG ends before its EOI marker, a PNG before the end of its IEND chunk or a WebP
-    /// before the length in its header, and `corrupt` where a length on the way there cannot be. Bytes after that
-    /// end are let pass, and so is every other format: this is a check of a download, not of a picture.
+    /// Throws `truncated` if a JPEG ends before its EOI marker, a PNG before the end of its IEND chunk, or a WebP
+    /// before the length in its header, and `corrupt` for an invalid length. Accepts bytes after that end, and every
+    /// other format: this checks a download, not the image.
     /// - Parameter bytes: the whole file.
     public static func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         switch ImageFormat(detecting: bytes) {
@@ -14,7 +14,7 @@ extension ImageHeader {
         }
     }
 
-    /// Checks a file given as an array; as `checkComplete(_:)` with a span.
+    /// Checks a file in an array; see `checkComplete(_:)`.
     /// - Parameter bytes: the whole file.
     public static func checkComplete(_ bytes: [UInt8]) throws(ImageDecodingError) {
         try checkComplete(bytes.span)
@@ -26,15 +26,15 @@ extension ImageHeader {
             let segment = try segments.next(in: bytes)
             if segment.marker == .endOfImage { return }
             if segment.marker == .startOfScan {
-                // No entropy-coded data holds an EOI, so a file that ends in one after a scan began is whole. Only what
-                // has other bytes behind it must be searched.
+                // Entropy-coded data contains no EOI, so a file that ends with one after the start of a scan is
+                // complete. Only a file with trailing bytes needs a search.
                 if bytes.hasBytes([0xFF, 0xD9], at: bytes.count - 2) { return }
                 segments.skipEntropyCodedData(in: bytes)
             }
         }
     }
 
-    /// PNG 5.3: a chunk is its length, its type, so many bytes, and a check of four.
+    /// PNG 5.3: a chunk is a length, a type, data, and a CRC of four bytes.
     private static func checkCompletePNG(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         var offset = 8
         while true {
@@ -51,7 +51,7 @@ extension ImageHeader {
         }
     }
 
-    /// The RIFF header's length counts all that follows it.
+    /// The length in the RIFF header counts all bytes after it.
     private static func checkCompleteWebP(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         guard let length = bytes.littleEndian32(at: 4), bytes.count >= 8 + length else {
             throw .truncated(offset: bytes.count)

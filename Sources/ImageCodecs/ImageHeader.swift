@@ -1,25 +1,25 @@
-/// What the beginning of a file says about its picture, read without decoding.
+/// The format and size of an image, read from the beginning of its file without decoding.
 public struct ImageHeader: Sendable, Hashable {
-    /// The format by its first bytes.
+    /// The format, detected from the first bytes.
     public let format: ImageFormat
-    /// The picture's size in pixels as it is shown, so after the turn an Exif orientation asks for; nil for
-    /// AVIF and SVG, whose sizes are not read here.
+    /// The size of the upright image in pixels, after any Exif rotation; nil for AVIF and SVG, whose sizes are not
+    /// read.
     public let size: ImageSize?
 
-    /// Makes a header, for a decoder that reads its format by itself.
+    /// Creates a header, for decoders that read their own format.
     /// - Parameters:
-    ///   - format: the format of the file.
-    ///   - size: the size as the picture is shown.
+    /// - format: the format of the file.
+    /// - size: the size of the upright image.
     public init(format: ImageFormat, size: ImageSize?) {
         self.format = format
         self.size = size
     }
 
-    /// Reads the header of a file in one of the formats that ``ImageFormat`` names, or of its beginning if that holds
-    /// the header. `ImageDecoders.header(of:)` reads those of a program's own formats too.
+    /// Reads the header of a file in one of the formats that ``ImageFormat`` names. `ImageDecoders.header(of:)` also
+    /// reads a program's own formats.
     ///
-    /// Throws `unrecognised` for bytes of no known format, `truncated` when they end before the size, and
-    /// `corrupt` for a size that is nought or nowhere.
+    /// Throws `unrecognised` for an unknown format, `truncated` if the bytes end before the size, and `corrupt` for a
+    /// zero or missing size.
     /// - Parameter bytes: the file, or its beginning.
     public init(parsing bytes: Span<UInt8>) throws(ImageDecodingError) {
         guard let format = ImageFormat(detecting: bytes) else { throw .unrecognised }
@@ -35,7 +35,7 @@ public struct ImageHeader: Sendable, Hashable {
             }
     }
 
-    /// Reads the header of a file given as an array; as `init(parsing:)` with a span.
+    /// Reads the header of a file in an array; see `init(parsing:)`.
     /// - Parameter bytes: the file, or its beginning.
     public init(parsing bytes: [UInt8]) throws(ImageDecodingError) {
         try self.init(parsing: bytes.span)
@@ -43,9 +43,9 @@ public struct ImageHeader: Sendable, Hashable {
 }
 
 extension ImageHeader {
-    /// T.81 B.2.2: the frame header holds precision, lines, samples a line.
+    /// T.81 B.2.2: the frame header has precision, lines and samples per line.
     ///
-    /// An orientation counts only ahead of the frame header, where Exif 2.32, 4.5.4 wants it.
+    /// An orientation counts only before the frame header, as Exif 2.32, 4.5.4 requires.
     private static func sizeOfJPEG(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
         var segments = JPEGSegments(offset: 2)
         var orientation: ExifOrientation?
@@ -65,7 +65,7 @@ extension ImageHeader {
         }
     }
 
-    /// PNG 11.2.1: IHDR comes first, its first two numbers are the size.
+    /// PNG 11.2.1: IHDR comes first and begins with the size.
     private static func sizeOfPNG(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
         guard bytes.count >= 24, let length = bytes.bigEndian32(at: 8),
             let width = bytes.bigEndian32(at: 16), let height = bytes.bigEndian32(at: 20)
@@ -80,7 +80,7 @@ extension ImageHeader {
         return ImageSize(width: width, height: height)
     }
 
-    /// GIF89a, 18: the logical screen follows the signature.
+    /// GIF89a, 18: the logical screen descriptor follows the signature.
     private static func sizeOfGIF(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
         guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8) else {
             throw .truncated(offset: bytes.count)
@@ -89,7 +89,7 @@ extension ImageHeader {
         return ImageSize(width: width, height: height)
     }
 
-    /// The first chunk is `VP8X` (canvas, sides less one), `VP8L` (14 bits each) or `VP8 ` (a key frame, RFC 6386
+    /// The first chunk is `VP8X` (canvas, sides minus 1), `VP8L` (14 bits each) or `VP8 ` (a key frame, RFC 6386
     /// section 9.1).
     private static func sizeOfWebP(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
         guard bytes.count >= 30 else { throw .truncated(offset: bytes.count) }
@@ -110,8 +110,8 @@ extension ImageHeader {
         throw .corrupt(segment: "first chunk of a WebP", offset: 12)
     }
 
-    /// The information header has 32-bit sides, of which the height is negative for rows from the top; OS/2's
-    /// has 16-bit ones.
+    /// The information header has 32-bit sides, with a negative height for top-down rows; the OS/2 header has 16-bit
+    /// sides.
     private static func sizeOfBMP(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
         let size: ImageSize
         if bytes.littleEndian32(at: 14) == 12 {

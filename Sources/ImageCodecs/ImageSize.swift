@@ -1,11 +1,11 @@
-/// Width and height of a picture in pixels.
+/// The width and height of an image in pixels.
 public struct ImageSize: Sendable, Hashable {
-    /// Pixels in a row.
+    /// The width in pixels.
     public var width: Int
-    /// Number of rows.
+    /// The height in pixels.
     public var height: Int
 
-    /// Makes a size from its two sides, in pixels.
+    /// Creates a size.
     /// - Parameters:
     ///   - width: in pixels.
     ///   - height: in pixels.
@@ -14,14 +14,14 @@ public struct ImageSize: Sendable, Hashable {
         self.height = height
     }
 
-    /// The size after a quarter turn.
+    /// The size after a rotation by 90 degrees.
     package var transposed: ImageSize { ImageSize(width: height, height: width) }
 }
 
 extension ImageSize {
-    /// The largest size of the same shape that fits into `box`; this size itself if that fits already. A side
-    /// is rounded to the nearest pixel and never less than 1.
-    /// - Parameter box: the size that it is to fit into.
+    /// The largest size with the same proportions that fits into `box`; this size itself if it fits. Sides are rounded
+    /// to whole pixels, at least 1.
+    /// - Parameter box: the size to fit into.
     public func fitted(into box: ImageSize) -> ImageSize {
         guard width > box.width || height > box.height else { return self }
         let scale = min(Double(box.width) / Double(width), Double(box.height) / Double(height))

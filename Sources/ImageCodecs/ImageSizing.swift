@@ -1,23 +1,23 @@
-/// The size that a picture is wanted at, and how it is made to that size.
+/// The requested size of an image, and how to resize it.
 public struct ImageSizing: Sendable, Hashable {
-    /// The size in pixels, for the picture as it is shown.
+    /// The size of the upright image, in pixels.
     public var target: ImageSize
-    /// How a picture of another shape is made to it.
+    /// How to resize an image with other proportions.
     public var mode: ContentMode
 
-    /// A size in pixels; the picture is made to fit into it unless `mode` says otherwise.
+    /// Creates a request for a size.
     /// - Parameters:
-    ///   - target: the size wanted, in pixels.
-    ///   - mode: how a picture of another shape is made to it. Default: it fits.
+    /// - target: the size, in pixels.
+    /// - mode: how to resize an image with other proportions. Default: `fit`.
     public init(_ target: ImageSize, mode: ContentMode = .fit) {
         self.target = target
         self.mode = mode
     }
 
-    /// The box that a picture of size `source` is made to fit into before it is cropped.
+    /// The box to fit an image of size `source` into before cropping.
     package func box(for source: ImageSize) -> ImageSize {
         guard case .fill = mode else { return target }
-        // The side that needs the larger scale decides. The other may be as long as it is.
+        // The side that needs the larger scale decides; the other is unlimited.
         let across = Double(target.width) / Double(source.width)
         let down = Double(target.height) / Double(source.height)
         return across >= down
@@ -26,19 +26,19 @@ public struct ImageSizing: Sendable, Hashable {
     }
 }
 
-/// How a picture is made to a size of another shape. It keeps its own shape and is never enlarged.
+/// How to resize an image to other proportions. It is never distorted or enlarged.
 public enum ContentMode: Sendable, Hashable {
-    /// The whole picture fits into the size. One side may be shorter than wanted.
+    /// The whole image fits into the size. One side may be shorter than requested.
     case fit
-    /// The picture covers the size and is cropped to it. The anchor says which part stays; default `.centre`.
+    /// The image covers the size and is cropped to it. The anchor selects the part to keep; default `.centre`.
     ///
-    /// A picture that is too small to cover the size is not scaled. It is cropped to the shape of the size: 100 x 40
-    /// pixels for 80 x 80 become 40 x 40.
+    /// An image too small to cover the size is cropped to its proportions without scaling: 100 x 40 pixels become 40 x
+    /// 40 for 80 x 80.
     case fill(Anchor = .centre)
 
-    /// The part of a picture that stays when it is cropped.
+    /// The part of an image to keep when cropping.
     public enum Anchor: String, Sendable, Hashable, CaseIterable {
-        /// The middle, one side, or one corner.
+        /// The centre, a side, or a corner.
         case centre, top, bottom, left, right, topLeft, topRight, bottomLeft, bottomRight
     }
 }

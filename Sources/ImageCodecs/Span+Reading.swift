@@ -1,4 +1,4 @@
-/// Multi-byte values of a file. All answer nil rather than read past the end.
+/// Reads multi-byte values of a file; nil past the end.
 extension Span<UInt8> {
     func byte(at offset: Int) -> UInt8? {
         offset >= 0 && offset < count ? self[offset] : nil
@@ -32,11 +32,11 @@ extension Span<UInt8> {
         return high << 16 | low
     }
 
-    /// Eight bytes, which must be there, as one number: one check of the range, and a single load.
+    /// Eight bytes as one number, with one range check and one load. They must exist.
     @inline(__always)
     func bigEndianWord(at offset: Int) -> UInt64 { littleEndianWord(at: offset).byteSwapped }
 
-    /// As `bigEndianWord(at:)`, the first byte the lowest.
+    /// Like `bigEndianWord(at:)`, with the lowest byte first.
     @inline(__always)
     func littleEndianWord(at offset: Int) -> UInt64 {
         let block = extracting(offset..<offset &+ 8)
@@ -47,7 +47,7 @@ extension Span<UInt8> {
         return low | high &<< 32
     }
 
-    /// Whether the bytes from `offset` on are those of `text`, in full.
+    /// Whether `text` is at `offset`.
     func hasBytes(_ text: MagicNumber, at offset: Int = 0) -> Bool {
         guard offset >= 0, offset <= count - text.count else { return false }
         for index in 0..<text.count where self[offset + index] != text[index] { return false }
@@ -55,7 +55,7 @@ extension Span<UInt8> {
     }
 }
 
-/// A magic number of up to 16 bytes, written as text or as bytes. Held in place: every file is compared with many.
+/// A magic number of up to 16 bytes, from text or bytes. Stored inline, because every file is compared with many.
 struct MagicNumber: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
     private var content = InlineArray<16, UInt8>(repeating: 0)
     private(set) var count = 0

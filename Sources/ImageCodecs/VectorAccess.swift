@@ -1,5 +1,4 @@
-// Vectors from and to neighbouring elements. Each has one check of its range, after which the compiler makes a
-// single load or store of the lanes.
+// Loads and stores of vectors. Each checks its range once, so the compiler can use a single instruction.
 
 extension Span<UInt8> {
     @inline(__always)
@@ -22,7 +21,7 @@ extension MutableSpan<UInt8> {
         for lane in 0..<4 { self[index + lane] = vector[lane] }
     }
 
-    /// Copies eight bytes that may overlap those they are copied to: all are read before one is written.
+    /// Copies eight bytes between ranges that may overlap: reads all before writing any.
     @inline(__always)
     mutating func copyEight(from source: Int, to target: Int) {
         precondition(source >= 0 && source <= count - 8 && target >= 0 && target <= count - 8)
@@ -37,7 +36,7 @@ extension MutableSpan<UInt8> {
         for lane in 0..<8 { self[index + lane] = vector[lane] }
     }
 
-    /// Stores 32 numbers of 16 bits, the lower byte of each first.
+    /// Stores 32 numbers of 16 bits in little-endian order.
     @inline(__always)
     mutating func store(_ vector: SIMD32<UInt16>, at index: Int) {
         precondition(index >= 0 && index <= count - 64)
@@ -47,7 +46,7 @@ extension MutableSpan<UInt8> {
         storeLanes(of: vector.highHalf.highHalf, at: index + 48)
     }
 
-    /// With no check of its own ahead of those of the elements.
+    /// No range check before those of the elements.
     @inline(__always)
     private mutating func storeLanes(of vector: SIMD8<UInt16>, at index: Int) {
         for lane in 0..<8 {
@@ -57,10 +56,9 @@ extension MutableSpan<UInt8> {
     }
 }
 
-// Vectors made lane by lane. In a debug build the standard library's operators on vectors are generic code that is
-// not specialised: one takes 200 to 2,400 ns, and a decoder made of them is 600 times as slow as in a release build.
-// Lanes made by these functions take a tenth of that. In a release build the compiler makes the same vector
-// instructions of both.
+// Builds vectors lane by lane. In debug builds the standard library's vector operators are unspecialised generic code:
+// one takes 200 to 2,400 ns, which makes a decoder 600 times slower than in release builds. These functions take a
+// tenth of that. In release builds both compile to the same vector instructions.
 
 @inline(__always)
 func lanes(_ lane: (Int) -> Int16) -> SIMD8<Int16> {
@@ -87,8 +85,8 @@ func widened(_ vector: SIMD8<UInt8>) -> SIMD8<UInt16> {
     lanes { UInt16(truncatingIfNeeded: vector[$0]) }
 }
 
-/// The products of two vectors, those of each two neighbours summed: one instruction on most machines, provided that it is
-/// written like this, and that the compiler knows neither vector.
+/// Multiplies two vectors and adds neighbouring products. Most machines do that in one instruction, if it is written
+/// like this and neither vector is a compile-time constant.
 @inline(__always)
 func pairProducts(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD4<Int32> {
     let products =

@@ -4,14 +4,14 @@
 /// It parses only strings and nesting. Foundation's decoder checks the pieces and the rest of the document.
 ///
 ///     {"name": "Silents", "movies": [{"id": "a"}, {"id": "b"}]}       the document
-///     {"name": "Silents", "movies": []}                               what is left of it
+///     {"name": "Silents", "movies": []}                               the rest of the document
 ///     [{"id": "a"}]  [{"id": "b"}]                                    the pieces, if each is long enough for one
 struct JSONOutline {
     /// An array of the root object by its key, or the document itself.
     struct LongArray {
         /// The array's key with its quotation marks; nil for the document itself.
         let key: Range<Int>?
-        /// What stands between the brackets.
+        /// The range between the brackets.
         fileprivate(set) var content: Range<Int>
         /// The content in pieces of whole elements, without the commas between them.
         fileprivate(set) var pieces: [Range<Int>] = []

@@ -23,7 +23,7 @@ public struct Manifest: Sendable, Hashable {
         public let line: Int?
         /// The entry as written, or its name. Escape it for a terminal.
         public let text: String
-        /// What is wrong with it.
+        /// The error.
         public let reason: String
     }
 
@@ -42,7 +42,7 @@ public struct Manifest: Sendable, Hashable {
     ///
     ///     {"images": [{"url": "posters/x.jpg", "sha256": "9f86d081…"}, "posters/y.jpg"]}
     ///
-    ///     # a list: an address a line, and a checksum after it where one is known
+    ///     # a list: one address per line, with an optional checksum after it
     ///     posters/x.jpg  sha256:9f86d081…
     ///     https://films.example/posters/y.jpg
     ///

@@ -1,6 +1,6 @@
-/// The eight lines of a block, its rows or its columns, as the transforms work on them.
+/// The eight rows or columns of a block, for the transforms.
 struct BlockLines {
-    /// Eight values next to each other.
+    /// Eight neighbouring values.
     typealias Line = SIMD8<Int16>
     typealias WideLine = SIMD8<Int32>
 
@@ -12,7 +12,7 @@ struct BlockLines {
         (self.l4, self.l5, self.l6, self.l7) = (l4, l5, l6, l7)
     }
 
-    /// Rows become columns: three rounds of interleaving.
+    /// Transposes the block, in three rounds of interleaving.
     @inline(__always)
     mutating func transpose() {
         interleave()

@@ -1,19 +1,17 @@
-/// Sixteen neighbouring samples of a row, each in the upper byte of its lane: the form in which the conversion to RGB
-/// multiplies them.
+/// Sixteen neighbouring samples of a row, each in the upper byte of its lane, as the colour conversion multiplies them.
 typealias WideSamples = SIMD16<UInt16>
 
-/// Brings a component's samples to the picture's resolution, one row at a time.
+/// Upsamples a component to the image's resolution, one row at a time.
 ///
-/// Where the picture has twice the samples in a direction, each new sample is three parts its nearest neighbour
-/// and one part the next ("triangle"), rounded as libjpeg rounds; for every other ratio samples are repeated, as
-/// libjpeg does too.
+/// For a ratio of two, each new sample is three parts its nearest neighbour and one part the next (a triangle filter),
+/// rounded as in libjpeg. For other ratios samples are repeated, as in libjpeg.
 struct ChromaUpsampling {
     private enum Method { case none, across, down, both, repeating }
 
     private let method: Method
     private let plane: JPEGPlanes.Plane
     private let pictureWidth: Int
-    /// Of how many pixels of the picture so many samples are kept, each way.
+    /// The ratio of samples to pixels in each direction.
     private let across: (samples: Int, pixels: Int)
     private let down: (samples: Int, pixels: Int)
 
@@ -28,8 +26,7 @@ struct ChromaUpsampling {
         let isSameDown = down.samples == down.pixels
         let isHalfAcross = across.samples * 2 == across.pixels
         let isHalfDown = down.samples * 2 == down.pixels
-        // Two samples have no neighbours to both sides of a gap worth weighing; libjpeg repeats them. So it does where
-        // a block is but one pixel.
+        // libjpeg repeats samples if there are only two, and if a block becomes a single pixel.
         let isWide = plane.size.width > 2
         method =
             if isSameAcross && isSameDown {
@@ -47,10 +44,10 @@ struct ChromaUpsampling {
             }
     }
 
-    /// Whether the last row of pixels of a block wants the first row of samples of the block below.
+    /// Whether the last pixel row of a block depends on the first sample row of the block below.
     var needsNextRow: Bool { method == .down || method == .both }
 
-    /// The lowest row of samples that the picture's `row` is made of.
+    /// The lowest sample row that the image's `row` depends on.
     func lastRow(for row: Int) -> Int {
         switch method {
         case .none, .across: row
@@ -59,7 +56,7 @@ struct ChromaUpsampling {
         }
     }
 
-    /// Writes the picture's `row` of this component into `output`, which must have room for whole vectors.
+    /// Writes the image's `row` of this component into `output`, which must have room for whole vectors.
     func upsample(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<WideSamples>) {
         switch method {
         case .none:
@@ -71,7 +68,8 @@ struct ChromaUpsampling {
                     highHalf: lanes { UInt16(truncatingIfNeeded: high[$0]) &<< 8 })
             }
         case .across:
-            // Four times the sample, as the other way makes of two rows; libjpeg's 1 and 2 of 4.
+            // The sum of two rows in the other direction has four times the value: use the same row twice. The biases
+            // are libjpeg's 1 and 2 of 4.
             let near = samples.extracting(range(of: row))
             spread(near, near, leftBias: 4, rightBias: 8, into: &output)
         case .down:
@@ -91,10 +89,10 @@ struct ChromaUpsampling {
         }
     }
 
-    /// Whether the component has the picture's resolution, so that `copy` is to be used.
+    /// Whether the component has the image's resolution, so that `copy` suffices.
     var isCopy: Bool { method == .none }
 
-    /// Copies the picture's `row` of a component that has the picture's resolution.
+    /// Copies the image's `row` of a component with the image's resolution.
     func copy(row: Int, of samples: Span<UInt8>, into output: inout MutableSpan<SIMD16<UInt8>>) {
         let source = samples.extracting(range(of: row))
         for vector in 0..<min(source.count &>> 4, output.count) {
@@ -103,13 +101,13 @@ struct ChromaUpsampling {
         }
     }
 
-    /// Where the samples of a row are, with as many behind them as the last vector and half of one more reach to.
+    /// The samples of a row, up to half a vector past its last vector.
     private func range(of row: Int) -> Range<Int> {
         let start = plane.start(ofRow: row)
         return start..<start &+ (plane.size.width &+ 15) &>> 4 &* 16 &+ 8
     }
 
-    /// The row that is nearer to the picture's `row`, and the other one; at the picture's edges the same.
+    /// The row nearer to the image's `row`, and the other one; the same at the image's edges.
     private func neighbours(of row: Int) -> (near: Range<Int>, far: Range<Int>) {
         let near = row &>> 1
         let far = row & 1 == 0 ? max(near &- 1, 0) : min(near &+ 1, plane.size.height &- 1)
@@ -118,7 +116,7 @@ struct ChromaUpsampling {
 
     private typealias Lanes = SIMD8<UInt16>
 
-    /// Three parts of one row and one of the other, in two bits more than a sample has.
+    /// Three parts of one row and one of the other, with two more bits than a sample.
     @inline(__always)
     private static func sum(_ near: Span<UInt8>, _ far: Span<UInt8>, at index: Int) -> Lanes {
         widened(near.vector8(at: index)) &* Lanes(repeating: 3) &+ widened(far.vector8(at: index))
@@ -136,8 +134,8 @@ struct ChromaUpsampling {
         }
     }
 
-    /// Two samples for each of the rows' sums, sixteen at once, and those at the two ends, which have but one neighbour,
-    /// once more by themselves.
+    /// Interpolates two samples for each sum of rows, sixteen at once. The first and last samples have only one
+    /// neighbour and are computed separately.
     private func spread(
         _ near: Span<UInt8>, _ far: Span<UInt8>, leftBias: UInt16, rightBias: UInt16,
         into output: inout MutableSpan<WideSamples>
@@ -163,13 +161,13 @@ struct ChromaUpsampling {
         output[last &>> 3][(2 &* last &+ 1) & 15] = (lastSum &* 4 &+ rightBias) &<< 4 & 0xFF00
     }
 
-    /// Each lane's left neighbour.
+    /// The left neighbour of each lane.
     @inline(__always)
     private static func shifted(_ here: Lanes, in before: Lanes) -> Lanes {
         Lanes(before[7], here[0], here[1], here[2], here[3], here[4], here[5], here[6])
     }
 
-    /// Each lane's right neighbour.
+    /// The right neighbour of each lane.
     @inline(__always)
     private static func shifted(_ here: Lanes, out after: Lanes) -> Lanes {
         Lanes(here[1], here[2], here[3], here[4], here[5], here[6], here[7], after[0])

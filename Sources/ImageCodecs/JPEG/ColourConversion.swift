@@ -1,4 +1,4 @@
-/// Makes RGBA of one row of each component.
+/// Converts one row of each component to RGBA.
 enum ColourConversion {
     static func convert(grey: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) {
         var target = range.lowerBound
@@ -24,7 +24,7 @@ enum ColourConversion {
         }
     }
 
-    /// Replaces each colour by what it leaves to white.
+    /// Inverts each colour.
     static func complement(_ pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) {
         var index = range.lowerBound
         while index &+ 4 <= range.upperBound {
@@ -35,8 +35,8 @@ enum ColourConversion {
         }
     }
 
-    /// Makes RGB of cyan, magenta and yellow, which are there in its place, and `black`: what an ink lets through of the
-    /// light, times what black does.
+    /// Converts CMYK to RGB, with cyan, magenta and yellow in `pixels`: the light that each ink lets through, times the
+    /// light that black lets through.
     static func addBlack(
         _ black: Span<UInt8>, isInverted: Bool, to pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
     ) {
@@ -52,8 +52,8 @@ enum ColourConversion {
         }
     }
 
-    /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, rounded to the levels that
-    /// libjpeg's sixteen fraction bits give.
+    /// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344136 Cb - 0.714136 Cr, B = Y + 1.772 Cb, with the results of libjpeg's
+    /// sixteen fraction bits.
     static func convert(
         luma: Span<SIMD16<UInt8>>, blue: Span<WideSamples>, red: Span<WideSamples>,
         into packed: inout MutableSpan<PackedPixels>
@@ -69,8 +69,8 @@ enum ColourConversion {
     @inline(__always)
     private static func convert(_ luma: SIMD8<UInt8>, _ blue: Wide, _ red: Wide) -> SIMD16<UInt16> {
         let y = lanes { Int16(truncatingIfNeeded: luma[$0]) }
-        // With seven fraction bits, cut off: of all factors near 1.402 and 1.772 and of all offsets these are those
-        // with which every level comes out as it should.
+        // Seven fraction bits, truncated. These factors near 1.402 and 1.772 and these offsets give the exact result
+        // for every level.
         let redPart = upperHalves(red, times: 45943) &- Lanes(repeating: 22908)
         let bluePart = upperHalves(blue, times: 58066) &- Lanes(repeating: 28969)
         let r = levels(y &+ lanes { redPart[$0] &>> 7 })
@@ -81,11 +81,11 @@ enum ColourConversion {
         return SIMD16<UInt16>(lowHalf: low(redGreen, blueAlpha), highHalf: high(redGreen, blueAlpha))
     }
 
-    /// Sixteen pixels: of each two numbers of 16 bits, green above red and alpha above blue.
+    /// Sixteen pixels as pairs of 16-bit numbers: green above red, and alpha above blue.
     typealias PackedPixels = SIMD32<UInt16>
 
-    /// Unpacks as many pixels as `range` has room for. By way of memory rather than straight from the conversion:
-    /// here the compiler sees that it is but a copy, there it would take the vectors apart.
+    /// Unpacks the pixels that fit into `range`. The detour by memory lets the compiler see a plain copy; directly
+    /// after the conversion it would split the vectors.
     static func unpack(
         _ packed: Span<PackedPixels>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
     ) {
@@ -100,7 +100,7 @@ enum ColourConversion {
         }
     }
 
-    /// The samples as bytes.
+    /// Converts the samples to bytes.
     static func narrow(_ wide: Span<WideSamples>, into samples: inout MutableSpan<SIMD16<UInt8>>) {
         for index in 0..<min(wide.count, samples.count) {
             for lane in 0..<16 {
@@ -109,7 +109,7 @@ enum ColourConversion {
         }
     }
 
-    /// As above, where they are wanted one by one.
+    /// As above, for single bytes.
     static func narrow(_ wide: Span<WideSamples>, into samples: inout MutableSpan<UInt8>) {
         for index in 0..<min(wide.count, samples.count / 16) {
             for lane in 0..<16 {
@@ -121,8 +121,8 @@ enum ColourConversion {
     private typealias Wide = SIMD8<UInt16>
     private typealias Lanes = SIMD8<Int16>
 
-    /// The upper half of an unsigned product, which is one instruction. Not of a sample in the lower byte: for that the
-    /// compiler knows better, and does worse.
+    /// The upper half of an unsigned product, in one instruction. For samples in the lower byte the compiler would
+    /// choose slower code.
     @inline(__always)
     private static func upperHalves(_ value: Wide, times factor: UInt32) -> Lanes {
         lanes { Int16(truncatingIfNeeded: (UInt32(truncatingIfNeeded: value[$0]) &* factor) &>> 16) }
@@ -133,8 +133,8 @@ enum ColourConversion {
         lanes { Int16(truncatingIfNeeded: value[$0] ^ 0x8000) }
     }
 
-    /// What green lacks: 22554 and 46802 of 65536 parts, halved to fit 16 bits; two products and their sum are one
-    /// instruction.
+    /// The amount to subtract from green: 22554 and 46802 parts of 65536, halved to fit into 16 bits. Two products and
+    /// their sum are one instruction.
     @inline(__always)
     private static func greenPart(_ blue: Lanes, _ red: Lanes) -> Lanes {
         lanes {
@@ -145,8 +145,8 @@ enum ColourConversion {
         }
     }
 
-    /// Brought into the range of a byte by masks made of signs, which the compiler knows for the larger and the smaller
-    /// of two numbers. Comparisons become branches.
+    /// Clamps to 0...255 with masks made from the signs, which the compiler recognises as minimum and maximum.
+    /// Comparisons would become branches.
     @inline(__always)
     private static func levels(_ value: Lanes) -> Wide {
         lanes {

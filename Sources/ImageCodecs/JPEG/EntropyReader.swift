@@ -1,7 +1,7 @@
-/// The bits of one scan, from restart marker to restart marker.
+/// Reads the bits of one scan across its restart markers.
 struct EntropyReader {
     var bits: EntropyBits
-    /// Whether the data ended too early: what follows is not there.
+    /// Whether the data ended too early.
     private(set) var isCut = false
     private let interval: Int
     private var untilRestart: Int
@@ -13,8 +13,7 @@ struct EntropyReader {
         untilRestart = restartInterval
     }
 
-    /// To be called ahead of each minimum coded unit. True where a restart marker was passed, so that predictions begin
-    /// anew (T.81 F.2.1.3.1).
+    /// Call it before each MCU. Returns true after a restart marker, where predictions start anew (T.81 F.2.1.3.1).
     @inline(__always)
     mutating func beginUnit(in file: Span<UInt8>) throws(ImageDecodingError) -> Bool {
         guard interval > 0 else { return false }
@@ -26,10 +25,10 @@ struct EntropyReader {
         return try restart(in: file)
     }
 
-    /// How many units may be passed before the next restart marker.
+    /// How many MCUs may be skipped before the next restart marker.
     var unitsToRestart: Int { interval > 0 ? untilRestart : .max }
 
-    /// Passes units that take no bits: at most `unitsToRestart`.
+    /// Skips MCUs that take no bits, at most `unitsToRestart`.
     @inline(__always)
     mutating func passUnits(_ count: Int) {
         if interval > 0 { untilRestart &-= count }
@@ -49,8 +48,7 @@ struct EntropyReader {
         return true
     }
 
-    /// To be called when a unit was decoded, soundly or not. Where the data ended, that is the reason, whatever the bits
-    /// looked like.
+    /// Call it after each MCU, valid or not. If the data has ended, the scan counts as truncated and not as corrupt.
     @inline(__always)
     mutating func endUnit(isSound: Bool) throws(ImageDecodingError) {
         if isSound, !bits.overran { return }
@@ -61,21 +59,20 @@ struct EntropyReader {
     }
 }
 
-/// Reads the bits of entropy-coded data straight from the file, highest bit first. The zeros stuffed after each 0xFF
-/// are passed over (T.81 F.1.2.3), and nothing is read past the next marker: from there on zeros come in, which
-/// `overran` tells.
+/// Reads entropy-coded bits from the file, highest bit first. Skips the zero stuffed after each 0xFF (T.81 F.1.2.3) and
+/// never reads past the next marker: from there on it returns zeros, and `overran` becomes true.
 struct EntropyBits {
-    /// The next bits, from the highest on; what lies below `count` bits may be part of the next byte.
+    /// The next bits, highest first. Below `count` bits there may be a part of the next byte.
     private var bits: UInt64 = 0
     private var count = 0
-    /// How many of the bits, the last ones, are not in the file.
+    /// The number of trailing bits that are not in the file.
     private var padding = 0
-    /// The next byte to read: a marker's 0xFF, or the file's end, once the data is used up.
+    /// The next byte to read: the 0xFF of a marker, or the end of the file, once the data is used up.
     private(set) var position: Int
 
     init(position: Int) { self.position = position }
 
-    /// Makes at least 32 bits available: a code of 16 bits and a coefficient of 15.
+    /// Makes at least 32 bits available, for a code of 16 bits and a coefficient of 15.
     @inline(__always)
     mutating func refill(from file: Span<UInt8>) {
         if count >= 32 { return }
@@ -91,13 +88,13 @@ struct EntropyBits {
         self = refilledByBytes(from: file)
     }
 
-    /// Whether a byte of the word is 0xFF: of its complement, nought.
+    /// Whether a byte of the word is 0xFF.
     @inline(__always)
     static func hasMarkerByte(_ word: UInt64) -> Bool {
         (~word &- 0x0101_0101_0101_0101) & word & 0x8080_8080_8080_8080 != 0
     }
 
-    /// A copy, so that the caller's own can stay in registers.
+    /// Returns a copy, so that the caller's value can stay in registers.
     @inline(never)
     private func refilledByBytes(from file: Span<UInt8>) -> EntropyBits {
         var filled = self
@@ -122,7 +119,7 @@ struct EntropyBits {
     /// Whether more bits were used than there are.
     var overran: Bool { count < padding }
 
-    /// Whether the bits that are left could not hold the longest code: what looks like no code may be one cut short.
+    /// Whether the remaining bits are fewer than the longest code: an invalid code may be a truncated one.
     var isNearEnd: Bool { count &- padding < JPEGHuffmanTable.longestCode }
 
     @inline(__always)
@@ -138,13 +135,13 @@ struct EntropyBits {
 
     @inline(__always)
     mutating func take(_ length: Int) -> Int {
-        // Two shifts, since one by 64 for no bits at all would shift by none.
+        // Two shifts, because a shift by 64 for zero bits would not shift.
         let value = Int(truncatingIfNeeded: (bits &>> 1) &>> UInt64(truncatingIfNeeded: 63 &- length))
         skip(length)
         return value
     }
 
-    /// The entry of the next symbol, whose code is not yet consumed; zero when there is no such code.
+    /// The entry of the next symbol without consuming its code; 0 for an invalid code.
     @inline(__always)
     func entry(in table: Span<UInt32>) -> UInt32 {
         let entry = table[peek(JPEGHuffmanTable.rootBits)]
@@ -152,14 +149,14 @@ struct EntropyBits {
         return secondEntry(in: table, after: entry)
     }
 
-    /// The entry of the next symbol, where the first level leads to `entry`.
+    /// The entry of the next symbol, when `entry` of the first level refers to the second.
     @inline(__always)
     func secondEntry(in table: Span<UInt32>, after entry: UInt32) -> UInt32 {
         let rest = peek(JPEGHuffmanTable.longestCode) & (1 &<< JPEGHuffmanTable.secondBits &- 1)
         return table[JPEGHuffmanTable.start(ofSecondLevel: entry) &+ rest]
     }
 
-    /// A number of `length` bits, at least one, as T.81 F.2.2.1 codes it: those beginning with a zero bit are negative.
+    /// Reads a signed number of `length` bits, at least 1, as in T.81 F.2.2.1: a leading zero bit means negative.
     @inline(__always)
     mutating func takeSigned(_ length: Int) -> Int32 {
         let isNegative = Int64(bitPattern: ~bits) &>> 63

@@ -1,4 +1,4 @@
-/// How a stored picture is to be turned before it is shown (TIFF 6.0 tag 274, as Exif uses it).
+/// The rotation or reflection that makes a stored image upright (TIFF 6.0 tag 274, used by Exif).
 enum ExifOrientation: Int, Sendable, CaseIterable {
     case upright = 1
     case mirrored
@@ -16,12 +16,12 @@ enum ExifOrientation: Int, Sendable, CaseIterable {
 }
 
 extension ExifOrientation {
-    /// Reads the tag from the parameters of an APP1 segment; nil when it is no Exif segment or has no sound
-    /// orientation, since a damaged hint must not cost the picture.
+    /// Reads the tag from an APP1 segment. Nil if it is not Exif or has no valid orientation: damaged metadata must not
+    /// prevent decoding.
     ///
     ///     45 78 69 66 00 00    "Exif", two zeros; offsets count from here
     ///     4D 4D 00 2A          "MM": big-endian, or 49 49 2A 00 "II": little-endian
-    ///     00 00 00 08          where the first directory stands
+    ///     00 00 00 08          offset of the first directory
     ///     00 01                its number of entries, of 12 bytes each
     ///     01 12 00 03 00 00 00 01 00 06 00 00   tag 274, SHORT, one value: 6
     init?(applicationSegment body: Range<Int>, of bytes: Span<UInt8>) {
@@ -58,7 +58,7 @@ extension ExifOrientation {
 }
 
 extension Bitmap {
-    /// The picture turned as `orientation` says, so that it shows upright.
+    /// Applies the orientation, so that the image is upright.
     func turned(_ orientation: ExifOrientation) -> Bitmap {
         guard orientation != .upright else { return self }
         let size = orientation.size(ofStored: self.size)
@@ -79,7 +79,7 @@ extension Bitmap {
 }
 
 extension ExifOrientation {
-    /// Where the pixel shown in `column` and `row` is in the stored picture of these sides.
+    /// The position in the stored image of the pixel shown at `column` and `row`.
     @inline(__always)
     func stored(column: Int, row: Int, width: Int, height: Int) -> (x: Int, y: Int) {
         switch self {

@@ -1,23 +1,23 @@
-/// The inverse cosine transform of one block (T.81 A.3.3), in the integer form of Loeffler, Ligtenberg and
-/// Moschytz ("Practical fast 1-D DCT algorithms with 11 multiplications", 1989) with 13-bit constants, whose
-/// rounding gives the same samples as libjpeg's accurate integer method.
+/// The inverse DCT of a block (T.81 A.3.3), in the integer form of Loeffler, Ligtenberg and Moschytz ("Practical fast
+/// 1-D DCT algorithms with 11 multiplications", 1989) with 13-bit constants. The rounding gives the same samples as
+/// libjpeg's accurate integer method.
 ///
-/// Their few multiplications of sums are multiplied out to more of single values, of 16 bits each: eight lanes of
-/// two such products and their sum are one instruction on most machines, and the sums are the same to the bit.
+/// Their few products of sums are expanded to products of 16-bit values: most machines compute eight lanes of two
+/// products and their sum in one instruction. The results are identical.
 enum InverseDCT {
-    /// A line of the block: eight values next to each other.
+    /// A row or column of the block.
     typealias Line = BlockLines.Line
 
-    /// Fraction bits of the constants, and those kept between the passes.
+    /// The fraction bits of the constants, and those kept between the passes.
     private static let constantBits: Int32 = 13
     private static let passBits: Int32 = 2
 
-    /// The bits of a position that say whether it is in the lower half of the block, or in the right half.
+    /// The bits of a position that select the lower half and the right half of the block.
     private static let lowerHalf: Int32 = 32
     private static let rightHalf: Int32 = 4
 
-    /// Transforms `block` into `size` x `size` samples, 8, 4, 2 or 1, the first at `origin`. `positions` are those of
-    /// all coefficients that are not zero, or-ed: what that leaves out need not be looked at.
+    /// Transforms `block` into `size` x `size` samples (8, 4, 2 or 1), the first at `origin`. `positions` is the
+    /// bitwise or of the positions of all nonzero coefficients, so that zero parts can be skipped.
     @inline(__always)
     static func transform(
         _ block: borrowing CoefficientBlock, positions: Int32, size: Int,
@@ -39,7 +39,7 @@ enum InverseDCT {
         }
     }
 
-    /// A block of one level.
+    /// Fills a block with one level.
     private static func fill(
         _ level: UInt8, size: Int, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
@@ -73,7 +73,8 @@ enum InverseDCT {
         store(lines, into: &samples, at: origin, stride: stride)
     }
 
-    /// As `transformAll`, where the zeros of three quarters of the block save half the multiplications.
+    /// As `transformAll`, but skips the half of the multiplications that the zeros of three quarters of the block make
+    /// unnecessary.
     private static func transformCorner(
         _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
         stride: Int
@@ -110,7 +111,7 @@ enum InverseDCT {
         samples.store(sample(lines.l7), at: origin &+ stride &* 7)
     }
 
-    /// Values around nought to samples around the middle level.
+    /// Converts signed values to samples by adding the middle level.
     @inline(__always)
     private static func sample(_ line: Line) -> SIMD8<UInt8> {
         let shifted =
@@ -121,7 +122,7 @@ enum InverseDCT {
 }
 
 extension BlockLines {
-    /// One pass: across the lines, each lane by itself.
+    /// One pass across the lines, each lane separately.
     @inline(__always)
     fileprivate mutating func transform(droppingBits bits: Int32) {
         let half: Int32 = 1 &<< (bits &- 1)
@@ -152,7 +153,7 @@ extension BlockLines {
             &+ WideLine(repeating: addend)
     }
 
-    /// Back to 16 bits, which the values of sound files fit.
+    /// Narrows to 16 bits, which suffice for valid files.
     @inline(__always)
     private static func narrow(_ line: WideLine, _ bits: Int32) -> Line {
         lanes { Int16(truncatingIfNeeded: line[$0] &>> bits) }

@@ -1,15 +1,15 @@
-/// The coefficients of a progressive frame, which come in many scans: 64 to a block in zigzag order, the blocks
-/// of a component row by row, the components behind one another.
+/// The coefficients of a progressive frame, collected over its scans: 64 per block in zigzag order, the blocks of a
+/// component row by row, one component after another.
 struct JPEGCoefficients {
-    /// A block's position: among all blocks, and where its coefficients begin.
+    /// A block's index among all blocks, and the start of its coefficients.
     struct Block {
         var index: Int
         var start: Int { index &* 64 }
     }
 
     var values: [Int16]
-    /// Of each block, a bit for each coefficient that was ever set, so that zeros need not be looked at. The first has its
-    /// bit once a scan has brought it, even as zero: the block has been decoded, if coarsely.
+    /// For each block, a bit for each coefficient that was ever set, so that zeros can be skipped. The DC bit is set
+    /// once a scan has sent the DC coefficient, even 0: the block counts as decoded then.
     var used: [UInt64]
     private let starts: [Int]
     private let columns: [Int]
@@ -31,8 +31,7 @@ struct JPEGCoefficients {
         Block(index: starts[component] &+ row &* columns[component] &+ column)
     }
 
-    /// Transforms the blocks of a component in one row of minimum coded units into its samples. Those count as decoded
-    /// that have their first coefficient.
+    /// Transforms one component's blocks in a row of MCUs to samples. Blocks with a DC coefficient count as decoded.
     func transform(
         _ component: Int, unitRow: Int, of frame: JPEGFrame, dequantiser: Dequantiser,
         into planes: inout JPEGPlanes
@@ -43,9 +42,9 @@ struct JPEGCoefficients {
         let used = used.span
         var samples = planes.samples.mutableSpan
         let rows = frame.components[component].verticalFactor
-        // Of each row of blocks.
+        // For each row of blocks.
         var decoded = InlineArray<4, Int>(repeating: 0)
-        // A block that becomes one sample is told by its first coefficient.
+        // For a single sample the DC coefficient suffices.
         let wanted: UInt64 = plane.blockSize == 1 ? 1 : .max
         for index in 0..<rows {
             let row = unitRow &* rows &+ index
@@ -54,7 +53,7 @@ struct JPEGCoefficients {
                 let position = self.block(of: component, row: row, column: column)
                 var block = CoefficientBlock(repeating: 0)
                 if column < plane.blocks.width { decoded[index] &+= Int(used[position.index] & 1) }
-                // The first may have been refined alone.
+                // The DC coefficient may have been refined alone.
                 var rest = used[position.index] & wanted | 1
                 var positions: Int32 = 0
                 while rest != 0 {

@@ -1,17 +1,17 @@
-/// Decodes JPEG (ITU-T T.81): baseline, extended sequential and progressive with Huffman coding, 8 bits, grey,
-/// YCbCr, RGB, CMYK or YCCK, every sampling factor; Exif orientation is applied.
+/// Decodes JPEG (ITU-T T.81): baseline, extended sequential and progressive with Huffman coding, 8 bits, grey, YCbCr,
+/// RGB, CMYK or YCCK, with any sampling factors. Applies the Exif orientation.
 public struct JPEGDecoder: ImageDecoding {
-    /// Makes a decoder; it keeps no state.
+    /// Creates a decoder; it keeps no state.
     public init() {}
 
-    /// JPEG alone.
+    /// Only JPEG.
     public let formats: Set<ImageFormat> = [.jpeg]
 
     /// Decodes a JPEG to fit; see ``decode(_:sizing:limits:)``.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box that the picture is to fit into; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - target: the box to fit the image into, without enlarging; nil for its own size.
+    /// - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
@@ -20,31 +20,31 @@ public struct JPEGDecoder: ImageDecoding {
 
     /// Decodes a JPEG; see ``ImageDecoding``. Runs on the caller's thread.
     ///
-    /// To a size it is decoded at 1/2, 1/4 or 1/8, the smallest that is not below it, and averaged from there. What is
-    /// cropped off is neither averaged nor turned into colours. A file that ends within or behind its first scan gives
-    /// the picture so far, which is not `isComplete`.
+    /// For a size, it decodes at the smallest of 1/2, 1/4 and 1/8 that is not below it, and averages from there.
+    /// Cropped parts are neither averaged nor converted to RGB. A file that ends during or after its first scan gives
+    /// the image so far, with `isComplete` false.
     ///
-    /// Throws `tooLarge` before there is room for samples, `truncated` when the file ends ahead of its first scan,
-    /// `corrupt`, and `unsupported` for arithmetic coding, lossless, hierarchical and 12-bit files.
+    /// Throws `tooLarge` before allocating samples, `truncated` if the file ends before its first scan, `corrupt`, and
+    /// `unsupported` for arithmetic coding and for lossless, hierarchical and 12-bit files.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - sizing: the size and the content mode wanted; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - sizing: the size and the content mode; nil for the image's own size.
+    /// - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         try decode(bytes, into: JPEGFile(sizing: sizing, limits: limits), limits)
     }
 
-    /// Decodes a JPEG at 1/2, 1/4 or 1/8, the smallest that is not below `least`, and averages nothing: for pictures that
-    /// several sizes are made of. At its own size without one.
+    /// Decodes a JPEG at the smallest of 1/2, 1/4 and 1/8 that is not below `least`, without averaging, to make several
+    /// sizes from; at its own size if nil.
     func decode(
         _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         try decode(bytes, into: JPEGFile(sizing: nil, notBelow: least, limits: limits), limits)
     }
 
-    /// Decodes a JPEG as `decode(_:notBelow:limits:)`, but to planes. Only one whose plan has `planes`.
+    /// Like `decode(_:notBelow:limits:)`, but to planes. Only for files whose plan has `planes`.
     func decodePlanes(
         _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> PlanarPicture {

@@ -1,29 +1,29 @@
-/// Reads a JPEG file from marker to marker (T.81 B.2) and decodes its scans.
+/// Reads a JPEG file marker by marker (T.81 B.2) and decodes its scans.
 struct JPEGFile {
     private let limits: DecodingLimits
-    /// What is wanted of the picture, as it is shown.
+    /// The requested size of the upright image.
     private let sizing: ImageSizing?
-    /// The size, as it is shown, that a picture without a sizing is reduced towards and not below.
+    /// Without a sizing, the lower bound for the size of the upright image.
     private let least: ImageSize?
-    /// Whether the picture is wanted as planes.
+    /// Whether to decode to planes.
     private let isPlanar: Bool
     private var segments = JPEGSegments(offset: 2)
     private var tables = JPEGTables()
     private var frame: JPEGFrame?
     private var scale: JPEGScale?
-    /// What is wanted of the picture, as it is stored.
+    /// The requested part and size of the stored image.
     private var layout: PictureLayout?
     private var orientation: ExifOrientation?
     private var hasJFIF = false
     private var adobeTransform: UInt8?
     private(set) var scanCount = 0
     private var isCut = false
-    /// How far the data of a scan was looked through for its end, where it comes in pieces.
+    /// How far a scan's data was searched for its end, for a file that arrives in pieces.
     private var searched = 0
-    /// The steps of each component as they were at its first scan; nil for one that had none yet.
+    /// The quantisation steps of each component at its first scan; nil before that.
     private var steps: [[UInt16]?] = []
-    /// The finished rows of a sequential frame in one scan, the samples of one in several, the coefficients of a
-    /// progressive one.
+    /// The finished rows of a sequential frame with one scan, the samples of one with several scans, or the
+    /// coefficients of a progressive frame.
     private var rows: JPEGRows?
     private var planes: JPEGPlanes?
     private var coefficients: JPEGCoefficients?
@@ -37,8 +37,8 @@ struct JPEGFile {
         self.least = least
     }
 
-    /// Reads the whole file, or what there is of it once a scan began; the limits are checked at the frame header,
-    /// before there is room for samples.
+    /// Reads the whole file or, once a scan has begun, as much as there is. Checks the limits at the frame header,
+    /// before allocating samples.
     mutating func read(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         while !isCut {
             do throws(ImageDecodingError) {
@@ -50,8 +50,8 @@ struct JPEGFile {
         }
     }
 
-    /// Reads on as far as whole segments and scans are there, in the beginning of a file of which more may come; true once
-    /// the end of the image was read.
+    /// Reads all complete segments and scans at the beginning of a file that is still arriving. Returns true at the end
+    /// of the image.
     mutating func readWholeParts(of bytes: Span<UInt8>) throws(ImageDecodingError) -> Bool {
         while true {
             var ahead = segments
@@ -70,7 +70,7 @@ struct JPEGFile {
         }
     }
 
-    /// Reads the next segment, with the scan that follows it if it begins one; false at the end of the image.
+    /// Reads the next segment, with the scan that it may begin. Returns false at the end of the image.
     private mutating func readSegment(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> Bool {
         let segment = try segments.next(in: bytes)
         let body = bytes.extracting(segment.body)
@@ -81,7 +81,7 @@ struct JPEGFile {
         case .restartInterval: try tables.readRestartInterval(body, offset: segment.offset)
         case .application0: hasJFIF = hasJFIF || body.hasBytes([0x4A, 0x46, 0x49, 0x46, 0x00])
         case .application1:
-            // As for the header: only ahead of the frame header, and the first there is.
+            // As in `ImageHeader`: only the first orientation before the frame header counts.
             if frame == nil, orientation == nil {
                 orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
             }
@@ -148,8 +148,8 @@ struct JPEGFile {
         }
     }
 
-    /// A scan of all components gives finished rows at once, so that samples are kept for a few rows only; unless planes are
-    /// wanted.
+    /// A scan of all components gives finished rows at once, so only a few rows of samples are kept; not when decoding
+    /// to planes.
     private mutating func readSequential(
         _ scan: JPEGScan, _ frame: JPEGFrame, _ scale: JPEGScale, _ segment: JPEGSegment, _ bytes: Span<UInt8>
     ) throws(ImageDecodingError) {
@@ -174,7 +174,7 @@ struct JPEGFile {
             layout: layout ?? PictureLayout(whole: scale.size))
     }
 
-    /// The picture's planes as far as they were read; at least one scan must have been.
+    /// The planes of the image so far; at least one scan must have been read.
     func planarPicture() throws(ImageDecodingError) -> PlanarPicture {
         let (frame, scale) = try readableFrame()
         var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: false)
@@ -183,7 +183,7 @@ struct JPEGFile {
         return PlanarPicture(frame, scale: scale, planes: planes, isWhole: !isCut)
     }
 
-    /// The frame. At least one of its scans was read.
+    /// The frame and scale; at least one scan must have been read.
     private func readableFrame() throws(ImageDecodingError) -> (JPEGFrame, JPEGScale) {
         guard let frame, let scale else {
             throw .corrupt(segment: "JPEG without a frame header", offset: segments.offset)
@@ -194,12 +194,12 @@ struct JPEGFile {
         return (frame, scale)
     }
 
-    /// Of each component. One without a scan yet has no coefficients, to which any steps will do.
+    /// The dequantiser of each component. A component without a scan has no coefficients, so any steps will do.
     private var dequantisers: [Dequantiser] {
         steps.map { Dequantiser(steps: $0 ?? Array(repeating: 1, count: 64)) }
     }
 
-    /// Transforms a row of units of a progressive frame.
+    /// Transforms a row of MCUs of a progressive frame.
     private func transformCoefficients(
         _ row: Int, of frame: JPEGFrame, _ dequantisers: [Dequantiser], into planes: inout JPEGPlanes
     ) {
@@ -210,7 +210,7 @@ struct JPEGFile {
         }
     }
 
-    /// The picture as far as it was read, upright; at least one scan must have been. Not complete unless the file `isWhole`.
+    /// The upright image so far; at least one scan must have been read. It is complete only if the file `isWhole`.
     func picture(isWhole: Bool = true) throws(ImageDecodingError) -> Bitmap {
         let (frame, scale) = try readableFrame()
         let isWhole = isWhole && !isCut

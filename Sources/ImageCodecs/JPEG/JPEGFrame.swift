@@ -1,15 +1,15 @@
-/// The frame header (T.81 B.2.2) and the geometry that follows from it.
+/// The frame header (T.81 B.2.2) and the geometry derived from it.
 ///
-///     08             bits a sample
-///     02 EE 01 F4    lines, samples a line
+///     08             bits per sample
+///     02 EE 01 F4    lines, samples per line
 ///     03             components, three bytes each:
 ///     01 22 00       identifier, sampling factors across and down, quantisation table
 struct JPEGFrame {
-    /// The picture as stored, before any turn.
+    /// The size of the stored image, before any rotation.
     let size: ImageSize
     let isProgressive: Bool
     let components: [JPEGComponent]
-    /// The largest sampling factors: a minimum coded unit has so many blocks each way.
+    /// The largest sampling factors: an MCU (minimum coded unit) has that many blocks in each direction.
     let horizontalMaximum: Int
     let verticalMaximum: Int
     let unitColumns: Int
@@ -42,8 +42,8 @@ struct JPEGFrame {
         guard factors.allSatisfy({ (1...4).contains($0.horizontal) && (1...4).contains($0.vertical) }) else {
             throw .corrupt(segment: "sampling factors in the frame header", offset: offset)
         }
-        // A scan of one component sends block by block, whatever its factors, and these are relative to the largest
-        // (T.81 A.1.1, A.2.2): one component has nothing to be relative to.
+        // A single component is coded block by block, and its sampling factors, relative to the largest (T.81 A.1.1,
+        // A.2.2), have no meaning.
         if count == 1 { factors = [(1, 1)] }
         let horizontalMaximum = factors.map(\.horizontal).max() ?? 1
         let verticalMaximum = factors.map(\.vertical).max() ?? 1
@@ -75,7 +75,7 @@ struct JPEGFrame {
         self.components = components
     }
 
-    /// The minimum coded units of a scan: blocks, where it has but one component (T.81 A.2.2).
+    /// The MCUs of a scan; for a scan of one component an MCU is a block (T.81 A.2.2).
     func units(of scan: JPEGScan) -> ImageSize {
         guard scan.components.count == 1, let only = scan.components.first else {
             return ImageSize(width: unitColumns, height: unitRows)
@@ -84,7 +84,7 @@ struct JPEGFrame {
         return ImageSize(width: component.ownBlockColumns, height: component.ownBlockRows)
     }
 
-    /// T.81 table B.1: what each SOF marker stands for. True for progressive.
+    /// T.81 table B.1: the coding process of each SOF marker. True for progressive.
     private static func checkProcess(_ marker: JPEGMarker) throws(ImageDecodingError) -> Bool {
         switch marker.rawValue & 0x0F {
         case 0, 1: return false
@@ -97,34 +97,34 @@ struct JPEGFrame {
     }
 }
 
-/// One component of a frame: a plane of samples.
+/// A component of a frame: a plane of samples.
 struct JPEGComponent: Equatable {
     let identifier: UInt8
     let horizontalFactor: Int
     let verticalFactor: Int
     let quantisationTable: Int
-    /// The samples that belong to the picture.
+    /// The size of the component in samples.
     let size: ImageSize
-    /// Blocks stored: whole minimum coded units, so that they may reach past the picture.
+    /// The stored blocks: whole MCUs, which may extend past the image.
     let blockColumns: Int
     let blockRows: Int
 
-    /// Blocks that hold samples of the picture: what a scan of this component alone has.
+    /// The blocks with samples of the image, as in a scan of this component alone.
     var ownBlockColumns: Int { (size.width + 7) / 8 }
     var ownBlockRows: Int { (size.height + 7) / 8 }
 }
 
-/// What the components of a JPEG mean.
+/// The colour space of a JPEG.
 enum JPEGColour: Equatable {
     case grey
     case yCbCr
     case rgb
-    /// Inks, full at 255, or at nought where inverted.
+    /// Inks: 255 is full or, if inverted, 0.
     case cmyk(isInverted: Bool)
     /// The complements of three inks as YCbCr, and black.
     case ycck(isInverted: Bool)
 
-    /// Whether the first three components are to be converted.
+    /// Whether the first three components need a conversion from YCbCr.
     var isBasedOnYCbCr: Bool {
         switch self {
         case .yCbCr, .ycck: true
@@ -132,9 +132,9 @@ enum JPEGColour: Equatable {
         }
     }
 
-    /// Whether the three components are YCbCr or RGB: JFIF says the first; Adobe's APP14 says which; without both,
-    /// components named R, G, B are that (as libjpeg takes them). Four are inks, which Adobe's programs, and so all
-    /// that write its segment, store inverted.
+    /// Three components are YCbCr or RGB: JFIF means YCbCr; otherwise Adobe's APP14 decides; without both, components
+    /// named R, G and B are RGB (as in libjpeg). Four components are inks. Adobe's programs, and all others that write
+    /// APP14, store inks inverted.
     init(frame: JPEGFrame, hasJFIF: Bool, adobeTransform: UInt8?) {
         switch frame.components.count {
         case 1: self = .grey

@@ -1,21 +1,21 @@
-/// A Huffman code (T.81 annex C) as a table of two levels: the next nine bits choose an entry that holds the
-/// symbol, or leads to a table for the longer codes.
+/// A Huffman code (T.81 annex C) as a two-level table: the next nine bits select an entry, which has the symbol or
+/// refers to a second-level table for longer codes.
 ///
-/// An entry of the first level may hold more than the symbol: where a coefficient's code and its magnitude bits
-/// (T.81 F.2.2.1) fit into the nine bits together, it holds the coefficient itself.
+/// If a coefficient's code and magnitude bits (T.81 F.2.2.1) fit into nine bits, a first-level entry has the
+/// coefficient itself.
 struct JPEGHuffmanTable {
     static let rootBits = 9
     static let longestCode = 16
     static let secondBits = longestCode - rootBits
 
-    /// Three kinds, from the lowest bit:
+    /// Three kinds of entries, from the lowest bit:
     ///
     ///     8 bits of length   8 bits     16 bits
-    ///     code, magnitude    advance    coefficient, signed, never nought
+    ///     code, magnitude    advance    coefficient, signed, never 0
     ///     code               symbol     0
-    ///     255                number     0, the second level to look in
+    ///     255                number     0, the second-level table
     ///
-    /// The advance is by the zeros ahead of the coefficient and itself. Nought: no such code.
+    /// The advance counts the coefficient and the zeros before it. An entry of 0 is an invalid code.
     let entries: [UInt32]
 
     enum Entry {
@@ -32,9 +32,8 @@ struct JPEGHuffmanTable {
         static func coefficient(_ entry: UInt32) -> Int32 { Int32(bitPattern: entry) &>> 16 }
     }
 
-    /// Builds the table from the number of codes of each length and the symbols in the order of their codes.
-    /// Nil when there are more codes of a length than fit. The code of all ones, which T.81 C.2 reserves, is let
-    /// pass, as other decoders do.
+    /// Builds the table from the number of codes of each length and the symbols in code order. Nil if there are too
+    /// many codes of a length. Accepts the code of all ones, which T.81 C.2 reserves, as other decoders do.
     init?(counts: Span<UInt8>, symbols: Span<UInt8>) {
         var entries = [UInt32](repeating: 0, count: 1 << Self.rootBits)
         var code = 0
@@ -51,7 +50,7 @@ struct JPEGHuffmanTable {
         self.entries = entries
     }
 
-    /// Where the second level begins to which `entry` leads.
+    /// The start of the second-level table that `entry` refers to.
     @inline(__always)
     static func start(ofSecondLevel entry: UInt32) -> Int {
         1 &<< rootBits &+ Entry.symbol(entry) &<< secondBits
@@ -78,7 +77,7 @@ struct JPEGHuffmanTable {
         for index in first..<first + 1 << free { entries[index] = entry }
     }
 
-    /// The entry with the coefficient itself, where the magnitude's bits are among the `restBits` that follow the code.
+    /// The entry with the coefficient, if its magnitude bits are among the `restBits` after the code.
     private static func withCoefficient(_ symbol: UInt8, length: Int, rest: Int, restBits: Int) -> UInt32? {
         let magnitudeBits = Int(symbol & 15)
         guard magnitudeBits > 0, magnitudeBits <= restBits else { return nil }

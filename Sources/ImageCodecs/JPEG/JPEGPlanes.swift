@@ -1,34 +1,34 @@
-/// The samples of all components, whole blocks each, behind one another in one array: of the whole picture, or of a
-/// window of two rows of minimum coded units, of which each new row takes the place of the one before the last.
+/// The samples of all components in one array, as whole blocks: of the whole image, or of a window of two rows of MCUs,
+/// where each new row replaces the one before the last.
 struct JPEGPlanes {
-    /// Where one component's samples lie.
+    /// The position of one component's samples.
     struct Plane {
         let offset: Int
-        /// Samples from one row to the next.
+        /// The distance between rows, in samples.
         let stride: Int
-        /// Rows there is room for: the row `y` is kept in the place `y % rows`.
+        /// The number of stored rows: row `y` is stored at `y % rows`.
         let rows: Int
-        /// The samples of a block, each way.
+        /// The samples of a block in each direction.
         let blockSize: Int
-        /// The samples that belong to the picture.
+        /// The size of the component in samples.
         let size: ImageSize
-        /// The blocks that hold any of them.
+        /// The blocks with samples of the image.
         let blocks: ImageSize
 
-        /// Where the samples of a row begin.
+        /// The offset of a row's first sample.
         func start(ofRow row: Int) -> Int { offset &+ row % rows &* stride }
     }
 
     let planes: [Plane]
-    /// How many of its `Plane.blocks` each component has been given so far, which come row by row: what the picture's
-    /// completeness is judged by.
+    /// The number of each component's `Plane.blocks` decoded so far, in row order. It shows whether the image is
+    /// complete.
     private(set) var decodedBlocks: [Int]
-    /// With room for one and a half vectors more, which may reach past the end of the last row.
+    /// With 1.5 vectors of padding, because vectors may extend past the end of the last row.
     var samples: [UInt8]
 
-    /// Room for one and a half vectors.
+    /// Padding for 1.5 vectors, in bytes.
     static let slack = 24
-    /// The level of samples that are not known.
+    /// The level of unknown samples.
     static let unknown: UInt8 = 128
 
     init(_ frame: JPEGFrame, scale: JPEGScale, isWindow: Bool) {
@@ -54,8 +54,8 @@ struct JPEGPlanes {
         samples = [UInt8](repeating: Self.unknown, count: offset + Self.slack)
     }
 
-    /// Counts the blocks of a component that were decoded into its samples: the first `columns` of each of these rows.
-    /// Blocks that reach past the picture do not count.
+    /// Counts the decoded blocks of a component: the first `columns` of each of these rows. Blocks outside the image do
+    /// not count.
     mutating func countDecoded(_ component: Int, rows: Range<Int>, columns: Int) {
         let blocks = planes[component].blocks
         let ownRows = rows.clamped(to: 0..<blocks.height).count

@@ -1,44 +1,44 @@
-/// Decodes a JPEG while it arrives, scan by scan: a progressive file has a coarse picture early, and a better one with
-/// each scan. A sequential file in one scan has its picture at the end.
+/// Decodes a JPEG while it arrives, scan by scan: a progressive file has a coarse image early, and a better one after
+/// each scan. A sequential file with one scan has its image at the end.
 ///
 ///     var previews = JPEGPreviews(fitting: ImageSize(width: 300, height: 450))
 ///     for piece in pieces {
 ///         if try previews.append(piece) { show(try previews.picture()) }
 ///     }
 ///
-/// What was read stays decoded as coefficients, so that a piece costs only itself, and a picture only the transform. Not
-/// safe for concurrent use.
+/// Decoded coefficients are kept, so a piece costs only its own decoding, and a picture only the transform. Not safe
+/// for concurrent use.
 public struct JPEGPreviews: Sendable {
     private var file: JPEGFile
     private var bytes: [UInt8] = []
     private let limits: DecodingLimits
-    /// Whether the end of the image was read, so that the next picture is the whole one.
+    /// Whether the end of the image was read, so that the next picture is complete.
     public private(set) var isComplete = false
-    /// The scans that were read so far, whole.
+    /// The number of complete scans read so far.
     public var scanCount: Int { file.scanCount }
 
-    /// Previews made to fit into `target`, never enlarged; at the file's own size without one.
+    /// Creates previews that fit into `target`, without enlarging.
     /// - Parameters:
-    ///   - target: the box that previews fit into; nil for the file's own size.
-    ///   - limits: how much the file may ask for.
+    /// - target: the box to fit previews into; nil for the file's own size.
+    /// - limits: the limits for the file.
     public init(fitting target: ImageSize? = nil, limits: DecodingLimits = .standard) {
         self.init(sizing: target.map { ImageSizing($0) }, limits: limits)
     }
 
-    /// Previews as `sizing` wants them; at the file's own size without one.
+    /// Creates previews resized and cropped as `sizing` says.
     /// - Parameters:
-    ///   - sizing: the size and the content mode wanted; nil for the file's own size.
-    ///   - limits: how much the file may ask for.
+    /// - sizing: the size and the content mode; nil for the file's own size.
+    /// - limits: the limits for the file.
     public init(sizing: ImageSizing?, limits: DecodingLimits = .standard) {
         file = JPEGFile(sizing: sizing, limits: limits)
         self.limits = limits
     }
 
-    /// Takes the next bytes of the file, and reads what is whole by now; true where that has made the picture better. Bytes
-    /// behind the end of the image are passed over.
+    /// Adds the next bytes of the file and decodes the complete scans. Returns true if the picture has improved.
+    /// Ignores bytes after the end of the image.
     ///
-    /// Throws as ``JPEGDecoder`` does, but for `truncated`; after that no more can be appended.
-    /// - Parameter piece: the bytes that follow those before.
+    /// Throws like ``JPEGDecoder``, except `truncated`; append no more after an error.
+    /// - Parameter piece: the next bytes.
     public mutating func append(_ piece: [UInt8]) throws(ImageDecodingError) -> Bool {
         guard !isComplete else { return false }
         try limits.check(inputBytes: bytes.count + piece.count)
@@ -51,7 +51,7 @@ public struct JPEGPreviews: Sendable {
         return scanCount > scans
     }
 
-    /// The picture of the scans so far, which is not complete until the end of the image was read; nil ahead of the first.
+    /// The picture after the scans so far, complete only at the end of the image; nil before the first scan.
     public func picture() throws(ImageDecodingError) -> Bitmap? {
         guard scanCount > 0 else { return nil }
         return try file.picture(isWhole: isComplete)

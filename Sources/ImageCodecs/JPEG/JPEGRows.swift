@@ -1,18 +1,18 @@
-/// The last stages: samples to rows of RGBA, as soon as the samples are there.
+/// The last stages: converts samples to RGBA rows as soon as the samples are decoded.
 struct JPEGRows {
     private let colour: JPEGColour
     private let size: ImageSize
-    /// Rows of pixels in a row of minimum coded units, and how many of the last ones wait for the next.
+    /// The pixel rows in a row of MCUs, and how many of the last ones wait for the next row of MCUs.
     private let rowsOfUnit: Int
     private let waitingRows: Int
     private let unitRows: Int
     private let upsamplings: [ChromaUpsampling]
     private var builder: BitmapBuilder
     private var nextRow = 0
-    /// Whether every row so far is made of blocks that were decoded.
+    /// Whether all blocks for the rows so far were decoded.
     private var isDecoded = true
 
-    /// A picture of `frame` at `scale`, wanted by `layout`.
+    /// Creates the rows of `frame` at `scale`, resized and cropped to `layout`.
     init(
         _ frame: JPEGFrame, scale: JPEGScale, colour: JPEGColour, planes: [JPEGPlanes.Plane],
         layout: PictureLayout
@@ -28,7 +28,7 @@ struct JPEGRows {
         builder = BitmapBuilder(source: scale.size, layout: layout, isOpaque: true)
     }
 
-    /// Takes the samples of all rows of units up to `unitRow`.
+    /// Adds the samples of all rows of MCUs up to `unitRow`.
     mutating func add(
         upToUnitRow unitRow: Int, of planes: borrowing JPEGPlanes
     ) throws(ImageDecodingError) {
@@ -36,7 +36,7 @@ struct JPEGRows {
         let end = isLast ? size.height : min(size.height, (unitRow + 1) * rowsOfUnit - waitingRows)
         if end > nextRow { isDecoded = isDecoded && hasBlocks(of: planes, forRowsUpTo: end - 1) }
         let vectors = (size.width + 15) / 16
-        // A row of each component at the picture's resolution, and of the pixels made of them.
+        // A row of each component at the image's resolution, and a row of the converted pixels.
         var luma = [SIMD16<UInt8>](repeating: SIMD16(), count: vectors)
         var blue = [WideSamples](repeating: WideSamples(), count: vectors)
         var red = blue
@@ -75,7 +75,7 @@ struct JPEGRows {
                         red: first.span, green: second.span, blue: third.span, into: &pixels, range)
                     ColourConversion.addBlack(fourth.span, isInverted: isInverted, to: &pixels, range)
                 case .ycck(let isInverted):
-                    // YCbCr of what the inks leave to white.
+                    // The YCbCr values are of the inverted inks.
                     ColourConversion.unpack(packed.span, into: &pixels, range)
                     ColourConversion.complement(&pixels, range)
                     ColourConversion.addBlack(fourth.span, isInverted: isInverted, to: &pixels, range)
@@ -85,7 +85,7 @@ struct JPEGRows {
         }
     }
 
-    /// Whether each component has all blocks down to those that the picture's `row` is made of.
+    /// Whether all blocks that the image's rows up to `row` depend on were decoded.
     private func hasBlocks(of planes: borrowing JPEGPlanes, forRowsUpTo row: Int) -> Bool {
         upsamplings.indices.allSatisfy { component in
             let plane = planes.planes[component]
@@ -99,7 +99,7 @@ struct JPEGRows {
         upsamplings[component].upsample(row: nextRow, of: planes.samples.span, into: &row)
     }
 
-    /// As bytes, by way of `wide`.
+    /// Converts to bytes by way of `wide`.
     private func upsample(
         _ component: Int, of planes: borrowing JPEGPlanes, into bytes: inout [UInt8],
         _ wide: inout [WideSamples]
@@ -110,7 +110,7 @@ struct JPEGRows {
         ColourConversion.narrow(wide.span, into: &row)
     }
 
-    /// The first component, which hardly ever has fewer samples than the picture has pixels.
+    /// Upsamples the first component, which almost always has the image's resolution already.
     private func upsampleLuma(
         of planes: borrowing JPEGPlanes, into luma: inout [SIMD16<UInt8>], _ wide: inout [WideSamples]
     ) {
@@ -124,8 +124,8 @@ struct JPEGRows {
         }
     }
 
-    /// The picture; all rows of units must have been added. It is complete if the file `isWhole` and every block of the
-    /// picture was decoded; of a progressive file, at least the first coefficient of each.
+    /// Returns the image, after all rows of MCUs were added. It is complete if the file `isWhole` and every block was
+    /// decoded; for a progressive file, at least every DC coefficient.
     consuming func finish(isWhole: Bool) -> Bitmap {
         builder.finish(isComplete: isWhole && isDecoded && nextRow == size.height)
     }

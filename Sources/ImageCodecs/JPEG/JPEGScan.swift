@@ -5,16 +5,16 @@
 ///     00 3F 00          first and last coefficient, successive approximation high and low
 struct JPEGScan: Equatable {
     struct Component: Equatable {
-        /// The component's position in the frame.
+        /// The component's index in the frame.
         let index: Int
         let dcTable: Int
         let acTable: Int
     }
 
     let components: [Component]
-    /// The coefficients sent, in zigzag order.
+    /// The spectral selection: the coefficients of the scan, in zigzag order.
     let spectrum: ClosedRange<Int>
-    /// The bit position of the scan before this one for the same coefficients; nought for their first scan.
+    /// The previous scan's bit position for the same coefficients; 0 in their first scan.
     let approximationHigh: Int
     let approximationLow: Int
 
@@ -40,11 +40,11 @@ struct JPEGScan: Equatable {
         approximationHigh = Int(body[3 + 2 * count] >> 4)
         approximationLow = Int(body[3 + 2 * count] & 15)
         guard frame.isProgressive else {
-            // Some writers leave other values in a sequential scan, where they mean nothing.
+            // Some encoders write other values in a sequential scan, where they have no meaning.
             spectrum = 0...63
             return
         }
-        // T.81 G.1.1.1: DC alone, of any components, or AC of one component; each refinement adds one bit.
+        // T.81 G.1.1.1: DC alone for any components, or AC for one component; each refinement adds one bit.
         guard first <= last, last <= 63, first > 0 || last == 0, first == 0 || count == 1,
             approximationLow <= 13, approximationHigh == 0 || approximationHigh == approximationLow + 1
         else { throw corrupt }

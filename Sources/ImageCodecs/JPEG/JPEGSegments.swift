@@ -1,23 +1,23 @@
-/// One marker of a JPEG file and what belongs to it (T.81 B.1.1).
+/// A marker of a JPEG file and its parameters (T.81 B.1.1).
 struct JPEGSegment: Equatable {
     let marker: JPEGMarker
-    /// Where the marker's 0xFF stands.
+    /// The offset of the marker's 0xFF.
     let offset: Int
-    /// The segment's parameters, without the two bytes of length; empty for markers that stand alone.
+    /// The parameters without the two length bytes; empty for stand-alone markers.
     let body: Range<Int>
 }
 
-/// Walks the markers of a JPEG file:
+/// Iterates over the markers of a JPEG file:
 ///
 ///     FF D8                      SOI
 ///     FF E0 00 10 4A 46 49 ...   APP0, its length counts itself: 14 bytes follow
 ///     FF DA 00 0C ...            SOS, then entropy-coded data up to the next marker
 ///     FF D9                      EOI
 struct JPEGSegments {
-    /// Where the next marker is looked for.
+    /// Where to search for the next marker.
     var offset: Int
 
-    /// The next marker with its parameters. Bytes that are no marker are skipped, as every decoder does.
+    /// The next marker with its parameters. Skips other bytes, as every decoder does.
     mutating func next(in bytes: Span<UInt8>) throws(ImageDecodingError) -> JPEGSegment {
         let start = Self.firstMarker(in: bytes, from: offset, skippingRestarts: false)
         guard let code = bytes.byte(at: start + 1) else { throw .truncated(offset: bytes.count) }
@@ -34,12 +34,12 @@ struct JPEGSegments {
         return JPEGSegment(marker: marker, offset: start, body: start + 4..<end)
     }
 
-    /// Moves past entropy-coded data: its 0xFF are stuffed with zero, and restart markers belong to it.
+    /// Skips entropy-coded data. In it each 0xFF is followed by a stuffed zero or by a restart marker.
     mutating func skipEntropyCodedData(in bytes: Span<UInt8>) {
         offset = Self.firstMarker(in: bytes, from: offset, skippingRestarts: true)
     }
 
-    /// Where the first marker at or after `start` has its (last) 0xFF; the count of `bytes` if there is none.
+    /// The offset of the (last) 0xFF of the first marker at or after `start`; `bytes.count` if there is none.
     static func firstMarker(in bytes: Span<UInt8>, from start: Int, skippingRestarts: Bool) -> Int {
         let last = bytes.count &- 1
         var offset = start
@@ -60,8 +60,8 @@ struct JPEGSegments {
 }
 
 extension Span<UInt8> {
-    /// Whether one of sixteen bytes is 0xFF. A download is scanned through here, so it is done without branches,
-    /// which lets the compiler use vector instructions.
+    /// Whether one of sixteen bytes is 0xFF. Every download is scanned by this function, so it has no branches, for the
+    /// sake of vector instructions.
     fileprivate func hasMarkerByte(inSixteenFrom offset: Int) -> Bool {
         let block = extracting(offset..<offset &+ 16)
         var lanes = SIMD16<UInt8>()
@@ -87,7 +87,7 @@ struct JPEGMarker: RawRepresentable, Equatable, CustomStringConvertible {
     static let application1 = JPEGMarker(rawValue: 0xE1)
     static let application14 = JPEGMarker(rawValue: 0xEE)
 
-    /// SOF0 to SOF15: C4, C8 and CC in that row mean something else.
+    /// SOF0 to SOF15; C4, C8 and CC in that range are other markers.
     var isStartOfFrame: Bool {
         rawValue & 0xF0 == 0xC0 && self != .huffmanTables && self != .arithmeticConditioning
             && rawValue != 0xC8
@@ -123,8 +123,8 @@ struct JPEGMarker: RawRepresentable, Equatable, CustomStringConvertible {
 }
 
 extension JPEGSegment {
-    /// The lines a frame header of `file` promises. Where they are nought, a DNL segment behind the first scan tells
-    /// them (T.81 B.2.5); nil for a header too short for any.
+    /// The number of lines in a frame header. If it is 0, a DNL segment after the first scan has it (T.81 B.2.5). Nil
+    /// if the header is too short.
     ///
     ///     FF DC 00 04 02 EE    DNL: 750 lines
     func height(in file: Span<UInt8>) throws(ImageDecodingError) -> Int? {

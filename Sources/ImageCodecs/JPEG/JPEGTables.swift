@@ -1,24 +1,24 @@
-/// The tables in force while a file is read: each DQT, DHT or DRI segment replaces some of them.
+/// The current tables: each DQT, DHT or DRI segment replaces some of them.
 struct JPEGTables {
-    /// The steps of each quantisation table, in zigzag order as they are stored.
+    /// The steps of each quantisation table, in zigzag order.
     private(set) var quantisation: [[UInt16]?] = Array(repeating: nil, count: 4)
     private(set) var dc: [JPEGHuffmanTable?] = Array(repeating: nil, count: 4)
     private(set) var ac: [JPEGHuffmanTable?] = Array(repeating: nil, count: 4)
-    /// Minimum coded units between two restart markers; nought for none.
+    /// The MCUs between two restart markers; 0 for no restarts.
     private(set) var restartInterval = 0
 
-    /// The DC table `number` for a scan of a sequential frame. Motion JPEG leaves out the tables and means the standard ones
-    /// (T.81 K.3): 0 for luminance, 1 for chrominance.
+    /// The DC table `number` for a scan of a sequential frame. Motion JPEG omits the standard tables (T.81 K.3): 0 for
+    /// luminance, 1 for chrominance.
     func sequentialDC(_ number: Int) -> JPEGHuffmanTable? {
         dc[number] ?? (number < 2 ? JPEGStandardTables.dc[number] : nil)
     }
 
-    /// As `sequentialDC`, the AC table.
+    /// The AC table; see `sequentialDC`.
     func sequentialAC(_ number: Int) -> JPEGHuffmanTable? {
         ac[number] ?? (number < 2 ? JPEGStandardTables.ac[number] : nil)
     }
 
-    /// T.81 B.2.4.1: precision and number, then 64 steps of 8 or 16 bits, as often as fits.
+    /// T.81 B.2.4.1: precision and number, then 64 steps of 8 or 16 bits; repeated.
     mutating func readQuantisation(_ body: Span<UInt8>, offset: Int) throws(ImageDecodingError) {
         let corrupt = ImageDecodingError.corrupt(segment: "quantisation table", offset: offset)
         var position = 0
@@ -41,7 +41,7 @@ struct JPEGTables {
         }
     }
 
-    /// T.81 B.2.4.2: class and number, 16 counts, then the symbols, as often as fits.
+    /// T.81 B.2.4.2: class and number, 16 counts, then the symbols; repeated.
     mutating func readHuffman(_ body: Span<UInt8>, offset: Int) throws(ImageDecodingError) {
         let corrupt = ImageDecodingError.corrupt(segment: "Huffman table", offset: offset)
         var position = 0
@@ -76,7 +76,7 @@ struct JPEGTables {
     }
 }
 
-/// The order in which coefficients are stored (T.81 figure A.6): where in the block, row by row, each belongs.
+/// The zigzag order of coefficients (T.81 figure A.6): the index in the block, row by row.
 enum Zigzag {
     static let natural: InlineArray<64, UInt8> = [
         0, 1, 8, 16, 9, 2, 3, 10,
@@ -90,8 +90,8 @@ enum Zigzag {
     ]
 }
 
-/// The typical Huffman tables of T.81 K.3, which a file without tables means: for luminance, then for chrominance. As in
-/// a DHT segment: the number of codes of each length from 1 to 16, and the symbols in the order of their codes.
+/// The typical Huffman tables of T.81 K.3, for files without tables: luminance, then chrominance. As in a DHT segment:
+/// the number of codes of each length from 1 to 16, and the symbols in code order.
 enum JPEGStandardTables {
     /// Tables K.3 and K.4.
     static let dc: [JPEGHuffmanTable?] = [

@@ -1,35 +1,35 @@
-/// A picture as JPEG stores it: a plane of luma, and two of colour differences (Cb and Cr) unless it is grey. It is upright.
-/// Pictures that begin and end as JPEG are resized in this form: nothing is converted to RGB, and colour stays small.
+/// An upright image in JPEG's own form: a plane of luma and, unless grey, two of chroma (Cb and Cr). Resizing JPEG to
+/// JPEG in this form avoids the conversion to RGB and keeps chroma small.
 package struct PlanarPicture: Sendable {
-    /// Where one component's samples lie in `samples`: rows from the top.
+    /// The position of one component's samples in `samples`, rows from the top.
     struct Plane {
         let offset: Int
-        /// Samples from one row to the next.
+        /// The distance between rows, in samples.
         let stride: Int
-        /// The samples that belong to the picture.
+        /// The size of the component in samples.
         let size: ImageSize
-        /// Samples for each pixel of the picture, each way: 1, or 0.5 in the colour of 4:2:0.
+        /// The samples per pixel in each direction: 1, or 0.5 for 4:2:0 chroma.
         let perPixel: (across: Double, down: Double)
     }
 
-    /// Both sides, in pixels.
+    /// The width and height in pixels.
     package let size: ImageSize
-    /// One, or luma, Cb and Cr.
+    /// Luma alone, or luma, Cb and Cr.
     let planes: [Plane]
-    /// With room for one and a half vectors more, which may reach past the end of the last row.
+    /// With 1.5 vectors of padding, because vectors may extend past the end of the last row.
     let samples: [UInt8]
-    /// False where the file ended before its picture did.
+    /// False if the file was truncated.
     package let isComplete: Bool
 
-    /// What the planes cost in memory, in bytes.
+    /// The size in memory, in bytes.
     package var cost: Int { samples.count }
 
-    /// Whether luma has a sample for every pixel, and colour one for every four.
+    /// Whether the image is 4:2:0: one chroma sample for four pixels.
     var isQuarter: Bool {
         planes.indices.allSatisfy { planes[$0].perPixel == ($0 == 0 ? (1, 1) : (0.5, 0.5)) }
     }
 
-    /// Whether there is no colour: one plane alone, or differences that are nought everywhere.
+    /// Whether the image has no colour: luma alone, or neutral chroma everywhere.
     var isGrey: Bool {
         let samples = samples.span
         for plane in planes.dropFirst() {
@@ -43,7 +43,7 @@ package struct PlanarPicture: Sendable {
 }
 
 extension PlanarPicture {
-    /// The samples of a whole frame of one component, or of three that are YCbCr.
+    /// Takes the samples of a frame with one component, or with three that are YCbCr.
     init(_ frame: JPEGFrame, scale: JPEGScale, planes: JPEGPlanes, isWhole: Bool) {
         size = scale.size
         self.planes = zip(frame.components, planes.planes).map { component, plane in

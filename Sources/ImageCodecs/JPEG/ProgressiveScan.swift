@@ -7,7 +7,7 @@ struct ProgressiveScan {
     private let units: ImageSize
     private var reader: EntropyReader
 
-    /// A scan whose data begins behind `segment`.
+    /// Creates the decoder of a scan whose data follows `segment`.
     init(
         _ scan: JPEGScan, of frame: JPEGFrame, tables: JPEGTables, segment: JPEGSegment
     ) throws(ImageDecodingError) {
@@ -31,10 +31,10 @@ struct ProgressiveScan {
     /// Whether the data ended before the scan did.
     var isCut: Bool { reader.isCut }
 
-    /// Where the search for the marker behind the scan begins.
+    /// Where to search for the marker after the scan.
     var end: Int { reader.bits.position }
 
-    /// Decodes the scan, as far as it goes.
+    /// Decodes the scan, as far as there is data.
     mutating func decode(
         from file: Span<UInt8>, into coefficients: inout JPEGCoefficients
     ) throws(ImageDecodingError) {
@@ -125,7 +125,7 @@ struct ProgressiveScan {
 
     // MARK: The others
 
-    /// Of one component, so that a unit is a block (T.81 G.1.1.1).
+    /// Decodes AC coefficients of one component, so an MCU is a block (T.81 G.1.1.1).
     private mutating func decodeAC(
         _ table: Span<UInt32>, from file: Span<UInt8>, into coefficients: inout JPEGCoefficients
     ) throws(ImageDecodingError) {
@@ -134,7 +134,7 @@ struct ProgressiveScan {
         defer { self.reader = reader }
         let part = SpectrumPart(
             first: scan.spectrum.lowerBound, last: scan.spectrum.upperBound, shift: scan.approximationLow)
-        // Blocks still to come without new coefficients.
+        // The remaining blocks of an end-of-band run.
         var endOfBlockRun = 0
         for row in 0..<units.height where !reader.isCut {
             let block = coefficients.block(of: component, row: row, column: 0)
@@ -154,7 +154,7 @@ struct ProgressiveScan {
         var block = first
         var column = 0
         while column < units.width {
-            // A run of blocks without new coefficients, in which nothing is to be refined either, takes no bits.
+            // In an end-of-band run, blocks without coefficients to refine take no bits.
             let passed = part.passable(
                 min(endOfBlockRun, units.width &- column, reader.unitsToRestart), from: block.index,
                 isRefinement: scan.isRefinement, used.span)

@@ -1,18 +1,18 @@
-/// The inverse cosine transform of a block to 4 x 4, 2 x 2 or 1 sample: each is the mean of the square of samples that
-/// it stands for, taken before they are rounded. The sums of neighbouring cosines are in the constants (13 bits), so
-/// that little of the work is left, and coefficients whose cosines cancel out are not looked at.
+/// The inverse DCT to 4 x 4, 2 x 2 or 1 samples. Each sample is the mean of the full-size samples it replaces, before
+/// their rounding. The constants (13 bits) include the sums of neighbouring cosines, which saves most of the work, and
+/// coefficients whose cosines cancel out are skipped.
 enum ReducedInverseDCT {
     private typealias Lanes = SIMD8<Int32>
     private typealias Line = BlockLines.Line
     private typealias Quad = SIMD4<Int32>
 
-    /// To 4 x 4 samples, the first at `origin`.
+    /// Transforms to 4 x 4 samples, the first at `origin`.
     static func transformToFour(
         _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
         stride: Int
     ) {
-        // Down the columns, all eight at once; then along the four rows, all of them at once. In between two bits more are
-        // kept than coefficients have, which those of sound files fit into 16 bits.
+        // First all eight columns at once, then all four rows at once. Intermediate values have two more bits than
+        // coefficients, which fit into 16 bits for valid files.
         let (c1, c3) = (InverseDCT.load(block, 8), InverseDCT.load(block, 24))
         let (c5, c7) = (InverseDCT.load(block, 40), InverseDCT.load(block, 56))
         let base = sum(InverseDCT.load(block, 0), 16384, Line(), 0) &+ Lanes(repeating: 1 &<< 11)
@@ -55,7 +55,7 @@ enum ReducedInverseDCT {
             &+ lanes { Int32(truncatingIfNeeded: second[$0]) } &* Lanes(repeating: secondFactor)
     }
 
-    /// As `sum`, of the first four lanes.
+    /// As `sum`, for the first four lanes.
     @inline(__always)
     private static func quad(
         _ first: Line, _ firstFactor: Int32, _ second: Line, _ secondFactor: Int32
@@ -68,7 +68,7 @@ enum ReducedInverseDCT {
         lanes { Int16(truncatingIfNeeded: line[$0] &>> 12) }
     }
 
-    /// Values around nought to samples around the middle level.
+    /// Converts signed values to samples by adding the middle level.
     @inline(__always)
     private static func levels(_ first: Quad, _ second: Quad) -> SIMD8<UInt8> {
         let values = Line(
@@ -82,7 +82,7 @@ enum ReducedInverseDCT {
         return lanes { UInt8(truncatingIfNeeded: shifted[$0]) }
     }
 
-    /// To 2 x 2 samples, the first at `origin`.
+    /// Transforms to 2 x 2 samples, the first at `origin`.
     static func transformToTwo(
         _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
         stride: Int
@@ -102,11 +102,11 @@ enum ReducedInverseDCT {
         samples[origin &+ 1] = sample(base &- odd, bits: 20)
     }
 
-    /// The one sample of a block, which its first coefficient alone tells; so it does where the others are nought.
+    /// The single sample of a block, from its DC coefficient. Also the level of a block whose AC coefficients are 0.
     @inline(__always)
     static func level(_ coefficient: Int16) -> UInt8 { sample(Int32(coefficient), bits: 3) }
 
-    /// A value around nought to a sample around the middle level.
+    /// Converts a signed value to a sample by adding the middle level.
     @inline(__always)
     private static func sample(_ value: Int32, bits: Int32) -> UInt8 {
         let shifted = (value &+ 1 &<< (bits &- 1)) &>> bits &+ 128
@@ -119,19 +119,18 @@ enum ReducedInverseDCT {
     }
 }
 
-/// The size a frame is decoded to. Each block of 8 x 8 coefficients becomes 8, 4, 2 or 1 samples each way, so that a
-/// small picture never exists at its full size.
+/// The scale at which a frame is decoded. Each 8 x 8 block becomes 8, 4, 2 or 1 samples in each direction, so that a
+/// small image never exists at its full size.
 struct JPEGScale {
-    /// What an eight by eight block of the picture as a whole becomes, each way: 1, 2, 4 or 8 pixels.
+    /// The pixels of an 8 x 8 block of the image, in each direction: 1, 2, 4 or 8.
     let blockSize: Int
-    /// The picture's size at that scale, rounded up.
+    /// The image's size at this scale, rounded up.
     let size: ImageSize
-    /// What a block of each component becomes. A component of fewer samples is reduced less, where that saves
-    /// enlarging it afterwards.
+    /// The samples of each component's blocks. A subsampled component is reduced less, if that saves upsampling it.
     let componentBlockSizes: [Int]
 
-    /// The smallest of the scales whose picture is not below `target`; the full size without one. Where the picture
-    /// `isPlanar`, nothing is enlarged afterwards, and all components are reduced alike.
+    /// The smallest scale whose image is not below `target`; the full size if nil. With `isPlanar` all components are
+    /// reduced alike, because nothing is upsampled.
     init(_ frame: JPEGFrame, target: ImageSize?, isPlanar: Bool = false) {
         var blockSize = 8
         if let target {

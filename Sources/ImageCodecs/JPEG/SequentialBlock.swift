@@ -1,7 +1,7 @@
-/// Decodes one block of a sequential scan (T.81 F.2.2): the difference to the last DC coefficient, then runs of zeros
-/// and coefficients.
+/// Decodes one block of a sequential scan (T.81 F.2.2): the difference to the previous DC coefficient, then runs of
+/// zeros and coefficients.
 enum SequentialBlock {
-    /// How the blocks of a component are coded.
+    /// The coding of a component's blocks.
     struct Coding {
         let dc: JPEGHuffmanTable
         let ac: JPEGHuffmanTable
@@ -10,10 +10,10 @@ enum SequentialBlock {
 
     private typealias Entry = JPEGHuffmanTable.Entry
 
-    /// Decodes a block that is zero so far, dequantised. The positions of all its coefficients, or-ed, for the transform;
-    /// negative for a code that is none, and for coefficients past the block's last.
+    /// Decodes and dequantises a block, which must be zero before. Returns the bitwise or of its coefficients'
+    /// positions, for the transform; negative for an invalid code or too many coefficients.
     ///
-    /// Not inlined: with but this to do, the compiler keeps the bits and all else in registers.
+    /// Not inlined, so that the compiler keeps all values in registers.
     @inline(never)
     static func decode(
         _ block: inout CoefficientBlock, _ reader: inout EntropyBits, _ file: Span<UInt8>, _ coding: Coding,
@@ -42,10 +42,10 @@ enum SequentialBlock {
                 positions |= Dequantiser.store(
                     bits.takeSigned(symbol & 15), at: index, in: &block, dequantiser)
             } else if symbol == 0xF0 {
-                // Sixteen zeros; some writers end a block with more than it has positions for.
+                // A run of sixteen zeros. Some encoders write runs past the end of the block.
                 index = min(index &+ 16, 63)
             } else {
-                // The end of the block, or no code at all.
+                // End of block, or an invalid code.
                 if entry == 0 { return -1 }
                 break
             }
@@ -53,7 +53,7 @@ enum SequentialBlock {
         return index < 64 ? positions : -1
     }
 
-    /// As `decode`, but passes over all coefficients save the first.
+    /// As `decode`, but skips all coefficients except DC.
     @inline(never)
     static func decodeFirst(
         _ block: inout CoefficientBlock, _ reader: inout EntropyBits, _ file: Span<UInt8>, _ coding: Coding,
@@ -83,7 +83,7 @@ enum SequentialBlock {
         return index < 64 ? positions : -1
     }
 
-    /// T.81 F.2.2.1. False for a code that is none.
+    /// T.81 F.2.2.1. False for an invalid code.
     @inline(__always)
     private static func decodeFirst(
         _ bits: inout EntropyBits, _ file: Span<UInt8>, _ dc: Span<UInt32>, _ prediction: inout Int32
@@ -103,19 +103,18 @@ enum SequentialBlock {
 /// The 64 coefficients of a block, row by row (T.81 A.3.3).
 typealias CoefficientBlock = InlineArray<64, Int16>
 
-/// Puts each coefficient, given by its zigzag position, where it belongs in the block, and multiplies it by its step
-/// (T.81 A.3.4).
+/// Moves coefficients from zigzag order to their place in the block, and multiplies them by their steps (T.81 A.3.4).
 struct Dequantiser {
-    /// Of each zigzag position: the position in the block in the lowest six bits, the step above eight, so that one load brings
-    /// both.
+    /// For each zigzag index: the position in the block in the lowest six bits, and the step above eight, for a single
+    /// load.
     let entries: [UInt32]
 
     init(steps: [UInt16]) {
         entries = (0..<64).map { UInt32(Zigzag.natural[$0]) | UInt32(steps[$0]) << 8 }
     }
 
-    /// Stores the coefficient `zigzag`, of which only the low six bits count, and answers its position; `entries` are a
-    /// dequantiser's. Products wrap at 16 bits: those of sound files fit.
+    /// Stores the coefficient at `zigzag` (its low six bits count) and returns its position. `entries` belong to a
+    /// dequantiser. Products wrap at 16 bits, which suffice for valid files.
     @inline(__always)
     static func store(
         _ value: Int32, at zigzag: Int, in block: inout CoefficientBlock, _ entries: Span<UInt32>

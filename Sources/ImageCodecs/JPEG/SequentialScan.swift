@@ -1,29 +1,29 @@
-/// Decodes a scan of a sequential frame: each block's coefficients in one go, straight to samples (T.81 F.2).
+/// Decodes a scan of a sequential frame: all coefficients of each block at once, directly to samples (T.81 F.2).
 struct SequentialScan {
-    /// What one component of the scan needs.
+    /// The data for one component of the scan.
     private struct Source {
-        /// The component's position in the frame.
+        /// The component's index in the frame.
         let component: Int
         let plane: JPEGPlanes.Plane
         let coding: SequentialBlock.Coding
-        /// Blocks of one minimum coded unit.
+        /// The blocks of an MCU.
         let columns: Int
         let rows: Int
-        /// Samples of one, downwards.
+        /// The height of an MCU in samples.
         var height: Int { rows &* plane.blockSize }
     }
 
-    /// Minimum coded units of the scan.
+    /// The MCUs of the scan.
     let units: ImageSize
     private let sources: [Source]
     private var reader: EntropyReader
     private var predictions = Predictions(repeating: 0)
 
     private typealias Predictions = InlineArray<4, Int32>
-    /// Where in the samples the row of units begins, of each component.
+    /// For each component, the offset of the samples of the row of MCUs.
     private typealias Lines = InlineArray<4, Int>
 
-    /// A scan whose data begins at `start`.
+    /// Creates the decoder of a scan whose data follows `segment`.
     init(
         _ scan: JPEGScan, of frame: JPEGFrame, tables: JPEGTables, planes: [JPEGPlanes.Plane],
         segment: JPEGSegment
@@ -52,14 +52,14 @@ struct SequentialScan {
     /// Whether the data ended before the scan did.
     var isCut: Bool { reader.isCut }
 
-    /// Where the search for the marker behind the scan begins.
+    /// Where to search for the marker after the scan.
     var end: Int { reader.bits.position }
 
-    /// Decodes the next row of units, `row`; what was cut off comes out as an even grey.
+    /// Decodes the row of MCUs `row`; missing ones become a flat grey.
     mutating func decodeRow(
         _ row: Int, from file: Span<UInt8>, into planes: inout JPEGPlanes
     ) throws(ImageDecodingError) {
-        // Through a span the tables are read where they lie, without copies or reference counts.
+        // A span avoids copies and reference counting of the tables.
         let kept = self.sources
         let sources = kept.span
         var samples = planes.samples.mutableSpan
@@ -93,8 +93,8 @@ struct SequentialScan {
         }
     }
 
-    /// Decodes one minimum coded unit: some blocks of each component, row by row (T.81 A.2). False for a code that
-    /// is none, or coefficients past a block's last.
+    /// Decodes one MCU: some blocks of each component, row by row (T.81 A.2). False for an invalid code or too many
+    /// coefficients.
     @inline(__always)
     private static func decodeUnit(
         _ sources: Span<Source>, _ lines: Lines, column: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,

@@ -1,15 +1,15 @@
-/// The coefficients `first` to `last` of one block after the other, in zigzag order: what an AC scan of a progressive
-/// frame sends (T.81 G.1.2.2 and G.1.2.3).
+/// A spectral selection: the coefficients `first` to `last` of each block, in zigzag order, in an AC scan of a
+/// progressive frame (T.81 G.1.2.2 and G.1.2.3).
 struct SpectrumPart {
     let first: Int
     let last: Int
-    /// How far the values are shifted: the bit that the scan sends last.
+    /// The point transform: how far values are shifted to the left.
     let shift: Int
 
     private typealias Entry = JPEGHuffmanTable.Entry
 
-    /// As in a sequential scan, but a block's end may stand for many. `start` is where the block's coefficients are in
-    /// `values`, `used` has a bit for each that is not zero. False for what cannot be.
+    /// Decodes a block as in a sequential scan, but with end-of-band runs over several blocks. The block's coefficients
+    /// begin at `start` in `values`; `used` has a bit for each nonzero one. False for invalid data.
     @inline(__always)
     func decode(
         _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
@@ -48,8 +48,8 @@ struct SpectrumPart {
         return true
     }
 
-    /// How many of the `count` blocks from the `block`th on have nothing to do in a run of blocks without new coefficients:
-    /// in a refinement those ahead of the first that has a coefficient of this part, else all.
+    /// How many of the next `count` blocks of an end-of-band run take no bits: in a refinement those before the first
+    /// with a coefficient of this selection, otherwise all.
     @inline(__always)
     func passable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int {
         guard isRefinement else { return count }
@@ -59,7 +59,7 @@ struct SpectrumPart {
         return passed
     }
 
-    /// One more bit for every coefficient that is not zero, and new ones of one bit between them.
+    /// Refines each nonzero coefficient by one bit, and adds new coefficients of one bit between them.
     @inline(__always)
     func refine(
         _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
@@ -100,8 +100,8 @@ struct SpectrumPart {
         return true
     }
 
-    /// Gives each coefficient that is not zero its next bit, up to the zero after `skippingZeros` of them; answers that
-    /// zero's index, or the one past the scan's last.
+    /// Refines nonzero coefficients up to the zero after `skippingZeros` zeros. Returns the index of that zero, or of
+    /// the end.
     @inline(__always)
     private func refine(
         from first: Int, skippingZeros: Int, _ start: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,

@@ -1,4 +1,4 @@
-/// The check of a PNG chunk: CRC-32 of ISO 3309, as PNG 5.5 has it, eight bytes at a step.
+/// The CRC of a PNG chunk: CRC-32 of ISO 3309 (PNG 5.5), eight bytes at a time.
 enum CRC32 {
     static func checksum(of bytes: Span<UInt8>) -> UInt32 { ~update(0xFFFF_FFFF, with: bytes) }
 
@@ -28,7 +28,7 @@ enum CRC32 {
         return crc
     }
 
-    /// Eight tables of 256: the effect of a byte that is followed by none, one, and up to seven others.
+    /// Eight tables of 256 entries: the effect of a byte followed by 0 to 7 others.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 2048)
         for byte in 0..<256 {
@@ -44,9 +44,9 @@ enum CRC32 {
     }()
 }
 
-/// The check of a zlib stream (RFC 1950 section 8.2): the sum of all bytes, and the sum of these sums.
+/// The checksum of a zlib stream (RFC 1950 section 8.2): the sum of all bytes, and the sum of those sums.
 enum Adler32 {
-    /// The most bytes whose sums fit into 32 bits before they are reduced, in whole vectors.
+    /// The most bytes whose sums fit into 32 bits without reduction, in whole vectors.
     private static let longestRun = 5552
     private static let modulus: UInt32 = 65521
 
@@ -56,7 +56,7 @@ enum Adler32 {
         var offset = 0
         while offset < bytes.count {
             let end = min(offset &+ longestRun, bytes.count)
-            // Eight sums side by side. A byte counts in `high` once for itself and once for each byte behind it.
+            // Eight parallel sums. A byte counts in `high` once for itself and once for each byte after it.
             var sums = SIMD8<UInt32>()
             var sumsOfSums = SIMD8<UInt32>()
             let start = offset

@@ -1,22 +1,22 @@
-/// Decompresses a zlib stream (RFC 1950) of DEFLATE blocks (RFC 1951) whose size is known beforehand.
+/// Decompresses a zlib stream (RFC 1950) of DEFLATE blocks (RFC 1951) to a known size.
 ///
 ///     78 9C             compression method and window, flags (RFC 1950 section 2.2)
 ///     ...               blocks: 1 bit last, 2 bits kind, data
 ///     00 62 00 62       Adler-32 of the output
 ///
-/// Exactly `outputSize` bytes must come out: not one byte past them is produced, whatever the stream holds.
+/// It produces exactly `outputSize` bytes and never writes past them.
 struct Inflate {
     private var input: InflateBits
     private var produced = 0
     private var codesRead = 0
-    /// Where the stream begins in its file, for errors.
+    /// The offset of the stream in its file, for errors.
     private let origin: Int
 
-    /// The most that a byte can become: four matches of 258 bytes, each a length and a distance of one bit.
+    /// The greatest expansion of a byte: four matches of 258 bytes, each coded in two bits.
     private static let largestExpansion = 1032
 
-    /// Blocks may bring codes of their own, which take long to make ready: so many of them, and one more for so many
-    /// bytes of output. Encoders write them for some thousands of bytes.
+    /// A limit for blocks with their own codes, whose tables are slow to build: this many, and one more for each
+    /// `bytesForCodes` bytes of output. Encoders write one for some thousands of bytes.
     private static let freeCodes = 1024
     private static let bytesForCodes = 128
 
@@ -69,7 +69,7 @@ struct Inflate {
         .corrupt(segment: segment, offset: origin + input.position)
     }
 
-    /// RFC 1951 section 3.2.4: length and its complement, then so many bytes.
+    /// RFC 1951 section 3.2.4: the length, its complement, and the bytes.
     private mutating func copyStored(
         from stream: Span<UInt8>, into output: inout [UInt8]
     ) throws(ImageDecodingError) {
@@ -88,7 +88,7 @@ struct Inflate {
         input.advance(by: length)
     }
 
-    /// RFC 1951 section 3.2.3: literals, and pairs of length and distance, up to the end of the block.
+    /// RFC 1951 section 3.2.3: literals and pairs of length and distance, up to the end of the block.
     private mutating func readCompressed(
         from stream: Span<UInt8>, into output: inout [UInt8], codes: InflateCodes
     ) throws(ImageDecodingError) {
@@ -104,7 +104,7 @@ struct Inflate {
         while true {
             bits.refill(from: stream)
             var entry = bits.entry(in: literals, rootBits: InflateCodes.literalRootBits)
-            // Where there is room, up to three literals from one refill, which holds three of the longest codes.
+            // If there is room, decode up to three literals per refill, which holds three of the longest codes.
             if InflateTable.isLiteral(entry), position &+ 3 <= output.count {
                 output[position] = UInt8(truncatingIfNeeded: entry >> 16)
                 position &+= 1
@@ -143,14 +143,14 @@ struct Inflate {
         }
     }
 
-    /// Copies `length` bytes that begin `distance` ahead of `position`, and that may be bytes this copy itself makes.
+    /// Copies `length` bytes from `distance` before `position`. The ranges may overlap, as DEFLATE requires.
     @inline(__always)
     private static func copy(
         _ length: Int, from distance: Int, to position: Int, in output: inout MutableSpan<UInt8>
     ) {
         let end = position &+ length
         var target = position
-        // Eight at a time, past the end if there is room: what comes next writes over it.
+        // Eight bytes at a time, past the end if there is room: later output overwrites the excess.
         if distance >= 8, end &+ 8 <= output.count {
             while target < end {
                 output.copyEight(from: target &- distance, to: target)
@@ -164,7 +164,7 @@ struct Inflate {
         }
     }
 
-    /// RFC 1951 section 3.2.7: the code lengths of both codes, themselves run-length and Huffman coded.
+    /// RFC 1951 section 3.2.7: the lengths of both codes, run-length and Huffman coded.
     private mutating func readCodes(from stream: Span<UInt8>) throws(ImageDecodingError) -> InflateCodes {
         codesRead += 1
         guard codesRead <= Self.freeCodes + produced / Self.bytesForCodes else {
@@ -218,14 +218,14 @@ struct Inflate {
 /// The bits of a DEFLATE stream, lowest bit of each byte first (RFC 1951 section 3.1.1).
 struct InflateBits {
     private(set) var bits: UInt64 = 0
-    /// How many of `bits` came from the input. Past the input's end the rest reads as zero and the number turns
-    /// negative, which the caller checks.
+    /// The number of valid `bits`. Past the end of the input further bits read as 0 and the count turns negative, which
+    /// callers check.
     private(set) var count = 0
     private(set) var position: Int
 
     init(position: Int) { self.position = position }
 
-    /// Makes at least 48 bits available, enough for a length and a distance with all their extra bits.
+    /// Makes at least 48 bits available, for a length and a distance with all extra bits.
     @inline(__always)
     mutating func refill(from input: Span<UInt8>) {
         if count >= 48 { return }
@@ -255,17 +255,17 @@ struct InflateBits {
         return value
     }
 
-    /// Drops the rest of the current byte and gives whole bytes that were read ahead back to the input.
+    /// Drops the rest of the current byte, and returns bytes that were read ahead to the input.
     mutating func alignToByte() {
         position &-= max(0, count) &>> 3
         bits = 0
         count = 0
     }
 
-    /// Moves over bytes that were read past this reader.
+    /// Skips bytes that were read elsewhere.
     mutating func advance(by length: Int) { position &+= length }
 
-    /// The next symbol's entry; its code is consumed, its extra bits are not.
+    /// The entry of the next symbol. Consumes its code, but not its extra bits.
     @inline(__always)
     mutating func entry(in table: Span<UInt32>, rootBits: Int) -> UInt32 {
         var entry = table[Int(truncatingIfNeeded: bits) & (1 &<< rootBits &- 1)]

@@ -1,9 +1,9 @@
-/// A Huffman code of DEFLATE (RFC 1951 section 3.2.2) as a table of two levels: the next `rootBits` bits choose
-/// an entry that decodes a short code at once or leads to a table for the codes longer than that.
+/// A Huffman code of DEFLATE (RFC 1951 section 3.2.2) as a two-level table: the next `rootBits` bits select an entry,
+/// which decodes a short code or refers to a table for longer codes.
 struct InflateTable {
-    /// What an entry means. Its word, from the lowest bit: 4 bits length of the code in this level, 4 bits number
-    /// of extra bits, 4 bits kind, then 16 bits of value (literal, base of a length or distance, or where the
-    /// second level begins; its extra bits are that level's width).
+    /// The kind of an entry. An entry has, from the lowest bit: 4 bits for the code's length in this level, 4 for the
+    /// number of extra bits, 4 for the kind, then 16 for the value (a literal, the base of a length or distance, or the
+    /// start of the second level, whose width is in the extra bits).
     enum Kind {
         static let invalid: UInt32 = 0
         static let literal: UInt32 = 1
@@ -18,10 +18,10 @@ struct InflateTable {
     let entries: [UInt32]
     let rootBits: Int
 
-    /// Builds the table from one code length a symbol; `meaning` gives a symbol's kind, value and extra bits.
+    /// Builds the table from the code length of each symbol; `meaning` gives a symbol's kind, value and extra bits.
     ///
-    /// Nil for lengths that are no prefix code: over-subscribed, or incomplete unless it is a single code of one
-    /// bit, as zlib allows, or no code at all, which a block without matches has for its distances.
+    /// Nil if the lengths are not a prefix code: over-subscribed, or incomplete. As in zlib, a single code of one bit
+    /// is allowed, and also no code at all, for the distances of a block without matches.
     init?(lengths: Span<UInt8>, rootBits: Int, meaning: (Int) -> (kind: UInt32, value: Int, extraBits: Int)) {
         let longestCode = 15
         var counts = [Int](repeating: 0, count: longestCode + 1)
@@ -38,7 +38,7 @@ struct InflateTable {
         self.rootBits = rootBits
         var entries = [UInt32](repeating: 0, count: 1 << rootBits)
         var nextCode = Self.firstCodes(counts)
-        // A second level is made when its first code turns up, so all are as wide as the longest code needs.
+        // A second level is created for its first code, so it is as wide as the longest code needs.
         let secondBits = max(0, longest - rootBits)
         for symbol in 0..<lengths.count {
             let length = Int(lengths[symbol])
@@ -80,7 +80,7 @@ struct InflateTable {
         return codes
     }
 
-    /// Codes are packed from their highest bit on, everything else from the lowest (RFC 1951 section 3.1.1).
+    /// Huffman codes are packed from their highest bit, all other values from the lowest (RFC 1951 section 3.1.1).
     private static func reversed(_ code: Int, bits: Int) -> Int {
         var code = code
         var result = 0
@@ -92,18 +92,18 @@ struct InflateTable {
     }
 }
 
-/// The two codes of a DEFLATE block: literals with lengths, and distances (RFC 1951 section 3.2.5).
+/// The two codes of a DEFLATE block: literals and lengths, and distances (RFC 1951 section 3.2.5).
 struct InflateCodes {
     let literals: InflateTable
     let distances: InflateTable
 
     static let endOfBlock = 256
 
-    /// So many bits decode most codes of a photograph at one look.
+    /// Wide enough to decode most codes of a photograph in one step.
     static let literalRootBits = 11
     static let distanceRootBits = 8
 
-    /// The order in which the lengths of the code of code lengths are stored (RFC 1951 section 3.2.7).
+    /// The order of the lengths of the code length code (RFC 1951 section 3.2.7).
     static let orderOfLengthCodes = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
     init?(literalLengths: Span<UInt8>, distanceLengths: Span<UInt8>) {
@@ -123,7 +123,7 @@ struct InflateCodes {
         self.distances = distances
     }
 
-    /// The codes that need not be sent (RFC 1951 section 3.2.6).
+    /// The fixed Huffman codes (RFC 1951 section 3.2.6).
     static let fixed: InflateCodes = {
         var lengths = [UInt8](repeating: 8, count: 288)
         for symbol in 144..<256 { lengths[symbol] = 9 }

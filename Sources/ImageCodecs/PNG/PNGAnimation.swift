@@ -1,6 +1,5 @@
-/// What an animated PNG (PNG third edition, 11.3.6) says of its first frame, where that is not the picture in the IDAT
-/// chunks: these are then but what decoders show that know no animation.
-///
+/// The first frame of an animated PNG (PNG third edition, 11.3.6), if it is not the image in IDAT: that is then only a
+/// fallback for decoders without animation.
 ///     acTL    00 00 00 02  00 00 00 00    frames, times to play; ahead of IDAT
 ///     fcTL    00 00 00 00                 number among all fcTL and fdAT chunks
 ///             00 00 00 20  00 00 00 10    width, height
@@ -8,10 +7,10 @@
 ///             00 01 00 0A  00 00          delay, disposal, blending
 ///     fdAT    00 00 00 01  ...            number, then data as in IDAT
 ///
-/// An fcTL ahead of IDAT makes the picture itself the first frame. What is not as it should be is passed over: the
-/// picture in IDAT is there in any case.
+/// An fcTL before IDAT makes the IDAT image the first frame. Malformed chunks are ignored, because the IDAT image
+/// remains.
 struct PNGAnimation {
-    /// The frame's size and where in the picture it is.
+    /// The size of a frame and its position in the image.
     struct Frame: Equatable {
         let size: ImageSize
         let column: Int
@@ -24,13 +23,13 @@ struct PNGAnimation {
     private var frame: Frame?
     private var data: [Range<Int>] = []
 
-    /// The first frame and the ranges of its data, unless it is the picture in IDAT.
+    /// The first frame and the ranges of its data; nil if it is the IDAT image.
     var firstFrame: (frame: Frame, data: [Range<Int>])? {
         guard let frame, !data.isEmpty else { return nil }
         return (frame, data)
     }
 
-    /// Takes notice of a chunk, in their order.
+    /// Reads the next chunk of the file.
     mutating func read(_ chunk: PNGChunk, of bytes: Span<UInt8>, pictureSize: ImageSize) {
         switch chunk.type {
         case "acTL":
@@ -52,7 +51,7 @@ struct PNGAnimation {
 }
 
 extension PNGAnimation.Frame {
-    /// Nil for a frame that reaches past the picture.
+    /// Nil for a frame that extends past the image.
     fileprivate init?(_ body: Span<UInt8>, pictureSize: ImageSize) {
         guard body.count == 26, let width = body.bigEndian32(at: 4), let height = body.bigEndian32(at: 8),
             let column = body.bigEndian32(at: 12), let row = body.bigEndian32(at: 16),
@@ -63,7 +62,7 @@ extension PNGAnimation.Frame {
 }
 
 extension Bitmap {
-    /// A frame in its place, and around it full transparency, which is what an animation begins with.
+    /// The frame at its position on a transparent canvas, with which an animation begins.
     func placed(as frame: PNGAnimation.Frame, in size: ImageSize) -> Bitmap {
         guard frame.size != size else { return self }
         var canvas = [UInt8](repeating: 0, count: size.width * size.height * 4)

@@ -1,17 +1,18 @@
-/// Decodes PNG (ISO 15948): every colour type, depth and interlace, transparency by tRNS, all checks verified.
-/// Of an animation it is the first frame. Colour chunks (gAMA, cHRM, iCCP, sRGB, sBIT) and the background change nothing.
+/// Decodes PNG (ISO 15948): all colour types, bit depths and interlacing, with tRNS transparency and verified
+/// checksums. An animation gives its first frame. Ignores colour chunks (gAMA, cHRM, iCCP, sRGB, sBIT) and the
+/// background.
 public struct PNGDecoder: ImageDecoding {
-    /// Makes a decoder; it keeps no state.
+    /// Creates a decoder; it keeps no state.
     public init() {}
 
-    /// PNG alone.
+    /// Only PNG.
     public let formats: Set<ImageFormat> = [.png]
 
     /// Decodes a PNG to fit; see ``decode(_:sizing:limits:)``.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box that the picture is to fit into; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - target: the box to fit the image into, without enlarging; nil for its own size.
+    /// - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
@@ -20,12 +21,11 @@ public struct PNGDecoder: ImageDecoding {
 
     /// Decodes a PNG; see ``ImageDecoding``. Runs on the caller's thread.
     ///
-    /// Throws `tooLarge` before anything is allocated, `truncated`, `corrupt` and, for critical chunks that are not
-    /// known here, `unsupported`.
+    /// Throws `tooLarge` before any allocation, `truncated`, `corrupt`, and `unsupported` for unknown critical chunks.
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - sizing: the size and the content mode wanted; nil for its own size.
-    ///   - limits: how much the file may ask for.
+    /// - bytes: the whole file.
+    /// - sizing: the size and the content mode; nil for the image's own size.
+    /// - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
@@ -64,7 +64,7 @@ public struct PNGDecoder: ImageDecoding {
         return try Inflate.decompress(stream.span, outputSize: size, origin: origin)
     }
 
-    /// A picture stored from top to bottom.
+    /// Decodes an image without interlacing.
     private static func expand(
         _ filtered: [UInt8], of structure: PNGStructure, sizing: ImageSizing?
     ) throws(ImageDecodingError) -> Bitmap {
@@ -89,7 +89,7 @@ public struct PNGDecoder: ImageDecoding {
         return builder.finish()
     }
 
-    /// A picture stored in the seven passes of Adam7.
+    /// Decodes an image stored in the seven passes of Adam7.
     private static func weave(
         _ filtered: [UInt8], of structure: PNGStructure, sizing: ImageSizing?
     ) throws(ImageDecodingError) -> Bitmap {

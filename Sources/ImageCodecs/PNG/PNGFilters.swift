@@ -1,13 +1,13 @@
-/// Undoes the filters of PNG 9.2, a row at a time.
+/// Reverses the filters of PNG 9.2, row by row.
 struct PNGFilters {
-    /// Nought to the left of each row, so that its first pixel is a pixel like any other, and room to its right, so
-    /// that its last one may be written as four bytes.
+    /// Zeros to the left of each row, so that the first pixel needs no special case, and padding to the right, so that
+    /// the last pixel may be stored as four bytes.
     private static let margin = 8
 
     private let rowBytes: Int
-    /// From a byte to the same byte of the pixel to its left.
+    /// The distance to the same byte of the pixel to the left.
     private let distance: Int
-    /// The last row and the one above it, behind their margins. Above the first row all is nought.
+    /// The last row and the row above, after their margins. Above the first row all bytes are 0.
     private var row: [UInt8]
     private var above: [UInt8]
 
@@ -18,12 +18,12 @@ struct PNGFilters {
         above = row
     }
 
-    /// Calls `body` with the samples of the next row, given as stored: the filter's number, then so many bytes.
-    /// False where there is no such filter.
+    /// Calls `body` with the samples of the next row. `stored` has the filter type and the filtered bytes. False for an
+    /// unknown filter type.
     mutating func undo(
         _ stored: Span<UInt8>, _ body: (Span<UInt8>) throws(ImageDecodingError) -> Void
     ) throws(ImageDecodingError) -> Bool {
-        // The row moves out while it is written, since it and the one above may not be borrowed together otherwise.
+        // The row moves out while it is written, because both rows cannot be borrowed together.
         var current = above
         above = row
         row = []
@@ -95,7 +95,7 @@ struct PNGFilters {
         }
     }
 
-    /// PNG 9.4: the neighbour nearest to left + up - corner; of equals the left, then the one above.
+    /// PNG 9.4: the neighbour nearest to left + up - corner; on a tie left, then up.
     private static func addPaeth(
         _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ distance: Int
     ) {
@@ -114,9 +114,9 @@ struct PNGFilters {
     }
 }
 
-/// Undoes the filters of PNG 9.2 on pixels of three or four bytes: all channels at once, which depend on the pixel to the
-/// left but not on each other. Rows begin behind `margin` bytes; of three channels the fourth byte written is the next
-/// pixel's, which comes after it.
+/// Reverses the filters of PNG 9.2 for pixels of three or four bytes: all channels at once, which depend on the pixel
+/// to the left but not on each other. Rows begin after `margin` bytes. With three channels the fourth byte written
+/// belongs to the next pixel and is overwritten.
 enum PNGPixelFilters {
     private typealias Lanes = SIMD4<Int16>
 
@@ -154,7 +154,7 @@ enum PNGPixelFilters {
         }
     }
 
-    /// PNG 9.4, what is chosen being chosen by masks made of signs.
+    /// PNG 9.4, with the choice made by masks from signs.
     @inline(__always)
     static func addPaeth(
         _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ margin: Int,

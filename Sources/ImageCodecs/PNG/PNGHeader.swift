@@ -1,7 +1,7 @@
 /// The IHDR chunk (PNG 11.2.1).
 ///
 ///     00 00 00 20  00 00 00 20    width, height
-///     08                          bits a sample
+///     08                          bits per sample
 ///     06                          colour type: 6 is RGB with alpha
 ///     00 00                       compression and filter method: nothing else exists
 ///     01                          1: Adam7 interlace
@@ -61,26 +61,26 @@ struct PNGHeader: Equatable {
 
     var bitsPerPixel: Int { bitDepth * colourType.channels }
 
-    /// How far back the filters look for the pixel to the left, in bytes (PNG 9.2).
+    /// The distance in bytes to the pixel to the left, for the filters (PNG 9.2).
     var filterDistance: Int { max(1, bitsPerPixel / 8) }
 
-    /// Bytes of a row of `width` pixels, without the filter's byte.
+    /// The bytes of a row of `width` pixels, without the filter type.
     func rowBytes(width: Int) -> Int { (width * bitsPerPixel + 7) / 8 }
 
-    /// The reduced pictures in the order they are stored: seven or fewer when interlaced, else the picture.
+    /// The reduced images in stored order: at most seven if interlaced, otherwise the whole image.
     var passes: [PNGPass] {
         isInterlaced
             ? PNGPass.adam7.compactMap { $0.fitted(to: size) }
             : [PNGPass(firstColumn: 0, firstRow: 0, columnStep: 1, rowStep: 1, size: size)]
     }
 
-    /// Bytes of all rows of all passes, filter bytes included.
+    /// The bytes of all rows of all passes, with filter types.
     var filteredSize: Int {
         passes.reduce(0) { $0 + $1.size.height * (1 + rowBytes(width: $1.size.width)) }
     }
 }
 
-/// One reduced picture of Adam7 (PNG 8.2): every `columnStep`th pixel of every `rowStep`th row.
+/// A reduced image of Adam7 (PNG 8.2): every `columnStep`th pixel of every `rowStep`th row.
 struct PNGPass: Equatable {
     var firstColumn: Int
     var firstRow: Int
@@ -98,7 +98,7 @@ struct PNGPass: Equatable {
         PNGPass(firstColumn: 0, firstRow: 1, columnStep: 1, rowStep: 2),
     ]
 
-    /// The pass of a whole picture of `whole`; nil where none of its pixels belong to it.
+    /// The pass for an image of size `whole`; nil if it has no pixels.
     func fitted(to whole: ImageSize) -> PNGPass? {
         var pass = self
         pass.size.width = (whole.width - firstColumn + columnStep - 1) / columnStep

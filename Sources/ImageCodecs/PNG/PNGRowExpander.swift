@@ -1,10 +1,10 @@
-/// Turns a row of a PNG's samples into RGBA, 8 bits.
+/// Converts a row of PNG samples to RGBA with 8 bits.
 ///
-/// Smaller depths are scaled by 255 / (2^depth - 1), which is a whole number; 16 bits are rounded.
+/// Smaller depths are scaled by 255 / (2^depth - 1), which is an integer; 16 bits are rounded.
 struct PNGRowExpander {
     private let colourType: PNGHeader.ColourType
     private let bitDepth: Int
-    /// The RGBA of each value a one-byte or smaller sample of a grey or palette picture may have.
+    /// The RGBA of each value of a grey sample of at most 8 bits, or of a palette index.
     private let lookup: [SIMD4<UInt8>]
     private let transparentColour: [Int]
 
@@ -24,7 +24,7 @@ struct PNGRowExpander {
         }
     }
 
-    /// Expands as many pixels as `range` has room for; false where a sample lies past the palette.
+    /// Expands the pixels that fit into `range`; false if a sample is past the end of the palette.
     func expand(_ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) -> Bool {
         switch (colourType, bitDepth) {
         case (.palette, _), (.grey, 1...8): return expandLookup(row, into: &pixels, range)
@@ -66,7 +66,7 @@ struct PNGRowExpander {
         }
     }
 
-    /// Every other kind: 16 bits, grey with alpha, RGB with a transparent colour.
+    /// All other kinds: 16 bits, grey with alpha, RGB with a transparent colour.
     private func expandChannels(
         _ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
     ) {

@@ -1,14 +1,14 @@
-/// All that a PNG's chunks say, in the order the standard demands (PNG 5.6): IHDR first, PLTE and tRNS ahead of
-/// the image data, IDAT chunks in one run, IEND last.
+/// The parsed chunks of a PNG, in the order required by PNG 5.6: IHDR first, PLTE and tRNS before the image data, IDAT
+/// chunks consecutive, IEND last.
 struct PNGStructure {
     private(set) var header: PNGHeader
-    /// RGB or RGBA of each palette entry; empty without a palette.
+    /// The RGBA of each palette entry; empty without a palette.
     private(set) var palette: [SIMD4<UInt8>] = []
-    /// The one colour that is transparent, as samples of the file's depth.
+    /// The transparent colour, as samples of the file's bit depth.
     private(set) var transparentColour: [Int]?
-    /// The bodies of the IDAT chunks, or of those of an animation's first frame.
+    /// The bodies of the IDAT chunks, or the data of an animation's first frame.
     private(set) var imageData: [Range<Int>] = []
-    /// The frame that the image data is of and the picture's size, where the picture is not the animation's first frame.
+    /// The frame of the image data and the image's size, if the IDAT image is not the animation's first frame.
     private(set) var frame: (PNGAnimation.Frame, in: ImageSize)?
     private var hasTransparency = false
 
@@ -60,13 +60,13 @@ struct PNGStructure {
         }
     }
 
-    /// Whether any pixel may be less than opaque.
+    /// Whether all pixels are opaque.
     var isOpaque: Bool {
         !hasTransparency && header.colourType != .greyAlpha && header.colourType != .rgba
     }
 
-    /// PNG 11.2.2. In RGB pictures the palette is a suggestion; in grey ones it may not appear, and is passed over
-    /// as other decoders do.
+    /// PNG 11.2.2. In RGB images the palette is a suggestion. In grey ones it is forbidden, and ignored as in other
+    /// decoders.
     private mutating func readPalette(
         _ body: Span<UInt8>, of chunk: PNGChunk, afterData: Bool
     ) throws(ImageDecodingError) {
@@ -82,8 +82,8 @@ struct PNGStructure {
         }
     }
 
-    /// PNG 11.3.2.1: an alpha for each palette entry, or the one colour that is transparent. Pictures with an
-    /// alpha channel may not have it, and it is passed over there.
+    /// PNG 11.3.2.1: the alpha of each palette entry, or the transparent colour. In images with an alpha channel it is
+    /// forbidden, and ignored.
     private mutating func readTransparency(
         _ body: Span<UInt8>, of chunk: PNGChunk, afterData: Bool
     ) throws(ImageDecodingError) {
@@ -111,20 +111,19 @@ struct PNGStructure {
     }
 }
 
-/// One chunk of a PNG (PNG 5.3).
+/// A chunk of a PNG (PNG 5.3).
 struct PNGChunk: Equatable {
-    /// The four letters.
+    /// The four letters of the type.
     let type: String
-    /// Where the chunk begins.
+    /// The offset of the chunk.
     let offset: Int
     let body: Range<Int>
 
-    /// Whether the picture cannot be shown without understanding the chunk: its first letter is a capital.
+    /// Whether decoders must understand the chunk: its first letter is a capital.
     var isCritical: Bool { type.utf8.first.map { $0 & 0x20 == 0 } ?? true }
 }
 
-/// Walks the chunks of a PNG, checking each one's CRC. A damaged chunk that the picture can be shown without is passed over
-/// (PNG 13.2), as libpng does it:
+/// Iterates over the chunks of a PNG and verifies each CRC. Skips damaged ancillary chunks (PNG 13.2), as libpng does:
 ///
 ///     00 00 00 0D  49 48 44 52  ...  C4 90 8E 3F     length of the body, "IHDR", body, CRC of type and body
 struct PNGChunks {

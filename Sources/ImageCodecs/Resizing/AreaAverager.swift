@@ -1,22 +1,22 @@
-/// Resizes a picture row by row: every pixel of the result is the mean of the area it covers, pixels at the
-/// border of that area counting by the part that lies inside. In the picture's own (gamma) space, as terminal
-/// viewers do it. Of the result only the part is made that its layout keeps.
+/// Resizes an image row by row by area averaging: each pixel of the result is the mean of the area it covers, with
+/// partly covered pixels weighted by their share. It works on the stored (gamma-encoded) values, as terminal viewers
+/// do. It computes only the part of the result that the layout keeps.
 ///
-/// Lengths are counted in units in which both pictures are `source * result` long: a source pixel spans
-/// `result` units, a result pixel `source` units. All weights are whole numbers.
+/// All weights are integers: both images are `source * result` units long, so a source pixel spans `result` units, and
+/// a result pixel `source` units.
 struct AreaAverager {
     private let source: ImageSize
-    /// The whole result, of which `layout` keeps a part.
+    /// The size of the whole result; `layout` keeps a part of it.
     private let result: ImageSize
     private let layout: PictureLayout
-    /// The source columns that the kept part covers.
+    /// The source columns under the kept part.
     private let sourceColumns: Range<Int>
-    /// One sum for each channel of each of these columns: the rows so far of the result's current row.
+    /// The sums of each channel of these columns, over the rows of the current result row so far.
     private var sums: [UInt32]
     private var sourceRow = 0
     private var resultRow: Int
     private var pixels: [UInt8]
-    /// Colours of translucent pixels must count by their alpha, or invisible ones would bleed into the edges.
+    /// Whether to weight colours by alpha; otherwise invisible pixels would bleed into edges.
     private let weighsByAlpha: Bool
 
     init(from source: ImageSize, to layout: PictureLayout, weighingByAlpha: Bool) {
@@ -32,22 +32,22 @@ struct AreaAverager {
         pixels = [UInt8](repeating: 255, count: layout.size.width * layout.size.height * 4)
     }
 
-    /// Whether the kept part covers any of the next row of the source.
+    /// Whether the kept part covers any of the source's next row.
     var needsNextRow: Bool {
         let start = sourceRow &* result.height
         return start < layout.rows.upperBound &* source.height
             && start &+ result.height > layout.rows.lowerBound &* source.height
     }
 
-    /// Passes over a row of the source that is not needed.
+    /// Skips a source row that is not needed.
     mutating func skipRow() { sourceRow &+= 1 }
 
-    /// Takes the next row of the source: its RGBA pixels.
+    /// Adds the next source row, as RGBA pixels.
     mutating func add(row whole: Span<UInt8>) {
         let row = whole.extracting(sourceColumns.lowerBound &* 4..<sourceColumns.upperBound &* 4)
         let start = sourceRow &* result.height
         let end = start &+ result.height
-        // The first kept row may begin within this one.
+        // The first kept row may begin inside this one.
         var position = max(start, resultRow &* source.height)
         sourceRow &+= 1
         while position < end, resultRow < layout.rows.upperBound {
@@ -63,7 +63,7 @@ struct AreaAverager {
         }
     }
 
-    /// The resized picture; every row of the source must have been added.
+    /// Returns the resized image, after all source rows were added.
     consuming func finish(isComplete: Bool = true) -> Bitmap {
         Bitmap(
             width: layout.size.width, height: layout.size.height, pixels: pixels, isComplete: isComplete)
@@ -88,7 +88,7 @@ struct AreaAverager {
         }
     }
 
-    /// Averages the column sums into one row of the result, and clears them for the next.
+    /// Averages the column sums into one result row, and clears them.
     private mutating func finishRow() {
         let perArea = 1 / (Float(source.width) * Float(source.height))
         let finished = sums
@@ -126,7 +126,7 @@ struct AreaAverager {
             Float(sums[index]), Float(sums[index &+ 1]), Float(sums[index &+ 2]), Float(sums[index &+ 3]))
     }
 
-    /// Lane by lane: the conversion of whole vectors is slow in the standard library.
+    /// Lane by lane, because the standard library converts whole vectors slowly.
     @inline(__always)
     private static func store(_ mean: SIMD4<Float>, in pixels: inout [UInt8], at target: Int) {
         for channel in 0..<4 {

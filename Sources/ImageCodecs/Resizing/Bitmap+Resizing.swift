@@ -1,11 +1,11 @@
 extension Bitmap {
-    /// The picture at another size, each pixel the mean of the area it covers; translucent pixels count by
-    /// their alpha. Means are taken of the stored values, without linearising them. Both sides must be positive,
-    /// and this picture at most 65,535 rows high.
-    /// - Parameter size: the size wanted, in pixels.
+    /// Resizes the image by area averaging: each pixel is the mean of the area it covers, weighted by alpha. Averages
+    /// the stored values without linearising them. Both sides must be positive, and this image at most 65,535 rows
+    /// high.
+    /// - Parameter size: the size in pixels.
     public func resized(to size: ImageSize) -> Bitmap { resized(to: PictureLayout(whole: size)) }
 
-    /// The picture as `sizing` wants it, never enlarged; the picture itself without one.
+    /// Resizes and crops the image as `sizing` says, without enlarging; returns the image itself if nil.
     package func resized(to sizing: ImageSizing?) -> Bitmap { resized(to: PictureLayout(size, to: sizing)) }
 
     private func resized(to layout: PictureLayout) -> Bitmap {
@@ -16,12 +16,12 @@ extension Bitmap {
         return averager.finish(isComplete: isComplete)
     }
 
-    /// The picture at another size, sharper than ``resized(to:)`` makes it: by Lanczos' kernel of three lobes, of the
-    /// stored values, without linearising them; translucent pixels count by their alpha. Both sides must be positive.
-    /// - Parameter size: the size wanted, in pixels.
+    /// Resizes the image with a three-lobed Lanczos kernel, sharper than ``resized(to:)``. Uses the stored values
+    /// without linearising them, weighted by alpha. Both sides must be positive.
+    /// - Parameter size: the size in pixels.
     public func resampled(to size: ImageSize) -> Bitmap { resampled(to: PictureLayout(whole: size)) }
 
-    /// The picture as `sizing` wants it, never enlarged, sharper than `resized(to:)` makes it.
+    /// Resizes and crops the image as `sizing` says, without enlarging, sharper than `resized(to:)`.
     package func resampled(to sizing: ImageSizing?) -> Bitmap {
         resampled(to: PictureLayout(size, to: sizing))
     }
@@ -32,8 +32,8 @@ extension Bitmap {
         return Resampler(reduced == size ? self : resized(to: reduced), to: layout).resampled()
     }
 
-    /// The size that a picture is first averaged to where it is far larger than wanted: means do as well there, and need fewer
-    /// rows at a time. It stays at least four times as large as wanted.
+    /// The size to average a much larger image to first: averaging is as good there, and needs fewer rows at a time. It
+    /// stays at least four times the target.
     private static func reduced(_ source: ImageSize, for target: ImageSize) -> ImageSize {
         func side(_ source: Int, _ target: Int) -> Int {
             source < target * 8 ? source : source / (source / (target * 4))
@@ -42,16 +42,16 @@ extension Bitmap {
             width: side(source.width, target.width), height: side(source.height, target.height))
     }
 
-    /// Bytes in use at most while a picture is resampled, with the result and without the picture.
+    /// The peak memory use of resampling in bytes, with the result and without the source.
     package static func memoryToResample(from source: ImageSize, to target: ImageSize) -> Int {
         guard source != target else { return 0 }
         let reduced = reduced(source, for: target)
-        // Averaging takes two sums for each channel of a column.
+        // Averaging needs two sums for each channel of a column.
         let averaging = reduced == source ? 0 : reduced.bitmapBytes + source.width * 2 * 16
         return averaging + Resampler.memory(from: reduced, to: target)
     }
 
-    /// The columns and rows of a layout that does not scale this picture.
+    /// Crops the image to a layout that does not scale it.
     func cropped(to layout: PictureLayout) -> Bitmap {
         guard layout.size != size else { return self }
         let source = pixels.span
@@ -70,7 +70,7 @@ extension Bitmap {
     }
 }
 
-/// How a picture is resized and cropped: all of it would be `scaled` large, and of that these columns and rows are kept.
+/// How an image is resized and cropped: scaled to `scaled`, of which these columns and rows are kept.
 struct PictureLayout: Equatable {
     let scaled: ImageSize
     let columns: Range<Int>
@@ -85,12 +85,12 @@ struct PictureLayout: Equatable {
         self.rows = rows
     }
 
-    /// The whole picture at a size.
+    /// Keeps the whole image.
     init(whole size: ImageSize) {
         self.init(scaled: size, columns: 0..<size.width, rows: 0..<size.height)
     }
 
-    /// A picture of size `source` as `sizing` wants it; as it is without one.
+    /// The layout of an image of size `source` for `sizing`; unchanged if nil.
     init(_ source: ImageSize, to sizing: ImageSizing?) {
         let scaled = sizing.map { source.fitted(into: $0.box(for: source)) } ?? source
         guard let sizing, case .fill(let anchor) = sizing.mode else {
@@ -104,9 +104,9 @@ struct PictureLayout: Equatable {
         self.init(scaled: scaled, columns: left..<left + size.width, rows: top..<top + size.height)
     }
 
-    /// The same layout for the picture as it is stored, which is turned before it is shown.
+    /// The layout for the stored image, before its Exif rotation.
     func stored(_ orientation: ExifOrientation) -> PictureLayout {
-        // Sides that are swapped twice are as they were.
+        // Swapping sides is its own inverse.
         let whole = orientation.size(ofStored: scaled)
         let first = orientation.stored(
             column: columns.lowerBound, row: rows.lowerBound, width: whole.width, height: whole.height)
@@ -119,7 +119,7 @@ struct PictureLayout: Equatable {
     }
 }
 
-/// Where a part of a length is kept.
+/// The position of the kept part along one axis.
 private enum Alignment {
     case start, middle, end
 

@@ -1,36 +1,36 @@
-/// Of which pixels of a line each pixel of its resampled line is made, and by what weights: Lanczos' window of three lobes
-/// over a sine cardinal, as wide as a pixel of the smaller of the two lines needs it.
+/// The source pixels and weights for each pixel of a resampled line: a sinc function with a Lanczos window of three
+/// lobes, stretched to the pixels of the smaller line.
 ///
-/// The pixels of the source come in pairs, the first of which is even, as `Resampler` multiplies them.
+/// Source pixels come in pairs, the first of which is even, as `Resampler` multiplies them.
 struct LanczosKernel {
-    /// The first pair for each pixel of the result.
+    /// The first pair for each result pixel.
     let starts: [Int]
-    /// How many pairs count for each.
+    /// The number of pairs for each result pixel.
     let pairs: Int
-    /// So many pairs of weights for each pixel of the result, one after the other for each of four channels. Their sum is
-    /// `one`, to the last bit: so a flat picture stays flat.
+    /// The weights of `pairs` pairs for each result pixel, repeated for each of four channels. They sum to exactly
+    /// `one`, so that flat areas stay flat.
     let weights: [Resampler.Pair]
 
-    /// The weights have 14 fraction bits, as many as fit 16 bits beside a sign and a whole.
+    /// The fraction bits of the weights: as many as fit into 16 bits beside a sign and an integer bit.
     static let fractionBits: Int32 = 14
     private static let one = 1 << Int(fractionBits)
     private static let lobes = 3.0
 
-    /// A kernel between lines of so many pixels, at least one, for a part of the result.
+    /// The kernel for a part of a line resampled from `source` to `target` pixels, both at least 1.
     static func recent(from source: Int, to target: Int, for columns: Range<Int>) -> LanczosKernel {
         recent(
             from: source, scale: Double(source) / Double(target), first: Double(columns.lowerBound),
             count: columns.count)
     }
 
-    /// The kernel that the initialiser makes, made only if it is not among the last ones.
+    /// The kernel of the initialiser, from the cache if possible.
     static func recent(from source: Int, scale: Double, first: Double, count: Int) -> LanczosKernel {
         RecentKernels.shared.kernel(
             RecentKernels.Key(source: source, scale: scale, first: first, count: count))
     }
 
-    /// A kernel from a line of so many pixels to `count` pixels that are `scale` times as large. The first begins `first`
-    /// times its length behind the line's beginning.
+    /// Creates the kernel from a line of `source` pixels to `count` pixels, each `scale` source pixels wide, the first
+    /// of which begins `first` result pixels after the line's beginning.
     init(from source: Int, scale: Double, first: Double, count: Int) {
         let width = max(scale, 1)
         pairs = Self.pairs(from: source, width: width)
@@ -47,7 +47,7 @@ struct LanczosKernel {
             var sum = 0.0
             for index in 0..<pairs * 2 {
                 let place = start * 2 + index
-                // Beyond the line's ends there is nothing: the weights within make up for it.
+                // Outside the line there are no pixels: the other weights are scaled up for them.
                 let isWithin = place < source
                 line[index] = isWithin ? Self.lanczos((Double(place) + 0.5 - centre) / width) : 0
                 sum += line[index]
@@ -59,7 +59,7 @@ struct LanczosKernel {
         self.weights = weights
     }
 
-    /// Pairs that hold all pixels within the lobes, wherever these begin.
+    /// The number of pairs that cover the lobes at any position.
     static func pairs(from source: Int, to target: Int) -> Int {
         pairs(from: source, width: max(Double(source) / Double(target), 1))
     }
@@ -68,16 +68,16 @@ struct LanczosKernel {
         min((source + 1) / 2, Int((lobes * width).rounded(.up)) + 1)
     }
 
-    /// The pairs of columns that the result is made of.
+    /// The pairs of source columns that the result depends on.
     var columns: Range<Int> { (starts.first ?? 0)..<(starts.last ?? 0) + pairs }
 
-    /// The weights of a row of the result, where pair `p` of the source's rows is kept at `p` modulo `pairs`.
+    /// The weights of a result row for a ring buffer that stores row pair `p` at `p` modulo `pairs`.
     func ringWeights(of row: Int) -> [Resampler.Pair] {
         let start = starts[row] % pairs
         return (0..<pairs).map { slot in weights[row * pairs + (slot + pairs - start) % pairs] }
     }
 
-    /// Appends weights as whole numbers of the sum `one`: what rounding leaves goes to the heaviest.
+    /// Appends weights as integers that sum to `one`: the largest weight gets the rounding error.
     private static func append(_ line: [Double], sum: Double, to weights: inout [Resampler.Pair]) {
         let first = weights.count
         var (rest, most, heaviest) = (one, Int16.min, 0)
@@ -100,7 +100,7 @@ struct LanczosKernel {
         return lobes * sine(distance) * sine(distance / lobes) / (angle * angle)
     }
 
-    /// The sine of so many half turns, right to nine digits: its series, where it is within a quarter turn of nought.
+    /// The sine of `halfTurns` times pi, accurate to nine digits: the Taylor series near zero.
     private static func sine(_ halfTurns: Double) -> Double {
         let nearest = halfTurns.rounded()
         let angle = (halfTurns - nearest) * Double.pi

@@ -1,8 +1,8 @@
 extension PlanarPicture {
-    /// The picture at another size, as `Bitmap.resampled(to:)` makes it, with colour in 4:2:0. Both sides must be positive.
+    /// Resamples the image as `Bitmap.resampled(to:)` does, with 4:2:0 chroma. Both sides must be positive.
     package func resampled(to size: ImageSize) -> PlanarPicture { resampled(to: PictureLayout(whole: size)) }
 
-    /// The picture as `sizing` wants it, never enlarged, with colour in 4:2:0.
+    /// Resizes and crops the image as `sizing` says, without enlarging, with 4:2:0 chroma.
     package func resampled(to sizing: ImageSizing?) -> PlanarPicture {
         resampled(to: PictureLayout(size, to: sizing))
     }
@@ -13,12 +13,13 @@ extension PlanarPicture {
         var kernels: [(across: LanczosKernel, down: LanczosKernel)] = []
         var end = 0
         for (index, plane) in planes.enumerated() {
-            // Pixels of the result for each sample, each way.
+            // The result pixels per sample, in each direction.
             let pixels = index == 0 ? 1 : 2
             let size = ImageSize(
                 width: (layout.size.width + pixels - 1) / pixels,
                 height: (layout.size.height + pixels - 1) / pixels)
-            // Colour has its samples amid the pixels that share it (JFIF 1.02), so that all planes begin at the same edge.
+            // Chroma samples are centred among the pixels that share them (JFIF 1.02), so all planes begin at the same
+            // edge.
             let across = LanczosKernel.recent(
                 from: plane.size.width,
                 scale: Double(self.size.width * pixels) * plane.perPixel.across / Double(layout.scaled.width),
@@ -28,7 +29,7 @@ extension PlanarPicture {
                 scale: Double(self.size.height * pixels) * plane.perPixel.down / Double(layout.scaled.height),
                 first: Double(layout.rows.lowerBound) / Double(pixels), count: size.height)
             kernels.append((across, down))
-            // Whole vectors, and rows in fours.
+            // Rows are padded to whole vectors and written in fours.
             let stride = (size.width + 7) / 8 * 8
             let perPixel = 1 / Double(pixels)
             result.append(Plane(offset: end, stride: stride, size: size, perPixel: (perPixel, perPixel)))
@@ -43,9 +44,9 @@ extension PlanarPicture {
         return PlanarPicture(size: layout.size, planes: result, samples: samples, isComplete: isComplete)
     }
 
-    /// Bytes in use at most while a picture is resampled, with the result and without the picture.
+    /// The peak memory use of resampling in bytes, with the result and without the source.
     package static func memoryToResample(from source: ImageSize, to target: ImageSize) -> Int {
-        // Colour of the source's own resolution takes the most rows.
+        // Chroma at the source's full resolution needs the most rows.
         let half = ImageSize(width: max(1, target.width / 2), height: max(1, target.height / 2))
         let rows = LanczosKernel.pairs(from: source.height, to: half.height)
         let columns = LanczosKernel.pairs(from: source.width, to: half.width)
@@ -55,8 +56,8 @@ extension PlanarPicture {
     }
 }
 
-/// Resizes one plane with Lanczos' kernel by the passes of `Resampler`, whose pixels have four channels. Down, each four
-/// neighbours of a row take the channels' places; across, four rows do.
+/// Resamples one plane with the Lanczos kernel and the passes of `Resampler`, which expect four channels. In the
+/// vertical pass four neighbours of a row take the place of the channels, in the horizontal pass four rows.
 struct PlaneResampler {
     private typealias Pair = Resampler.Pair
 
@@ -64,9 +65,9 @@ struct PlaneResampler {
     private let plane: PlanarPicture.Plane
     private let across: LanczosKernel
     private let down: LanczosKernel
-    /// The pairs of columns that the result is made of.
+    /// The pairs of source columns that the result depends on.
     private let columns: Range<Int>
-    /// Eight samples in each: an even number, for `Resampler.mixRows`.
+    /// Vectors of eight samples per row; an even number, for `Resampler.mixRows`.
     private let vectors: Int
 
     init(
@@ -77,9 +78,9 @@ struct PlaneResampler {
         vectors = (columns.count + 7) / 8 * 2
     }
 
-    /// Writes the result; its rows may be written past their ends, and in fours.
+    /// Writes the result. It may write past the ends of rows, and writes four rows at a time.
     func resample(into samples: inout [UInt8], _ result: PlanarPicture.Plane) {
-        // Pair `p` of rows is at `p` modulo the pairs of `down`.
+        // A ring buffer: row pair `p` is at `p` modulo the pairs of `down`.
         var rows = [Pair](repeating: Pair(), count: down.pairs * vectors * 2)
         var nextRowPair = down.starts.first ?? 0
         let blank = [Pair](repeating: Pair(), count: vectors)
@@ -99,11 +100,11 @@ struct PlaneResampler {
         }
     }
 
-    /// Pairs of two rows, of even columns and of odd ones: so that those of the sums are neighbours again.
+    /// Pairs two rows, even and odd columns separately, so that the sums are neighbours again.
     private func weave(_ pair: Int, into rows: inout [Pair]) {
         let start = plane.offset + columns.lowerBound * 2
         let even = start + pair * 2 * plane.stride
-        // The last row alone is a pair with itself, of which the second counts nothing.
+        // A last row without a partner is paired with itself; the second weight is 0.
         let odd = start + min(pair * 2 + 1, plane.size.height - 1) * plane.stride
         Self.weave(samples, even, odd, vectors, into: &rows, at: pair % down.pairs * vectors * 2)
     }
@@ -115,7 +116,7 @@ struct PlaneResampler {
         let samples = allSamples.span
         var rows = allRows.mutableSpan
         for vector in 0..<vectors {
-            // What is past the end of the row counts nothing.
+            // Samples past the end of the row have weight 0.
             let a = samples.vector8(at: even &+ vector &* 8)
             let b = samples.vector8(at: odd &+ vector &* 8)
             let c = lanes { Int16(truncatingIfNeeded: a[$0]) &<< 6 }
@@ -126,7 +127,7 @@ struct PlaneResampler {
         }
     }
 
-    /// Pairs of columns of four rows.
+    /// Makes pairs of columns from four rows.
     private static func join(
         _ a: [Pair], _ b: [Pair], _ c: [Pair], _ d: [Pair], into joined: inout [Pair]
     ) {
@@ -142,7 +143,7 @@ struct PlaneResampler {
         }
     }
 
-    /// Four rows. Each vector has two columns of them.
+    /// Stores four rows; each vector has two columns of them.
     private static func store(
         _ levels: [SIMD8<UInt8>], into allSamples: inout [UInt8], _ start: Int, _ stride: Int
     ) {

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The kernels that were made last. Most posters come in one of a few sizes, and to make their kernels took a tenth of a
-/// picture's time.
+/// A cache of recent kernels. Most posters have one of a few sizes, and creating their kernels took a tenth of the time
+/// of an image.
 ///
 /// Safe for concurrent use.
 struct RecentKernels: ~Copyable {
-    /// What decides a kernel, as its initialiser takes it.
+    /// The arguments of the kernel's initialiser.
     struct Key: Hashable {
         let source: Int
         let scale: Double
@@ -15,14 +15,14 @@ struct RecentKernels: ~Copyable {
 
     static let shared = RecentKernels()
 
-    /// Four for each size, two of them for colour. They take 4 MiB at most; those of posters some 20 KiB each.
+    /// Four for each size, two of them for chroma. They take 4 MiB at most; those of posters about 20 KiB each.
     private static let limit = 32
     private static let mostPairs = 8192
 
     /// Oldest first.
     private let kernels = Mutex<[(key: Key, kernel: LanczosKernel)]>([])
 
-    /// The kernel of a key. Two threads may make the same one at once.
+    /// The kernel for a key. Two threads may create the same kernel at once.
     func kernel(_ key: Key) -> LanczosKernel {
         if let recent = kernels.withLock({ kernels in kernels.first { $0.key == key }?.kernel }) {
             return recent

@@ -1,10 +1,10 @@
-/// Resizes a picture with Lanczos' kernel, row by row of the result: first down, then across. Red, green and blue are
-/// multiplied by alpha meanwhile, so that invisible pixels lend no colour to visible ones.
+/// Resizes an image with the Lanczos kernel, one result row at a time: first vertically, then horizontally. Colours are
+/// premultiplied by alpha meanwhile, so that invisible pixels do not bleed into visible ones.
 ///
-/// Pixels are multiplied in pairs, those of two rows and then those of two columns: eight products of 16 bits and the sums of
-/// each two are one instruction on most machines. Between the passes a level keeps six fraction bits.
+/// Pixels are multiplied in pairs, of two rows and then of two columns: most machines multiply eight 16-bit numbers and
+/// add neighbouring products in one instruction. Between the passes a level has six fraction bits.
 struct Resampler {
-    /// Two pixels, channel by channel: the red of one and of the other, their greens, their blues, their alphas.
+    /// Two pixels, channel by channel: both reds, both greens, both blues, both alphas.
     typealias Pair = SIMD8<Int16>
     private typealias Sum = SIMD4<Int32>
 
@@ -15,17 +15,17 @@ struct Resampler {
     private let size: ImageSize
     private let across: LanczosKernel
     private let down: LanczosKernel
-    /// The pairs of columns that the result is made of.
+    /// The pairs of source columns that the result depends on.
     private let columns: Range<Int>
-    /// The last pairs of rows: pair `p` is at `p` modulo the pairs of `down`, and has each of its columns there.
+    /// A ring buffer of row pairs: pair `p` is at `p` modulo the pairs of `down`.
     private var rows: [Pair]
     private var nextRowPair: Int
-    /// The rows of the next pair, two pixels in each.
+    /// The two rows of the next pair, two pixels per element.
     private var even: [Pair]
     private var odd: [Pair]
-    /// A row of the result ahead of the second pass, of columns in pairs; an even number of pairs.
+    /// A row between the passes, as pairs of columns; an even number of pairs.
     private var line: [Pair]
-    /// A row of the result of an opaque picture, two pixels in each.
+    /// A result row of an opaque image, two pixels per element.
     private var levels: [SIMD8<UInt8>]
     private var pixels: [UInt8]
 
@@ -45,7 +45,7 @@ struct Resampler {
         pixels = [UInt8](repeating: 255, count: size.bitmapBytes)
     }
 
-    /// Bytes in use at most, with the result and without the source.
+    /// The peak memory use in bytes, with the result and without the source.
     static func memory(from source: ImageSize, to result: ImageSize) -> Int {
         let rows = LanczosKernel.pairs(from: source.height, to: result.height)
         let weights =
@@ -74,13 +74,13 @@ struct Resampler {
     private mutating func unpackNextRows() {
         let pair = nextRowPair
         nextRowPair += 1
-        // A last row without a partner is paired with itself; the weight of the second is nought.
+        // A last row without a partner is paired with itself; the second weight is 0.
         unpack(row: pair * 2, into: &even)
         unpack(row: min(pair * 2 + 1, source.height - 1), into: &odd)
         Self.weave(even, odd, into: &rows, at: pair % down.pairs * line.count * 2)
     }
 
-    /// The levels of the columns that are needed, of a row of the source.
+    /// Unpacks the needed columns of a source row.
     private func unpack(row: Int, into levels: inout [Pair]) {
         let bytes = source.pixels.span.extracting(
             (row * source.width + columns.lowerBound * 2) * 4..<(row + 1) * source.width * 4)
@@ -92,7 +92,7 @@ struct Resampler {
         }
     }
 
-    /// Opaque pixels, two in each.
+    /// Unpacks opaque pixels, two per element.
     private static func unpack(_ bytes: Span<UInt8>, into allLevels: inout [Pair], _ count: Int) {
         var levels = allLevels.mutableSpan
         for two in 0..<min(count, levels.count) {
@@ -101,7 +101,7 @@ struct Resampler {
         }
     }
 
-    /// Pairs of two rows.
+    /// Interleaves two rows into pairs.
     private static func weave(
         _ even: [Pair], _ odd: [Pair], into allRows: inout [Pair], at place: Int
     ) {
@@ -126,7 +126,7 @@ struct Resampler {
 
     // MARK: Passes
 
-    /// The rows by their weights, to a row of pairs of columns; two pairs at once.
+    /// The vertical pass: weights the rows and returns pairs of columns, two pairs at once.
     static func mixRows(_ rows: [Pair], _ weights: [Pair], into line: inout [Pair]) {
         let (rows, weights) = (rows.span, weights.span)
         var line = line.mutableSpan
@@ -149,7 +149,7 @@ struct Resampler {
         }
     }
 
-    /// A pair of two pixels, of which the levels have the weights' fraction bits too.
+    /// Combines two pixels into a pair and removes the weights' fraction bits.
     @inline(__always)
     private static func woven(_ even: Sum, _ odd: Sum) -> Pair {
         let bits = Sum(repeating: LanczosKernel.fractionBits)
@@ -157,7 +157,7 @@ struct Resampler {
         return lanes { Int16(truncatingIfNeeded: $0 & 1 == 0 ? a[$0 / 2] : b[$0 / 2]) }
     }
 
-    /// One pixel of the result, added to `addend`: the levels have 20 fraction bits.
+    /// One pixel of the horizontal pass, added to `addend`, with 20 fraction bits.
     @inline(__always)
     private static func mix(
         _ line: Span<Pair>, _ weights: Span<Pair>, _ start: Int, _ column: Int, _ pairs: Int, _ addend: Sum
@@ -171,7 +171,7 @@ struct Resampler {
         return sum
     }
 
-    /// Two pixels at once. Where `row` has room for more than the result has, its last comes again.
+    /// The horizontal pass, two pixels at once. Repeats the last pixel if `row` is longer than the result.
     static func mixColumns(
         _ line: [Pair], _ kernel: LanczosKernel, from first: Int, into row: inout [SIMD8<UInt8>]
     ) {
@@ -213,7 +213,7 @@ struct Resampler {
         for column in 0..<starts.count {
             let sum = mix(line, weights, starts[column] &- first, column, kernel.pairs, Sum())
             let at = place.lowerBound &+ column &* 4
-            // Near an edge alpha overshoots as colours do: so these are divided by what it is, not by what is left of it.
+            // Near an edge alpha overshoots as colours do: divide by its value before clamping.
             let scale = sum.w > 0 ? 255 / Float(sum.w) : 0
             for channel in 0..<3 { pixels[at &+ channel] = level(Float(sum[channel]) * scale) }
             pixels[at &+ 3] = level(Float(sum.w) / one)

@@ -3,10 +3,10 @@ internal import ImageCodecs
 /// Sixel graphics (DEC STD 070, chapter 9): bands of six rows, colour by colour; each character is a column of six
 /// pixels.
 ///
-///     ESC P 7;1;q "1;1;160;240      square pixels; what is not drawn stays as it is; 160 x 240 pixels
+///     ESC P 7;1;q "1;1;160;240      square pixels; undrawn pixels stay; 160 x 240 pixels
 ///     #0;2;7;8;10 #1;2;93;90;80     colours in hundredths of red, green and blue
-///     #0~~!12~ $ #1!5?@@- ESC \     `?` to `~` are six bits, the lowest on top; `!12~` twelve times `~`; `$` back to the
-///                                   left edge; `-` to the next six rows
+///     #0~~!12~ $ #1!5?@@- ESC \     `?` to `~` are six bits, the lowest on top; `!12~` twelve times `~`;
+///                                   `$` back to the left edge; `-` to the next band
 package enum SixelGraphics {
     /// The rows of pixels in a band.
     package static let bandHeight = 6

@@ -5,7 +5,7 @@ internal import SystemSupport
 /// Queries the process's terminal for its capabilities, for programs that print lines and leave the screen alone.
 ///
 /// Late answers must not reach the shell. If the last one does not come within the limit, a thread keeps reading
-/// without echo for as long again; ``end()`` waits for it before the program ends.
+/// without echo for as long again; `end()` waits for it before the program ends.
 package enum TerminalInquiry {
     private static let late = Lock<Task<Void, Never>?>(nil)
 

@@ -69,7 +69,7 @@ final class TerminalLoan: Sendable {
 
 extension TerminalSession {
     /// Leaves the terminal to another program until `takeBack()`, and stops reading. Blocks for a moment.
-    /// - Throws: when the thread of ``TerminalInput`` does not answer; the terminal is unchanged then.
+    /// - Throws: when the thread of `TerminalInput` does not answer; the terminal is unchanged then.
     package func lend() throws(TerminalError) {
         guard let loan, loan.take() else { throw .system(call: "lend", number: EBUSY) }
         leave()

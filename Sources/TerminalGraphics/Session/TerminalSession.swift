@@ -93,8 +93,8 @@ public final class TerminalSession: Sendable {
         csystem_terminal_unguard()
     }
 
-    /// Sends queries that end with `barriers` DA1 queries. ``leave()`` then waits for the answers, so that they do not
-    /// reach the shell. They arrive as ``TerminalEvent/answer(_:)``, within the limit if the terminal supports DA1.
+    /// Sends queries that end with `barriers` DA1 queries. `leave()` then waits for the answers, so that they do not
+    /// reach the shell. They arrive as `TerminalEvent.answer`, within the limit if the terminal supports DA1.
     package func ask(
         _ questions: [UInt8], barriers: Int = 1, limit: Duration
     ) throws(TerminalError) {

@@ -1,37 +1,36 @@
-/// Makes luma and colour differences of RGBA, by JFIF 1.02, rounded as libjpeg rounds:
+/// Converts RGBA to YCbCr as in JFIF 1.02, rounded as in libjpeg:
 ///
 ///     Y  =  0.299    R + 0.587    G + 0.114    B
 ///     Cb = -0.168736 R - 0.331264 G + 0.5      B + 128
 ///     Cr =  0.5      R - 0.418688 G - 0.081312 B + 128
 ///
-/// Each component is a sum of two products of red and blue, and of one of green: of four pixels at once, two instructions on
-/// most machines. All samples are stored 16 times as large, as `ForwardDCT` takes them.
+/// Each component is the sum of two products for red and blue and of one for green: two instructions for four pixels on
+/// most machines. All samples are multiplied by 16, as `ForwardDCT` expects.
 enum ColourSeparation {
-    /// Eight samples that are neighbours in a row.
+    /// Eight neighbouring samples of a row.
     typealias Line = SIMD8<Int16>
-    /// Four pixels: red below green, then blue below alpha.
+    /// Four pixels as words: red below green, then blue below alpha.
     typealias Words = SIMD8<UInt16>
     private typealias Quad = SIMD4<Int32>
 
-    /// The factors, with sixteen fraction bits, those of red and blue together. Factors of 32768 and more are put otherwise, so
-    /// that all fit 16 bits. They are in an array so that the compiler knows neither them nor that they stay as they are: it
-    /// would take the products apart.
+    /// The factors with sixteen fraction bits, paired for red and blue. Those of 32768 and more are split, so that all
+    /// fit into 16 bits. An array hides the constants from the compiler, which would otherwise split the products.
     static var factors: [Line] {
         [
-            // Luma, and half of its green.
+            // Luma: red and blue, and half of green.
             pair(19595, 7471), pair(19235, 0),
-            // Blue and red, negative: so that 0.5 is a factor of -32768.
+            // Cb and Cr, negated, so that 0.5 is a factor of -32768.
             pair(11059, -32768), pair(21709, 0), pair(-32768, 5329), pair(27439, 0),
-            // A quarter of inverted pairs; red and blue of the words; how many bits green lies higher.
+            // A quarter of inverted pairs; the mask for red and blue; the shift of green.
             pair(-16384, -16384), Line(repeating: 255), Line(repeating: 8),
         ]
     }
 
     private static func pair(_ a: Int16, _ b: Int16) -> Line { Line(a, b, a, b, a, b, a, b) }
 
-    /// Makes luma of a row of pixels, eight by eight; grey pixels are their own luma. `start` is the line of the first eight.
-    /// The next eight are in the next block, and each next sixteen `step` lines further. The result is the and of all pixels,
-    /// four by four.
+    /// Converts a row of pixels to luma, eight at a time; the luma of a grey pixel is its level. `start` is the line of
+    /// the first eight. The next eight are in the next block, and each further sixteen are `step` lines on. Returns the
+    /// bitwise and of all pixels, in groups of four.
     @inline(never)
     static func luma(
         _ pixels: Span<UInt8>, _ factors: Span<Line>, into allLines: inout [Line], at start: Int, step: Int
@@ -51,7 +50,7 @@ enum ColourSeparation {
         return common
     }
 
-    /// Luma of four pixels.
+    /// The luma of four pixels.
     @inline(__always)
     private static func luma(_ words: Words, _ factors: Span<Line>) -> Quad {
         let (redBlue, green) = split(words, factors)
@@ -60,7 +59,7 @@ enum ColourSeparation {
         return sum &>> Quad(repeating: 16)
     }
 
-    /// Colour of a row of pixels, eight by eight, as `luma` makes luma.
+    /// Converts a row of pixels to chroma, eight at a time; see `luma`.
     @inline(never)
     static func colour(
         _ pixels: Span<UInt8>, _ factors: Span<Line>, blue allBlue: inout [Line], red allRed: inout [Line],
@@ -79,7 +78,7 @@ enum ColourSeparation {
         }
     }
 
-    /// Colour of each four pixels of two rows, sixteen by two.
+    /// Converts two rows to chroma at half the resolution, sixteen pixels by two at a time.
     @inline(never)
     static func colour(
         _ upper: Span<UInt8>, _ lower: Span<UInt8>, _ factors: Span<Line>, blue allBlue: inout [Line],
@@ -106,7 +105,7 @@ enum ColourSeparation {
         }
     }
 
-    /// Both colours of eight pixels, with all bits inverted.
+    /// The chroma of eight pixels, with all bits inverted.
     private struct Colour {
         let blue, red: Line
 
@@ -119,7 +118,7 @@ enum ColourSeparation {
 
         @inline(__always)
         private static func sum(_ pixels: (redBlue: Line, green: Line), _ a: Line, _ b: Line) -> Quad {
-            // 128 and a rounding that is a little less than a half, as libjpeg has it, and one for the inverted bits.
+            // 128, libjpeg's rounding of slightly less than a half, and 1 for the inverted bits.
             let sum =
                 pairProducts(pixels.redBlue, a) &+ pairProducts(pixels.green, b)
                 &- Quad(repeating: 128 << 16 + 32767 + 1)
@@ -127,7 +126,7 @@ enum ColourSeparation {
         }
     }
 
-    /// Of sums of two inverted samples one above the other, the means of two such sums each, rounded down and up in turn: upper
+    /// Averages pairs of column sums, each of two inverted samples, and rounds down and up alternately; in the upper
     /// halves.
     @inline(__always)
     private static func means(_ sums: Line, _ factors: Span<Line>) -> Quad {

@@ -1,19 +1,21 @@
-/// The cosine transform of one block (T.81 A.3.3) and its quantisation (A.3.4), with the coefficients of libjpeg's accurate
-/// integer method, to the bit. `InverseDCT` names the method.
+/// The forward DCT of a block (T.81 A.3.3) and its quantisation (A.3.4). The coefficients are identical to those of
+/// libjpeg's accurate integer method, which `InverseDCT` describes.
 ///
-/// The factors have 14 fraction bits here, one more than there, and the samples are 16 times as large. So both passes
+/// Here the factors have 14 fraction bits, one more than there, and the samples are multiplied by 16. So both passes
 /// drop 16 bits of a sum.
 ///
-/// All products are made in pairs and summed: one instruction for four pairs. The first pass multiplies one pair by the
-/// factors of four coefficients, the second four columns' pairs by the factors of one. So nothing is transposed.
+/// Products are summed in pairs: one instruction for four pairs. The first pass multiplies one pair by the factors of
+/// four coefficients, the second multiplies the pairs of four columns by the factors of one. So no transposition is
+/// needed.
 enum ForwardDCT {
     typealias Line = BlockLines.Line
     private typealias Quad = SIMD4<Int32>
 
-    /// The columns of coefficients in the order of a line's lanes: the first pass makes the even ones, then the odd ones.
+    /// The columns of coefficients in the order of a line's lanes: the first pass produces the even ones, then the odd
+    /// ones.
     static let columns: InlineArray<8, Int> = [0, 2, 4, 6, 1, 3, 5, 7]
 
-    /// Where the coefficient of each zigzag position lies in a block whose rows are such lines.
+    /// The position of each zigzag index in a block with rows in that order.
     static let places: InlineArray<64, UInt8> = [
         0, 4, 8, 16, 12, 1, 5, 9,
         20, 24, 32, 28, 17, 13, 2, 6,
@@ -25,14 +27,15 @@ enum ForwardDCT {
         54, 58, 62, 51, 47, 55, 59, 63,
     ]
 
-    /// The factors of pairs. They are stored so that the compiler does not know them: it would take the pairs apart.
+    /// The factors of the pairs. As stored values they are hidden from the compiler, which would otherwise split the
+    /// pairs.
     struct Factors {
-        // First pass: of the outer and inner pair of sums or differences, for four coefficients.
+        // First pass: the outer and inner pairs of sums or differences, for four coefficients.
         fileprivate let evenOuter = Line(16384, 16384, 21406, 8866, 16384, -16384, 8866, -21408)
         fileprivate let evenInner = Line(16384, 16384, -8866, -21406, -16384, 16384, 21408, -8866)
         fileprivate let oddOuter = Line(22726, 19266, 19266, -4518, 12874, -22724, 4520, -12872)
         fileprivate let oddInner = Line(12874, 4520, -22724, -12872, 4522, 19266, 19266, -22726)
-        // Second pass: of rows 2 and 6, and of the outer and inner pair of rows 1, 3, 5 and 7.
+        // Second pass: rows 2 and 6, and the outer and inner pairs of rows 1, 3, 5 and 7.
         fileprivate let row2 = pair(8866, 21406)
         fileprivate let row6 = pair(-21408, 8866)
         fileprivate let row1 = (outer: pair(22726, 19266), inner: pair(12874, 4520))
@@ -44,7 +47,7 @@ enum ForwardDCT {
     }
 
     /// Transforms the block whose eight lines of samples begin at `origin`, and quantises it into `coefficients`.
-    /// The result has a bit for each coefficient that is not zero, in zigzag order from the lowest bit.
+    /// Returns a bit for each nonzero coefficient, in zigzag order from the lowest bit.
     @inline(never)
     static func transform(
         _ samples: Span<Line>, at origin: Int, _ quantiser: borrowing JPEGQuantiser,
@@ -57,7 +60,7 @@ enum ForwardDCT {
             row(block[4], factors), row(block[5], factors), row(block[6], factors), row(block[7], factors))
         lines.transformColumns(factors)
 
-        // Of each column, a bit for each row that has a coefficient, the first row's the lowest.
+        // For each column a bit for each row with a nonzero coefficient, lowest for the first row.
         var rows = SIMD8<UInt16>()
         quantise(lines.l7, 7, quantiser.factors[7], &rows, &coefficients)
         quantise(lines.l6, 6, quantiser.factors[6], &rows, &coefficients)
@@ -74,13 +77,13 @@ enum ForwardDCT {
         return found
     }
 
-    /// The first pass, of one row of samples.
+    /// The first pass for one row of samples.
     @inline(__always)
     private static func row(_ line: Line, _ factors: Factors) -> Line {
         let mirrored = Line(
             line[7], line[6], line[5], line[4], line[7], line[6], line[5], line[4])
         let (sums, differences) = (line &+ mirrored, line &- mirrored)
-        // Samples are counted from their middle. That changes the sum of all alone, by 8 * 128 with two fraction bits.
+        // Subtracting the middle level changes only the DC sum, by 8 * 128 with two fraction bits.
         let even =
             pairProducts(repeated(sums, 0), factors.evenOuter)
             &+ pairProducts(repeated(sums, 2), factors.evenInner)
@@ -91,7 +94,7 @@ enum ForwardDCT {
         return upperHalves(even, odd)
     }
 
-    /// Two neighbours, four times.
+    /// Two neighbouring values, repeated four times.
     @inline(__always)
     private static func repeated(_ line: Line, _ lane: Int) -> Line {
         let (a, b) = (line[lane], line[lane &+ 1])
@@ -113,7 +116,7 @@ enum ForwardDCT {
         let magnitude = (line ^ sign) &- sign
         let sum = lanes { UInt16(truncatingIfNeeded: magnitude[$0]) } &+ factors.correction
         let quotients = upperHalves(upperHalves(sum, factors.reciprocal), factors.scale)
-        // One where the quotient is not nought.
+        // 1 for a nonzero quotient.
         let isFound = (quotients &+ SIMD8(repeating: 32767)) &>> SIMD8(repeating: 15)
         rows = rows &+ rows &+ isFound
         let quotient = lanes { Int16(truncatingIfNeeded: quotients[$0]) }
@@ -132,7 +135,7 @@ enum ForwardDCT {
 }
 
 extension BlockLines {
-    /// The second pass: across the lines, each lane by itself.
+    /// The second pass across the lines, each lane separately.
     @inline(__always)
     fileprivate mutating func transformColumns(_ factors: ForwardDCT.Factors) {
         let (s0, d0, s1, d1) = (l0 &+ l7, l0 &- l7, l1 &+ l6, l1 &- l6)
@@ -152,7 +155,7 @@ extension BlockLines {
         l7 = Pairs.line(outer, inner, factors.row7)
     }
 
-    /// The lanes of two lines in pairs.
+    /// Pairs of the lanes of two lines.
     private struct Pairs {
         let low, high: Line
 

@@ -1,37 +1,34 @@
-/// Writes JPEG files (ISO 10918-1): baseline, with Huffman tables made for the picture, in a JFIF wrapper. They are those
-/// of libjpeg's `cjpeg -optimize -baseline`, byte by byte.
+/// Encodes JPEG files (ISO 10918-1): baseline JFIF, with Huffman tables optimised for the image. The files are byte for
+/// byte those of libjpeg's `cjpeg -optimize -baseline`.
 public struct JPEGEncoder: Sendable {
-    /// How many samples of colour there are. Luma has one for every pixel.
+    /// The resolution of chroma. Luma has one sample for every pixel.
     public enum Subsampling: Sendable, Hashable, CaseIterable {
-        /// A colour for every four pixels, 4:2:0: what photographs want.
+        /// A chroma sample for every four pixels (4:2:0), for photographs.
         case quarter
-        /// A colour for every pixel, 4:4:4: for text and thin lines in colours.
+        /// A chroma sample for every pixel (4:4:4), for coloured text and thin lines.
         case none
     }
 
-    /// From 1, the smallest file, to 100, the most like the picture: libjpeg's scale. What is beyond counts as the end that
-    /// is nearer.
+    /// The quality on libjpeg's scale, from 1 (smallest file) to 100 (best). Other values are clamped.
     public var quality: Int
-    /// How many samples of colour there are; a picture without colours has none.
+    /// The resolution of chroma; a grey image has none.
     public var subsampling: Subsampling
 
-    /// Makes an encoder; it keeps no state.
+    /// Creates an encoder; it keeps no state.
     /// - Parameters:
-    ///   - quality: from 1 to 100. Default 80.
-    ///   - subsampling: how many samples of colour there are. Default: a quarter.
+    /// - quality: from 1 to 100. Default: 80.
+    /// - subsampling: the resolution of chroma. Default: `quarter`.
     public init(quality: Int = 80, subsampling: Subsampling = .quarter) {
         self.quality = quality
         self.subsampling = subsampling
     }
 
-    /// The longest side that a JPEG can have, in pixels.
+    /// The greatest side of a JPEG, in pixels.
     public static let longestSide = 65_535
 
-    /// The bytes of a JPEG file of the bitmap, of one component if all its pixels are grey. Runs for milliseconds on the
-    /// caller's thread.
-    ///
-    /// - Parameter bitmap: the picture.
-    /// - Throws: ``ImageEncodingError`` for a bitmap that is not opaque, and for one with a side above ``longestSide``.
+    /// Encodes a bitmap; a grey one with a single component. Takes milliseconds on the caller's thread.
+    /// - Parameter bitmap: the image.
+    /// - Throws: ``ImageEncodingError`` if the bitmap is not opaque or has a side above ``longestSide``.
     public func encode(_ bitmap: Bitmap) throws(ImageEncodingError) -> [UInt8] {
         let layout: JPEGSamples.Layout =
             bitmap.isGrey ? .grey : subsampling == .quarter ? .quarter : .full
@@ -40,10 +37,8 @@ public struct JPEGEncoder: Sendable {
         }
     }
 
-    /// The bytes of a JPEG file of planes as `PlanarPicture.resampled(to:)` makes them, in 4:2:0; of one component if there is
-    /// no colour.
-    ///
-    /// - Throws: `ImageEncodingError` for a picture with a side above `longestSide`.
+    /// Encodes planes from `PlanarPicture.resampled(to:)` in 4:2:0; a grey image with a single component.
+    /// - Throws: `ImageEncodingError` for an image with a side above `longestSide`.
     package func encode(_ picture: PlanarPicture) throws(ImageEncodingError) -> [UInt8] {
         try encode(picture.size, picture.isGrey ? .grey : .quarter) { samples, row in
             samples.read(unitRow: row, of: picture)
@@ -70,11 +65,11 @@ public struct JPEGEncoder: Sendable {
 }
 
 extension Bitmap {
-    /// Whether red, green and blue are the same everywhere. Looks at pixels until they are not.
+    /// Whether red, green and blue are equal in every pixel. Stops at the first pixel where they are not.
     var isGrey: Bool {
         let pixels = pixels.span
         var index = 0
-        // Two pixels at once: each byte but the upper two of a pixel is compared with the one above it.
+        // Check two pixels at once: compare the lower two bytes of each with the byte above.
         while index &+ 8 <= pixels.count {
             let word = pixels.littleEndianWord(at: index)
             if (word ^ word &>> 8) & 0x0000_FFFF_0000_FFFF != 0 { return false }

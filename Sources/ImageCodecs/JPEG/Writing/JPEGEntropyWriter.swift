@@ -1,13 +1,13 @@
-/// Writes the tokens of a scan as bits (T.81 F.1.2).
+/// Encodes the tokens of a scan as bits (T.81 F.1.2).
 enum JPEGEntropyWriter {
-    /// The bytes of a file: those ahead of the scan, the scan's, filled up with ones and with a zero after each 0xFF
-    /// (T.81 F.1.2.3), and the end.
+    /// Assembles a file: the header, the scan with padding ones and a zero stuffed after each 0xFF (T.81 F.1.2.3), and
+    /// EOI.
     ///
-    /// - Parameter codes: of each table, in the tables' order.
+    /// - Parameter codes: the code of each table, in table order.
     static func file(
         _ header: [UInt8], _ symbols: borrowing JPEGSymbols, codes: [JPEGHuffmanCode]
     ) -> [UInt8] {
-        // Of each symbol: its code with room for the bits that follow, and how many all these are.
+        // For each symbol its code, shifted for the bits that follow it, and the total number of bits.
         var entries = [UInt32](repeating: 0, count: codes.count * 256)
         var lengths = [UInt8](repeating: 0, count: codes.count * 256)
         let frequencies = symbols.frequencies
@@ -27,17 +27,17 @@ enum JPEGEntropyWriter {
         return file(header, bytes.span.extracting(first: end))
     }
 
-    /// Answers how many bytes they are.
+    /// Writes the bits and returns the number of bytes.
     private static func write(
         _ tokens: Span<UInt32>, _ entries: Span<UInt32>, _ lengths: Span<UInt8>,
         into bytes: inout MutableSpan<UInt8>
     ) -> Int {
         precondition(entries.count == 1024 && lengths.count == 1024)
-        // The lowest `count` bits are yet to be stored.
+        // The lowest `count` bits of `bits` are not stored yet.
         var bits: UInt64 = 0
         var count: UInt64 = 0
         var position = 0
-        // Of two tokens at once: 54 bits at most, beside fewer than 8.
+        // Two tokens at a time have at most 54 bits, beside fewer than 8 from before.
         for pair in 0..<tokens.count &>> 1 {
             let two = tokens.extracting(pair &<< 1..<pair &<< 1 &+ 2)
             append(two[0], entries, lengths, &bits, &count)
@@ -47,7 +47,7 @@ enum JPEGEntropyWriter {
             count &= 7
         }
         if tokens.count % 2 == 1 { append(tokens[tokens.count - 1], entries, lengths, &bits, &count) }
-        // The last byte is filled up with ones.
+        // Pad the last byte with ones.
         bits = bits << (64 - count) | UInt64.max >> count
         bytes.storeBigEndian(bits, at: position)
         return position + Int(count + 7) / 8
@@ -94,7 +94,7 @@ enum JPEGEntropyWriter {
         return file
     }
 
-    /// How many bytes are 0xFF.
+    /// The number of bytes that are 0xFF.
     private static func bytesAllOnes(_ bytes: Span<UInt8>) -> Int {
         var total = 0
         let words = bytes.count / 8

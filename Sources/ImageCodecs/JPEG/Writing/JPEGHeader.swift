@@ -1,4 +1,4 @@
-/// The segments ahead of a file's only scan:
+/// The segments before a file's only scan:
 ///
 ///     FF D8
 ///     FF E0 00 10 "JFIF" 00  01 01  00 00 01 00 01  00 00       version 1.1, square pixels, no thumbnail
@@ -8,14 +8,14 @@
 ///     FF DA 00 0C 03  01 00  02 11  03 11  00 3F 00
 enum JPEGHeader {
     /// - Parameters:
-    ///   - steps: of luma, and of colour.
-    ///   - codes: DC and AC of each of these.
+    /// - steps: the quantisation steps of luma and chroma.
+    /// - codes: the DC and AC codes of luma, then of chroma.
     static func bytes(
         of size: ImageSize, _ layout: JPEGSamples.Layout, steps: [[UInt8]], codes: [JPEGHuffmanCode]
     ) -> [UInt8] {
         var file: [UInt8] = [0xFF, 0xD8]
         append(0xE0, Array("JFIF".utf8) + [0, 1, 1, 0, 0, 1, 0, 1, 0, 0], to: &file)
-        // Without colour, its steps and codes are left out.
+        // A grey image has no chroma tables.
         let tables = layout == .grey ? 1 : 2
         for (number, steps) in steps.prefix(tables).enumerated() {
             let zigzag = (0..<64).map { steps[Int(Zigzag.natural[$0])] }

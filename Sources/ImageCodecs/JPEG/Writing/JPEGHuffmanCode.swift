@@ -1,15 +1,15 @@
-/// The best Huffman code for symbols that occur so often, none longer than 16 bits and none all of ones (T.81 K.2), the
-/// same as libjpeg makes of them.
+/// The optimal Huffman code for given frequencies, with no code longer than 16 bits or all ones (T.81 K.2), identical
+/// to libjpeg's.
 struct JPEGHuffmanCode {
-    /// How many codes there are of each length from 1 to 16.
+    /// The number of codes of each length from 1 to 16.
     let counts: [UInt8]
-    /// The symbols in the order of their codes.
+    /// The symbols in code order.
     let symbols: [UInt8]
 
-    /// - Parameter frequencies: of each of the 256 symbols.
+    /// - Parameter frequencies: the frequency of each of the 256 symbols.
     init(frequencies: Span<UInt32>) {
         var depths = Self.depths(frequencies)
-        // The symbol that is none has a longest code, which is that of ones alone.
+        // The pseudo-symbol has the longest code of all ones.
         let counts = Self.limited(depths)
         depths.removeLast()
         self.counts = counts.dropFirst().map { UInt8($0) }
@@ -17,7 +17,7 @@ struct JPEGHuffmanCode {
         symbols = used.sorted { (depths[$0], $0) < (depths[$1], $1) }.map { UInt8($0) }
     }
 
-    /// Each symbol with its code, and how long that is (T.81 C.2).
+    /// Calls `body` with each symbol, its code and its length (T.81 C.2).
     func forEach(_ body: (_ symbol: Int, _ code: UInt32, _ length: UInt32) -> Void) {
         var code: UInt32 = 0
         var next = 0
@@ -31,7 +31,8 @@ struct JPEGHuffmanCode {
         }
     }
 
-    /// How deep each symbol lies in Huffman's tree, and a 257th that occurs once: the two rarest become one, again and again.
+    /// The depth of each symbol in the Huffman tree, with a 257th pseudo-symbol of frequency 1. The two rarest trees
+    /// are merged repeatedly.
     private static func depths(_ frequencies: Span<UInt32>) -> [Int] {
         let unused = frequencies.count
         var heap = RarestFirst()
@@ -40,7 +41,7 @@ struct JPEGHuffmanCode {
         }
         heap.insert(RarestFirst.Tree(frequency: 1, symbol: unused))
         var depths = [Int](repeating: 0, count: unused + 1)
-        // The symbols of each tree are a list.
+        // The symbols of each tree form a linked list.
         var next = [Int?](repeating: nil, count: unused + 1)
         func deepen(_ symbol: Int) -> Int {
             var last = symbol
@@ -60,8 +61,8 @@ struct JPEGHuffmanCode {
         return depths
     }
 
-    /// How many codes there are to be of each length: codes longer than 16 bits are shortened in pairs, the first going where
-    /// its prefix is, the other beside a shorter one (T.81 K.2, figure K.3).
+    /// The number of codes of each length, at most 16 bits: of a pair of longer codes the first gets the pair's prefix,
+    /// and the other is placed beside a shorter code (T.81 K.2, figure K.3).
     private static func limited(_ depths: [Int]) -> [Int] {
         let longest = 16
         var counts = [Int](repeating: 0, count: max(longest, depths.max() ?? 0) + 1)
@@ -80,7 +81,7 @@ struct JPEGHuffmanCode {
     }
 }
 
-/// A heap of trees, the rarest first; of equally rare ones that whose symbol is the greatest.
+/// A heap of trees, rarest first; for equal frequencies the greatest symbol first.
 private struct RarestFirst {
     struct Tree {
         var frequency: Int

@@ -1,23 +1,23 @@
-/// The quantisation steps of a component, and what divides by them.
+/// The quantisation steps of a component, and the factors to divide by them.
 struct JPEGQuantiser {
-    /// A row of factors: a division by a step, rounded to the nearest, is a sum and two upper halves of products.
+    /// A row of factors: a rounding division by a step is an addition and the upper halves of two products.
     struct Factors {
         var correction = SIMD8<UInt16>()
         var reciprocal = SIMD8<UInt16>()
         var scale = SIMD8<UInt16>()
     }
 
-    /// Row by row, 1 to 255: what a baseline file can hold.
+    /// The steps row by row, 1 to 255, the range of a baseline file.
     let steps: [UInt8]
-    /// Of each row of the block, the columns in the order of `ForwardDCT.columns`.
+    /// The factors of each row of the block, with columns in the order of `ForwardDCT.columns`.
     private(set) var factors = InlineArray<8, Factors>(repeating: Factors())
-    /// Of the transform itself, the same for all quantisers.
+    /// The factors of the transform, the same for all quantisers.
     let cosines = ForwardDCT.Factors()
-    /// From places in the block to zigzag positions: 256 entries for each lane of its rows, one for each set of rows, with the
-    /// set of their zigzag positions.
+    /// Maps positions in the block to zigzag indices: for each lane 256 entries, one for each set of rows, with the bit
+    /// set of their zigzag indices.
     let positions: [UInt64]
 
-    /// Steps of a component for a quality from 1 to 100.
+    /// Creates the steps of a component for a quality from 1 to 100.
     init(_ typical: InlineArray<64, UInt8>, quality: Int) {
         let scale = quality < 50 ? 5000 / quality : 200 - quality * 2
         let steps = (0..<64).map { UInt8(max(1, min((Int(typical[$0]) * scale + 50) / 100, 255))) }
@@ -34,9 +34,9 @@ struct JPEGQuantiser {
         positions = Self.positions
     }
 
-    /// Factors with which `((x + correction) * reciprocal >> 16) * scale >> 16` is `x / divisor`, rounded to the nearest, for
-    /// every `x` of 15 bits and a divisor from 8 (Granlund and Montgomery, "Division by invariant integers using
-    /// multiplication", 1994; libjpeg-turbo has the same).
+    /// Factors such that `((x + correction) * reciprocal >> 16) * scale >> 16` is `x / divisor`, rounded to nearest,
+    /// for every 15-bit `x` and every divisor from 8 (Granlund and Montgomery, "Division by invariant integers using
+    /// multiplication", 1994; as in libjpeg-turbo).
     private static func division(
         by divisor: Int
     ) -> (correction: UInt16, reciprocal: UInt16, scale: UInt16) {

@@ -1,16 +1,15 @@
-/// The samples of one row of minimum coded units: of each component, all its blocks in the row, in the order in which they are
-/// coded, each of eight lines.
+/// The samples of one row of MCUs: all blocks of each component in coding order, each with eight lines.
 struct JPEGSamples {
     /// How pixels become components.
     enum Layout {
-        /// Luma alone.
+        /// Only luma.
         case grey
-        /// Luma, and colour of the same resolution.
+        /// Luma, and chroma of the same resolution.
         case full
-        /// Luma, and colour of half the resolution each way.
+        /// Luma, and chroma of half the resolution in each direction.
         case quarter
 
-        /// Pixels along a side of a minimum coded unit.
+        /// The side of an MCU in pixels.
         var unitSide: Int { self == .quarter ? 16 : 8 }
     }
 
@@ -22,7 +21,7 @@ struct JPEGSamples {
     private(set) var luma: [Line]
     private(set) var blue: [Line]
     private(set) var red: [Line]
-    /// The and of all pixels so far, four by four.
+    /// The bitwise and of all pixels so far, in groups of four.
     private var common = ColourSeparation.Words(repeating: .max)
     private let factors = ColourSeparation.factors
 
@@ -30,24 +29,24 @@ struct JPEGSamples {
         (self.size, self.layout) = (size, layout)
         let side = layout.unitSide
         units = (size.width + side - 1) / side
-        // With room for sixteen pixels at the end of a row.
+        // Rows are padded to a multiple of sixteen pixels.
         let blocks = (size.width + 15) / 16 * 2
         luma = [Line](repeating: Line(), count: blocks * side)
         blue = [Line](repeating: Line(), count: layout == .grey ? 0 : blocks * (layout == .quarter ? 4 : 8))
         red = blue
     }
 
-    /// Whether no pixel so far was translucent.
+    /// Whether all pixels so far were opaque.
     var areOpaque: Bool { (0..<4).allSatisfy { common[$0 * 2 + 1] >> 8 == 255 } }
 
-    /// The place of eight samples of luma. In 4:2:0 the blocks of a unit are the upper two, then the lower two.
+    /// The line of eight luma samples. In 4:2:0 an MCU has the upper two blocks, then the lower two.
     private func lumaLine(row: Int, column: Int) -> Int {
         guard layout == .quarter else { return column * 8 + row }
         return (column / 2 * 4 + row / 8 * 2 + column % 2) * 8 + row % 8
     }
 
-    /// Takes the samples of a row of units. Beyond its edges the picture goes on as it ended there: to the right its last
-    /// pixel, below its last row of samples.
+    /// Reads the samples of a row of MCUs. Past its edges the image is extended by its last pixel to the right, and by
+    /// its last row of samples below.
     mutating func read(unitRow: Int, of pixels: Span<UInt8>) {
         let side = layout.unitSide
         let first = unitRow * side
@@ -57,10 +56,10 @@ struct JPEGSamples {
         for row in stride(from: 0, to: rows, by: layout == .quarter ? 2 : 1) {
             let start = (first + row) * bytes
             let upper = pixels.extracting(start..<start + bytes)
-            // An odd last row counts twice.
+            // An odd last row is used twice.
             let next = min(first + row + 1, size.height - 1) * bytes
             let lower = pixels.extracting(next..<next + bytes)
-            // In parts that stay in the nearest cache from luma to colour.
+            // In parts small enough to stay in the first-level cache between luma and chroma.
             for part in stride(from: 0, to: whole, by: Self.bytesOfPart) {
                 let range = part..<min(part + Self.bytesOfPart, whole)
                 convert(upper.extracting(range), lower.extracting(range), column: part / 32, row: row)
@@ -76,7 +75,7 @@ struct JPEGSamples {
 
     private static let bytesOfPart = 2048
 
-    /// Sixteen pixels from a place in a row on, where it has fewer the last one again and again.
+    /// Sixteen pixels of a row, padded with the last pixel.
     private static func end(of row: Span<UInt8>, from start: Int) -> InlineArray<64, UInt8> {
         var end = InlineArray<64, UInt8>(repeating: 0)
         for pixel in 0..<16 {
@@ -87,7 +86,7 @@ struct JPEGSamples {
         return end
     }
 
-    /// Converts a row of pixels, sixteen by sixteen; where colour has half the resolution, two rows.
+    /// Converts a row of pixels, or two rows for half the chroma resolution, sixteen pixels at a time.
     private mutating func convert(_ upper: Span<UInt8>, _ lower: Span<UInt8>, column: Int, row: Int) {
         let factors = factors
         let line = lumaLine(row: row, column: column)
@@ -104,7 +103,7 @@ struct JPEGSamples {
         }
     }
 
-    /// Takes the samples of a row of units from planes that have the layout's resolutions.
+    /// Reads the samples of a row of MCUs from planes with the layout's resolutions.
     mutating func read(unitRow: Int, of picture: PlanarPicture) {
         let first = unitRow * layout.unitSide
         let rows = min(layout.unitSide, size.height - first)
@@ -124,7 +123,7 @@ struct JPEGSamples {
         repeatLastRows(rows: rows)
     }
 
-    /// Copies a row of samples to lines as `ColourSeparation.luma` does, in as many blocks as there is room for.
+    /// Copies a row of samples to lines, in the order of `ColourSeparation.luma`, for as many blocks as fit.
     private static func copy(
         _ samples: Span<UInt8>, _ plane: PlanarPicture.Plane, row: Int, to allLines: inout [Line],
         at line: Int, step: Int
@@ -150,7 +149,7 @@ struct JPEGSamples {
         }
     }
 
-    /// Fills a row of units. The picture has `rows` of its rows; the last is repeated.
+    /// Fills a row of MCUs by repeating the last of the `rows` rows that the image has.
     private mutating func repeatLastRows(rows: Int) {
         let side = layout.unitSide
         for missing in rows..<side {

@@ -1,7 +1,7 @@
-/// What the entropy coder writes, as it comes: symbols and the bits that follow each (T.81 F.1.2), and how often each
-/// occurs, which makes the codes that they are written in.
+/// Collects the symbols and extra bits to encode (T.81 F.1.2), and the frequencies of symbols, which determine the
+/// Huffman codes.
 struct JPEGSymbols {
-    /// The code of a symbol: of four, each of 256 symbols.
+    /// The four Huffman tables of 256 symbols.
     enum Table {
         static let count = 4
         @inline(__always)
@@ -10,41 +10,41 @@ struct JPEGSymbols {
         static func ac(_ component: Int) -> UInt32 { component == 0 ? 1 : 3 }
     }
 
-    /// From the lowest bit: 16 bits that hold what follows the code, 6 that are free, 8 of the symbol, and 2 of the table. The
-    /// symbol's lowest four bits say how many of the 16 count.
+    /// From the lowest bit: 16 extra bits, 6 unused bits, 8 bits of symbol and 2 of table. The symbol's lowest four
+    /// bits are the number of extra bits.
     private(set) var tokens: [UInt32] = []
     private(set) var count = 0
-    /// Of each table's symbols, how often they occur.
+    /// The frequencies of each table's symbols.
     private(set) var frequencies = [UInt32](repeating: 0, count: Table.count * 256)
-    /// The last DC coefficient of each component.
+    /// The previous DC coefficient of each component.
     private var predictions: InlineArray<3, Int32> = [0, 0, 0]
     private let magnitudes = Self.magnitudes
 
-    /// Of a token, where its symbol lies among those of all tables.
+    /// The index of a token's symbol among those of all tables.
     @inline(__always)
     static func symbol(_ token: UInt32) -> Int { Int(truncatingIfNeeded: token &>> 22) }
 
-    /// The tokens that a block may have: each coefficient, runs of zeros, its end.
+    /// The most tokens of a block: each coefficient, runs of zeros, end of block.
     private static let mostOfBlock = 68
 
-    /// Reserves memory for the tokens that so many blocks usually have, in one piece of at least 160 kB. The system provides its
-    /// pages when they are first written. glibc takes the size of the first such piece as a measure: below twice that size
-    /// it keeps freed memory. With smaller pieces it returned the memory after every picture, and page faults took a third of
-    /// the time of a small one.
+    /// Reserves memory for the usual number of tokens in one piece of at least 160 kB, whose pages the system provides
+    /// on first use. glibc raises its mmap threshold when such a piece is freed, and below twice that size it then
+    /// keeps freed memory. With smaller pieces it returned the memory after every image, and page faults took a third
+    /// of the time of a small one.
     init(blocks: Int) {
         tokens.reserveCapacity(max(blocks * 16, 40_960))
     }
 
-    /// Makes room for so many more blocks.
+    /// Makes room for more blocks.
     private mutating func reserve(blocks: Int) {
         let needed = count + blocks * Self.mostOfBlock
         guard needed > tokens.count else { return }
         tokens.append(contentsOf: repeatElement(0, count: needed + count / 8 - tokens.count))
     }
 
-    /// Adds a row of units, with a block of each of `components`. `transform` makes a unit's block and answers where it has
-    /// coefficients, a bit for each zigzag position; nil for a block beyond the picture's edge, which is as the one before it,
-    /// without any coefficient but the first.
+    /// Adds a row of MCUs, with one block for each of `components`. `transform` produces a block and returns a bit for
+    /// each nonzero coefficient, in zigzag order. It returns nil for a block outside the image, which repeats the
+    /// previous DC coefficient and has no AC coefficients.
     @inline(__always)
     mutating func addRow(
         units: Int, components: [Int],
@@ -87,7 +87,7 @@ struct JPEGSymbols {
         return next
     }
 
-    /// Appends a block's tokens, and answers where the next one's begin.
+    /// Appends the tokens of a block and returns the end of them.
     @inline(__always)
     private static func append(
         _ coefficients: Span<Int16>, _ positions: UInt64, difference: Int32, dc: UInt32, ac: UInt32,
@@ -133,8 +133,8 @@ struct JPEGSymbols {
         return next
     }
 
-    /// Of each value from 0 to 2047, then from -2048 to -1, the token of a symbol with as many bits as it has, and these bits, of
-    /// negative ones those of one less (T.81 F.1.2.1.1).
+    /// The token for each value from 0 to 2047, then from -2048 to -1: the number of bits as the symbol, and the bits,
+    /// for negative values those of the value minus 1 (T.81 F.1.2.1.1).
     private static let magnitudes: [UInt32] = (0..<4096).map { index in
         let value = index < 2048 ? index : index - 4096
         let length = UInt32(Int.bitWidth - abs(value).leadingZeroBitCount)

@@ -1,9 +1,9 @@
-/// The minimum coded units of a picture (T.81 A.2.3): one block of each component, or four of luma and one of each colour.
+/// The MCUs of an image (T.81 A.2.3): one block of each component, or four of luma and one each of Cb and Cr.
 struct JPEGUnits {
     private let layout: JPEGSamples.Layout
     private let size: ImageSize
     private let units: ImageSize
-    /// Blocks of luma that have a pixel of the picture.
+    /// The luma blocks with pixels of the image.
     private let blocks: ImageSize
 
     init(of size: ImageSize, as layout: JPEGSamples.Layout) {
@@ -13,7 +13,7 @@ struct JPEGUnits {
         blocks = ImageSize(width: (size.width + 7) / 8, height: (size.height + 7) / 8)
     }
 
-    /// The component of each block of a unit.
+    /// The component of each block of an MCU.
     private var components: [Int] {
         switch layout {
         case .grey: [0]
@@ -22,8 +22,7 @@ struct JPEGUnits {
         }
     }
 
-    /// The symbols of all units of a picture. `read` brings one row of units after the other.
-    ///
+    /// The symbols of all MCUs. `read` provides one row of MCUs after another.
     /// - Throws: `transparent` if a pixel is not opaque.
     func symbols(
         _ luma: borrowing JPEGQuantiser, _ colour: borrowing JPEGQuantiser,
@@ -44,7 +43,7 @@ struct JPEGUnits {
                     return ForwardDCT.transform(samples.red.span, at: unit &* 8, colour, into: &block)
                 }
                 if lumaBlocks == 4 {
-                    // Units at the edges may have blocks beyond them.
+                    // MCUs at the edges may have blocks outside the image.
                     let (x, y) = (unit &* 2 &+ part & 1, row &* 2 &+ part &>> 1)
                     guard x < blocks.width, y < blocks.height else { return nil }
                 }

@@ -1,18 +1,18 @@
-/// Compresses bytes to a zlib stream (RFC 1950): matches found through chains of equal beginnings, in blocks with codes of
-/// their own (RFC 1951).
+/// Compresses bytes to a zlib stream (RFC 1950): finds matches by hash chains, and writes blocks with dynamic Huffman
+/// codes (RFC 1951).
 struct Deflate {
-    /// Matches are at least so long, at most so long, and reach so far back (RFC 1951 section 3.2.5).
+    /// The shortest and longest match, and the greatest distance (RFC 1951 section 3.2.5).
     private static let shortest = 3
     private static let longest = 258
     private static let window = 32_768
-    /// How many earlier positions with the same beginning are tried, and the length that is good enough to stop.
+    /// How many candidates to try, and the length of match that is good enough.
     private static let mostTries = 32
     private static let goodLength = 64
-    /// Literals and matches of a block.
+    /// The number of literals and matches in a block.
     private static let blockTokens = 1 << 15
     private static let none: Int32 = -1
 
-    /// The last index with each hash of three bytes, and before each index the one with the same hash.
+    /// The last index with each hash of three bytes, and for each index the previous one with the same hash.
     private var heads = [Int32](repeating: none, count: 1 << 15)
     private var previous = [Int32](repeating: none, count: window)
     private var block = DeflateBlock()
@@ -22,7 +22,7 @@ struct Deflate {
 
     static func compress(_ input: Span<UInt8>) -> [UInt8] {
         var deflate = Deflate()
-        // Window of 32 KiB, the usual level; the two bytes are a multiple of 31.
+        // A window of 32 KiB, default level; as a number the two bytes are a multiple of 31.
         deflate.bits.append(bytes: [0x78, 0x9C])
         deflate.compressAll(input)
         deflate.block.write(to: &deflate.bits, isLast: true)
@@ -37,7 +37,7 @@ struct Deflate {
         while position < input.count {
             var match = longestMatch(at: position, in: input)
             add(position, of: input)
-            // A longer match one byte on is worth a literal.
+            // Lazy matching: a longer match at the next byte is worth a literal.
             while match.length >= Self.shortest, match.length < Self.goodLength, position + 1 < input.count {
                 let next = longestMatch(at: position + 1, in: input)
                 guard next.length > match.length else { break }
@@ -72,7 +72,7 @@ struct Deflate {
     private func hash(_ input: Span<UInt8>, _ index: Int) -> Int? {
         guard index + 2 < input.count else { return nil }
         let three = UInt32(input[index]) | UInt32(input[index + 1]) << 8 | UInt32(input[index + 2]) << 16
-        // Knuth's multiplicative hash, the upper 15 bits.
+        // The upper 15 bits of Knuth's multiplicative hash.
         return Int((three &* 2_654_435_761) >> 17)
     }
 
@@ -89,7 +89,7 @@ struct Deflate {
         var candidate = Int(heads[hash])
         var tries = 0
         while candidate >= 0, index - candidate < Self.window, tries < Self.mostTries {
-            // One that is to be longer than the best must agree where that one ended.
+            // A longer match must also agree at the end of the best one.
             if best.length == 0 || input[candidate + best.length] == input[index + best.length] {
                 var length = 0
                 while length < most, input[candidate + length] == input[index + length] { length += 1 }
@@ -99,7 +99,7 @@ struct Deflate {
                 }
             }
             let earlier = Int(previous[candidate & (Self.window - 1)])
-            // Places further back than the window were written over by nearer ones.
+            // Entries older than the window were overwritten by newer ones.
             guard earlier < candidate else { break }
             candidate = earlier
             tries += 1

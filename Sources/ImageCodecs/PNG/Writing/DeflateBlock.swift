@@ -1,6 +1,6 @@
-/// The literals and matches of one block, and how they are written (RFC 1951 section 3.2.7).
+/// The literals and matches of one block, and their encoding (RFC 1951 section 3.2.7).
 struct DeflateBlock {
-    /// A literal, or from bit 16 on the length of a match, above its distance.
+    /// A literal, or a match with its length from bit 16 on and its distance below.
     private var tokens: [UInt32] = []
     private var literalCounts = [Int](repeating: 0, count: 286)
     private var distanceCounts = [Int](repeating: 0, count: 30)
@@ -67,7 +67,8 @@ struct DeflateBlock {
         }
     }
 
-    /// A length by itself, or 16 (the last one 3 to 6 times more), 17 and 18 (3 to 10, 11 to 138 zeros).
+    /// A length by itself, or a run: 16 repeats the last length 3 to 6 times, 17 and 18 mean 3 to 10 and 11 to 138
+    /// zeros.
     private static func runs(in lengths: [UInt8]) -> [(symbol: Int, extra: Int, extraBits: Int)] {
         var runs: [(symbol: Int, extra: Int, extraBits: Int)] = []
         var index = 0
@@ -105,7 +106,7 @@ struct DeflateBlock {
         return UInt16(InflateCodes.endOfBlock + 1 + entry)
     }
 
-    /// Two symbols for each power of two from four on.
+    /// From distance 5 on, each power of two has two symbols.
     private static func distanceSymbol(_ distance: Int) -> Int {
         if distance <= 4 { return distance - 1 }
         let exponent = Int.bitWidth - 1 - (distance - 1).leadingZeroBitCount

@@ -1,11 +1,11 @@
-/// A Huffman code made for the symbols of one block (RFC 1951 section 3.2.2).
+/// A Huffman code for the symbols of one block (RFC 1951 section 3.2.2).
 struct DeflateCode {
-    /// Of each symbol, nought for one that is not used.
+    /// The code length of each symbol; 0 for unused ones.
     let lengths: [UInt8]
-    /// Each symbol's code, its bits in the order in which they are written.
+    /// The code of each symbol, with bits in the order of writing.
     private let codes: [UInt16]
 
-    /// The best code for symbols that occur so often, of at most `limit` bits, or nearly so where the limit bites.
+    /// The optimal code for these frequencies, at most `limit` bits long; nearly optimal if the limit applies.
     init(frequencies: [Int], limit: Int) {
         lengths = Self.lengths(frequencies, limit: limit)
         codes = Self.codes(lengths)
@@ -16,7 +16,7 @@ struct DeflateCode {
         bits.append(Int(codes[symbol]), length: Int(lengths[symbol]))
     }
 
-    /// The symbols up to the last that is used, `least` of them at least.
+    /// The lengths up to the last used symbol, at least `least` of them.
     func used(atLeast least: Int) -> ArraySlice<UInt8> {
         lengths.prefix(max(least, (lengths.lastIndex { $0 > 0 } ?? 0) + 1))
     }
@@ -40,11 +40,11 @@ struct DeflateCode {
         return lengths
     }
 
-    /// How many leaves of Huffman's tree lie how deep, for weights in rising order: of two queues, leaves and the nodes made
-    /// of the two lightest so far, both stay in order.
+    /// The number of leaves at each depth of the Huffman tree, for ascending weights. Two queues suffice: the leaves,
+    /// and the nodes merged from the two lightest; both stay sorted.
     private static func depths(of weights: [Int]) -> [Int] {
         var sums: [Int] = []
-        // Of each node, leaves first, then those made.
+        // The parent of each node: first the leaves, then the merged nodes.
         var parents = [Int](repeating: 0, count: 2 * weights.count - 1)
         var leaf = 0
         var made = 0
@@ -74,8 +74,8 @@ struct DeflateCode {
         return counts
     }
 
-    /// Cuts codes to `limit` bits. That leaves too many of them; each of the longest that goes is put beside a shorter one,
-    /// both a bit longer than that, until they fit again.
+    /// Shortens codes to `limit` bits. Then there are too many of them: one of the longest is moved beside a shorter
+    /// code, both one bit longer than that, until they fit again.
     private static func limited(_ counts: [Int], limit: Int) -> [Int] {
         var limited = [Int](repeating: 0, count: limit + 1)
         for (length, count) in counts.enumerated() { limited[min(length, limit)] += count }
@@ -107,13 +107,13 @@ struct DeflateCode {
     }
 }
 
-/// Packs bits as DEFLATE wants them, the first into the lowest bit of each byte (RFC 1951 section 3.1.1).
+/// Packs bits for DEFLATE, from the lowest bit of each byte (RFC 1951 section 3.1.1).
 struct DeflateBits {
     private(set) var bytes: [UInt8] = []
     private var bits: UInt64 = 0
     private var count = 0
 
-    /// Appends the lowest `length` bits of a number, 32 at most.
+    /// Appends the lowest `length` bits of a number, at most 32.
     @inline(__always)
     mutating func append(_ value: Int, length: Int) {
         bits |= UInt64(truncatingIfNeeded: value) &<< UInt64(truncatingIfNeeded: count)
@@ -125,7 +125,7 @@ struct DeflateBits {
         }
     }
 
-    /// Fills up the last byte with zeros.
+    /// Pads the last byte with zeros.
     mutating func alignToByte() {
         if count > 0 { append(0, length: 8 - count) }
     }

@@ -1,25 +1,25 @@
-/// Writes PNG files (ISO 15948), 8 bits a sample, not interlaced, for pictures that go to another program.
+/// Encodes PNG files (ISO 15948) with 8 bits per sample and without interlacing.
 public struct PNGEncoder: Sendable {
-    /// How colours are stored.
+    /// The colour types for encoding.
     public enum Colours: Sendable, Hashable, CaseIterable {
-        /// Three bytes a pixel; alpha is left out.
+        /// Three bytes per pixel, without alpha.
         case rgb
-        /// Four bytes a pixel, as a ``Bitmap`` has them.
+        /// Four bytes per pixel, as in ``Bitmap``.
         case rgba
-        /// One byte a pixel: at most 256 colours, the picture's own where it has no more, else the means of as many
-        /// groups of similar ones. Of alpha only whether it is above 127 is kept then.
+        /// One byte per pixel: at most 256 colours. A bitmap with more gets the means of similar colours, and alpha
+        /// becomes 0 or 255 (threshold 127).
         case palette
     }
 
-    /// How colours are stored; `rgba` unless told.
+    /// The colour type; `rgba` by default.
     public var colours: Colours
 
-    /// Makes an encoder; it keeps no state.
-    /// - Parameter colours: how colours are stored. Default: `rgba`.
+    /// Creates an encoder; it keeps no state.
+    /// - Parameter colours: the colour type. Default: `rgba`.
     public init(colours: Colours = .rgba) { self.colours = colours }
 
-    /// The bytes of a PNG file of the bitmap. Runs for milliseconds on the caller's thread.
-    /// - Parameter bitmap: the picture.
+    /// Encodes a bitmap as a PNG file. Takes milliseconds on the caller's thread.
+    /// - Parameter bitmap: the image.
     public func encode(_ bitmap: Bitmap) -> [UInt8] {
         var file = PNGSignature.magic.bytes
         switch colours {
@@ -32,7 +32,7 @@ public struct PNGEncoder: Sendable {
             let palette = AdaptivePalette(of: bitmap)
             Self.append("IHDR", header(bitmap, colourType: .palette), to: &file)
             Self.append("PLTE", palette.colours.flatMap { [$0.x, $0.y, $0.z] }, to: &file)
-            // Alphas of the first colours; the rest are opaque (PNG 11.3.2.1).
+            // The alphas of the first colours; the rest are opaque (PNG 11.3.2.1).
             let translucent = palette.colours.lastIndex { $0.w < 255 }
             if let translucent {
                 Self.append("tRNS", palette.colours.prefix(translucent + 1).map(\.w), to: &file)
@@ -47,7 +47,7 @@ public struct PNGEncoder: Sendable {
         Self.bigEndian(bitmap.width) + Self.bigEndian(bitmap.height) + [8, colourType.rawValue, 0, 0, 0]
     }
 
-    /// Length, type, body, and the check of the last two (PNG 5.3).
+    /// A chunk: length, type, body, and the CRC of the last two (PNG 5.3).
     private static func append(_ type: String, _ body: [UInt8], to file: inout [UInt8]) {
         let checked = Array(type.utf8) + body
         file += bigEndian(body.count) + checked + bigEndian(Int(CRC32.checksum(of: checked.span)))

@@ -1,9 +1,9 @@
-/// Filters the rows of a picture (PNG 9.2), each by the filter whose bytes lie nearest to nought, the sum of their
-/// magnitudes being the least: those compress best (PNG 12.7).
+/// Filters the rows of an image (PNG 9.2), each by the filter with the least sum of absolute differences, which
+/// compresses best (PNG 12.7).
 enum PNGFilterChooser {
     private static let filterCount = 5
 
-    /// All rows, each behind its filter's number. `channels` is 3, which leaves alpha out, or 4.
+    /// All rows, each after its filter type. `channels` is 3, without alpha, or 4.
     static func filteredRows(of bitmap: Bitmap, channels: Int) -> [UInt8] {
         let rowBytes = bitmap.width * channels
         var output: [UInt8] = []
@@ -55,7 +55,7 @@ enum PNGFilterChooser {
         }
     }
 
-    /// Paeth's choice (PNG 9.4).
+    /// The Paeth predictor (PNG 9.4).
     private static func nearest(_ left: Int, _ up: Int, _ corner: Int) -> Int {
         let (toLeft, toUp, toCorner) = (abs(up - corner), abs(left - corner), abs(left + up - 2 * corner))
         if toLeft <= toUp, toLeft <= toCorner { return left }
