@@ -179,6 +179,25 @@ struct PictureFrameTests {
         }
     }
 
+    @Test("a terminal that keeps pictures below text is told to delete each that goes, and no other")
+    func deleted() {
+        let cell = ImageSize(width: 4, height: 6)
+        let deletion = "\u{1B}_Ga=d,d=c,q=2\u{1B}\\"
+        for way in [PictureProtocol.iterm2, .sixel] {
+            let subjects = (0..<2).map { Self.subject(4, 3, way: way, cell: cell, seed: UInt64($0)) }
+            var encoder = FrameEncoder(depth: .trueColour, pictures: way, keepsPictures: true)
+            func text(_ grid: CellGrid) -> String { String(decoding: encoder.frame(grid), as: UTF8.self) }
+            #expect(!text(column(subjects, from: 0)).contains(deletion))
+            // The second picture stands at the sixth row, the first at the second.
+            let one = text(column([subjects[0]], from: 0))
+            #expect(one.contains("\u{1B}[6;2H" + deletion) && !one.contains("\u{1B}[2;2H" + deletion))
+            let other = text(column([subjects[1]], from: 0))
+            let drawing = way == .sixel ? "\u{1B}P" : "\u{1B}]1337"
+            #expect(other.contains("\u{1B}[2;2H" + deletion + "\u{1B}[2;2H" + drawing))
+            #expect(text(column([], from: 0)).contains("\u{1B}[2;2H" + deletion))
+        }
+    }
+
     @Test("a picture that replaces another is painted over it, without writing cells between")
     func replaced() {
         let cell = ImageSize(width: 4, height: 6)

@@ -17,9 +17,12 @@ public struct FrameEncoder: Sendable {
     }
 
     /// Creates an encoder that also sends the pictures of grids.
-    package init(depth: ColourDepth, onlyASCII: Bool = false, pictures: PictureProtocol?) {
+    /// - Parameter keepsPictures: whether the terminal keeps sixels and iTerm2's pictures below text.
+    package init(
+        depth: ColourDepth, onlyASCII: Bool = false, pictures: PictureProtocol?, keepsPictures: Bool = false
+    ) {
         pen = FramePen(depth: depth, onlyASCII: onlyASCII)
-        self.pictures = pictures?.layer
+        self.pictures = pictures?.layer(keepsPictures: keepsPictures)
     }
 
     /// Forgets the screen, so that the next frame redraws all cells and resends all pictures. Call it after a resize,

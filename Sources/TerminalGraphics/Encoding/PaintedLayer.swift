@@ -1,7 +1,7 @@
 internal import ImageCodecs
 
 /// Pictures that a terminal paints over its cells and forgets: sixels and iTerm2's. Text written over a part of a
-/// picture erases that part, and so do spaces.
+/// picture erases that part, and so do spaces. Konsole keeps the picture: there each one has to be deleted.
 ///
 /// A picture that stays in place is not sent again. One that moves must be, about 15 KB for a poster. So pictures are
 /// sent only at rest; while they move, their cells show blocks. A frame of a scroll at 80 x 24 cells then takes 2 to 3
@@ -20,6 +20,7 @@ struct PaintedLayer: PictureLayer {
     }
 
     private let way: PictureProtocol
+    private let keepsPictures: Bool
     /// The pictures on the screen.
     private var painted: [PicturePlacement] = []
     /// Encoded parts of pictures.
@@ -27,7 +28,11 @@ struct PaintedLayer: PictureLayer {
     private var partsSize = 0
     private(set) var isUnfinished = false
 
-    init(_ way: PictureProtocol) { self.way = way }
+    /// - Parameter keepsPictures: whether pictures stay where text is written over them.
+    init(_ way: PictureProtocol, keepsPictures: Bool) {
+        self.way = way
+        self.keepsPictures = keepsPictures
+    }
 
     /// Ends an interrupted drawing. The terminal stores nothing.
     var farewell: [UInt8] { Array("\u{1B}\\".utf8) }
@@ -40,6 +45,9 @@ struct PaintedLayer: PictureLayer {
         let kept = painted.filter(wanted.contains)
         let drawn = isMoving ? [] : draw(wanted.filter { !kept.contains($0) }, &change)
         if isMoving { isUnfinished = false }
+        if keepsPictures {
+            change.after = deletions(of: painted.filter { !kept.contains($0) }) + change.after
+        }
         for old in painted {
             let isHidden = drawn.contains { $0.hides(old) }
             if let shown, isHidden || kept.contains(old) {
@@ -88,6 +96,10 @@ struct PaintedLayer: PictureLayer {
             drawn.append(placement)
         }
         return drawn
+    }
+
+    private func deletions(of pictures: [PicturePlacement]) -> [UInt8] {
+        pictures.flatMap { PictureChange.move(to: $0.visible.origin) + KittyGraphics.deletionAtCursor }
     }
 
     private static func key(of placement: PicturePlacement) -> PartKey {

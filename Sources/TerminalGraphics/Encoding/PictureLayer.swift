@@ -37,11 +37,12 @@ package struct PictureChange {
 
 extension PictureProtocol {
     /// Creates the layer of a terminal.
-    var layer: any PictureLayer {
+    /// - Parameter keepsPictures: whether the terminal keeps sixels and iTerm2's pictures below text.
+    func layer(keepsPictures: Bool) -> any PictureLayer {
         switch self {
         case .kitty: KittyLayer(placeholders: false, inTmux: false)
         case .kittyPlaceholders(let inTmux): KittyLayer(placeholders: true, inTmux: inTmux)
-        case .iterm2, .sixel: PaintedLayer(self)
+        case .iterm2, .sixel: PaintedLayer(self, keepsPictures: keepsPictures)
         }
     }
 }

@@ -8,6 +8,7 @@ internal import ImageCodecs
 ///     ESC _ G q=2,m=0 ; AAAAElFTkSuQ== ESC \               its end
 ///     ESC _ G a=p,i=7,p=1,c=20,r=15,C=1,q=2 ESC \          placed at the cursor over 20 x 15 cells
 ///     ESC _ G a=d,d=I,i=7,q=2 ESC \                        deleted, its placements with it
+///     ESC _ G a=d,d=c,q=2 ESC \                            deleted is what covers the cursor's cell
 package enum KittyGraphics {
     /// The most base64 bytes in a chunk.
     private static let chunkSize = 4096
@@ -58,6 +59,9 @@ package enum KittyGraphics {
 
     /// Deletes a picture, with its placements.
     package static func deletion(of id: UInt32) -> [UInt8] { command("a=d,d=I,i=\(id)") }
+
+    /// Takes all pictures off the screen that cover the cursor's cell: in Konsole sixels and iTerm2's, too.
+    static let deletionAtCursor = command("a=d,d=c")
 
     private static func command(_ keys: String) -> [UInt8] { Array("\u{1B}_G\(keys),q=2\u{1B}\\".utf8) }
 }

@@ -147,6 +147,9 @@ package struct TerminalAnswers: Sendable, Equatable {
         return showsSixel && tmuxShowsSixel == true ? .sixel : nil
     }
 
+    /// Whether the terminal keeps sixels and iTerm2's pictures below text until they are deleted.
+    package var keepsPictures: Bool { name == "Konsole" && !isInTmux }
+
     /// Whether the terminal supports kitty's Unicode placeholders: kitty from 0.28, and Ghostty.
     package var hasPlaceholders: Bool {
         if name == "kitty" { return !version.lexicographicallyPrecedes([0, 28]) }

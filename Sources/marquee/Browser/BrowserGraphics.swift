@@ -13,6 +13,8 @@ struct BrowserGraphics {
         var way: PictureProtocol?
         /// The size of a cell in pixels, for pictures in pixels.
         var cell: ImageSize
+        /// Whether the terminal keeps pictures below text.
+        var keepsPictures: Bool
     }
 
     private let subject: Browser.Subject
@@ -49,7 +51,8 @@ struct BrowserGraphics {
     var appearance: Appearance {
         let depth = subject.depth > .none && answers.showsTrueColour ? .trueColour : subject.depth
         return Appearance(
-            depth: depth, way: way(depth), cell: cell ?? answers.cell ?? PictureProtocol.usualCell)
+            depth: depth, way: way(depth), cell: cell ?? answers.cell ?? PictureProtocol.usualCell,
+            keepsPictures: answers.keepsPictures || Terminal.isKonsole && !isInTmux)
     }
 
     private func way(_ depth: ColourDepth) -> PictureProtocol? {
@@ -68,6 +71,8 @@ struct BrowserGraphics {
 
     /// The encoder that turns the screen into bytes.
     func encoder(onlyASCII: Bool) -> FrameEncoder {
-        FrameEncoder(depth: appearance.depth, onlyASCII: onlyASCII, pictures: appearance.way)
+        FrameEncoder(
+            depth: appearance.depth, onlyASCII: onlyASCII, pictures: appearance.way,
+            keepsPictures: appearance.keepsPictures)
     }
 }

@@ -16,6 +16,9 @@ enum Terminal {
     /// Whether tmux is between the program and the terminal.
     static var isInTmux: Bool { !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty }
 
+    /// Whether the terminal is Konsole, by what it tells the programs it starts.
+    static var isKonsole: Bool { ProcessInfo.processInfo.environment["KONSOLE_VERSION"] != nil }
+
     /// Whether the terminal may be asked what it can do: it is a person's.
     static var canBeAsked: Bool {
         let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
