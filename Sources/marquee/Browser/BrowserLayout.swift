@@ -75,11 +75,9 @@ struct BrowserLayout: Equatable {
         let isWide = size.columns >= Self.widthForFilm
         if style == .wall {
             film = nil
-            let height = min(max(rows / 2 - Self.tileLines, 5), 15)
             let width = size.columns - 2 * Self.margin
-            poster = CellSize(columns: width, rows: height)
-                .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
-            perLine = max(1, (width + Self.narrowestGap) / (poster.columns + Self.narrowestGap))
+            poster = Self.wallPoster(width: width, rows: rows, cellAspect: cellAspect)
+            perLine = Self.tiles(poster, across: width)
             let widest = poster.columns + Self.widestGap
             let pitch = perLine > 1 ? min(widest, (width - poster.columns) / (perLine - 1)) : widest
             item = CellSize(columns: max(1, pitch), rows: poster.rows + Self.tileLines)
@@ -109,6 +107,24 @@ struct BrowserLayout: Equatable {
                 .fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
             : CellSize(columns: 0, rows: isWide ? 2 : min(height, 3))
         item = CellSize(columns: columns, rows: poster.rows + 1)
+    }
+
+    /// The poster of the wall: as tall as two lines of tiles allow, or a little less where that fills the width better.
+    private static func wallPoster(width: Int, rows: Int, cellAspect: Double) -> CellSize {
+        let tallest = min(max(rows / 2 - tileLines, 5), 15)
+        let posters = stride(from: tallest, through: max(5, tallest * 5 / 6), by: -1).map {
+            CellSize(columns: width, rows: $0).fitting(imageWidth: 2, imageHeight: 3, cellAspect: cellAspect)
+        }
+        func gap(_ poster: CellSize) -> Int {
+            let count = tiles(poster, across: width)
+            return count > 1 ? (width - count * poster.columns) / (count - 1) : width
+        }
+        return posters.first { gap($0) <= widestGap } ?? posters.min { gap($0) < gap($1) } ?? posters[0]
+    }
+
+    /// How many posters stand side by side.
+    private static func tiles(_ poster: CellSize, across width: Int) -> Int {
+        max(1, (width + narrowestGap) / (poster.columns + narrowestGap))
     }
 
     /// The farthest scroll. The last film is then on the screen, and the first visible film is seen from its top.
