@@ -1,7 +1,8 @@
 #!/bin/bash
 # Checks that the browser leaves nothing behind in real terminals. The screenshots of the shell's screen
 # before and after it must be equal to the pixel: after quitting, a crash, and Ctrl-Z with fg. So must those
-# of its first page before and after scrolling to the end and back, and after resizing the window.
+# of its first page before and after scrolling to the end and back, after a film's page and the wall, and
+# after resizing the window.
 #   Tests/Screenshots/leftovers.sh [TERMINAL[:GRAPHICS]...]
 # Default: kitty, and xterm with sixels. PROGRAM and KEEP are as in pictures.sh. Status 1 if something is
 # left.
@@ -12,7 +13,6 @@ program=${PROGRAM:-$here/.build/release/marquee}
 [ -x "$program" ] || fail "there is no $program; build it with: swift build -c release"
 [ $# -gt 0 ] || set -- kitty:auto xterm-sixel:auto
 
-failures=0
 # same WHAT A.png B.png
 same() {
     local pixels
@@ -80,6 +80,13 @@ EOF
     press g
     still "$work/page.png"
     same 'scrolling' "$work/first.png" "$work/page.png"
+    # The film's page, and the other ways to list the films.
+    press Return
+    still "$work/page.png"
+    differs "$work/first.png" "$work/page.png" || fail "$label: Return opens no page"
+    press q v v v
+    still "$work/page.png"
+    same 'a page' "$work/first.png" "$work/page.png"
     press q
     over 'quitting'
     go
@@ -111,9 +118,4 @@ EOF
     stop
 }
 
-for word in "$@"; do
-    mode=${word#*:}
-    [ "$mode" != "$word" ] || mode=auto
-    look "${word%%:*}" "$mode"
-done
-[ "$failures" = 0 ]
+each "$@"

@@ -9,12 +9,14 @@
 #   shown OUT.png                   the same, once something is on it
 #   window                          WIDTHxHEIGHT+X+Y of the terminal's window
 #   stop                            ends the terminal
+#   each TERMINAL[:GRAPHICS]...     calls `look NAME GRAPHICS` for each (GRAPHICS is auto where it is not named); status 1 if
+#                                   `failures` were counted
 #
 # Each has its own display (Xvfb; foot has a Wayland compositor in it), so the desktop is not affected.
 # Debian's packages: xvfb xdotool imagemagick fonts-dejavu-core, and those of kitty xterm mlterm konsole foot
 # weston tmux that are to be tested.
 
-terminals='kitty xterm xterm-sixel mlterm konsole foot tmux-kitty'
+terminals='kitty xterm xterm-sixel mlterm konsole foot tmux-kitty tmux-sixel'
 work=$(mktemp -d)
 processes=()
 font='DejaVu Sans Mono'
@@ -62,6 +64,7 @@ is_installed() {
     xterm-sixel) needed=xterm ;;
     foot) needed='foot weston' ;;
     tmux-kitty) needed='tmux kitty' ;;
+    tmux-sixel) needed='tmux xterm' ;;
     *) needed=$1 ;;
     esac
     for program in Xvfb xdotool compare $needed; do
@@ -85,17 +88,20 @@ start() {
     local name=$1 columns=${2%x*} rows=${2#*x} file=$3
     start_display
     case $name in
+    tmux-*)
+        # Sixels need no passthrough: tmux draws them itself.
+        printf 'set -g allow-passthrough on\nset -g status off\n' >"$work/tmux.conf"
+        printf 'exec tmux -u -f %s -S %s/tmux new-session "sh %s"\n' "$work/tmux.conf" "$work" "$file" >"$work/tmux.sh"
+        file=$work/tmux.sh
+        ;;
+    esac
+    case $name in
     kitty | tmux-kitty)
-        if [ "$name" = tmux-kitty ]; then
-            printf 'set -g allow-passthrough on\nset -g status off\n' >"$work/tmux.conf"
-            printf 'exec tmux -u -f %s -S %s/tmux new-session "sh %s"\n' "$work/tmux.conf" "$work" "$file" >"$work/tmux.sh"
-            file=$work/tmux.sh
-        fi
         kitty --config NONE -o font_family="$font" -o font_size=10 -o update_check_interval=0 -o cursor_blink_interval=0 \
             -o enable_audio_bell=no -o remember_window_size=no -o initial_window_width="${columns}c" \
             -o initial_window_height="${rows}c" sh "$file" 2>"$work/terminal" &
         ;;
-    xterm | xterm-sixel)
+    xterm | xterm-sixel | tmux-sixel)
         local type=vt420
         [ "$name" = xterm ] || type=vt340
         xterm -ti "$type" -geometry "${columns}x$rows+0+0" -fa "$font" -fs 10 -bg black -fg gray90 -e sh "$file" \
@@ -171,4 +177,15 @@ window() {
     id=$(xdotool search --onlyvisible --class . | tail -n 1)
     xdotool getwindowgeometry --shell "$id" | awk -F= '{ value[$1] = $2 }
         END { printf "%dx%d+%d+%d\n", value["WIDTH"], value["HEIGHT"], value["X"], value["Y"] }'
+}
+
+each() {
+    local mode
+    failures=0
+    for word in "$@"; do
+        mode=${word#*:}
+        [ "$mode" != "$word" ] || mode=auto
+        look "${word%%:*}" "$mode"
+    done
+    [ "$failures" = 0 ]
 }
