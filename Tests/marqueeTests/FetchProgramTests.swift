@@ -115,7 +115,8 @@ struct FetchProgramTests {
             "fetch", origin.url("/a.png").absoluteString, "--max-time", "0.3", "--max-bytes", "100G")
         #expect(fetched.status == 2)
         #expect(
-            fetched.errorText.contains("did not end within 0.3 s; try again, or allow more with --max-time"))
+            fetched.errorText.contains(
+                "did not finish within 0.3 s; try again, or allow more with --max-time"))
         #expect(origin.connections.count == 1)
     }
 

@@ -93,12 +93,12 @@ struct ListProgramTests {
         #expect(shown.status == 0)
         #expect(shown.errorLines.count == 1)
         #expect(
-            shown.errorText.contains("posters/a.gif: cannot be shown: decoding of GIF is not supported"))
+            shown.errorText.contains("posters/a.gif: cannot be decoded: decoding of GIF is not supported"))
         #expect(shown.text.contains("poster      gif  16 x 16  14 bytes  network"))
         let piped = try await fixture.run("show", "a")
         #expect(piped.status == 0 && piped.errors.isEmpty && piped.text.contains("14 bytes  disk"))
         let listed = try await fixture.run("list", "--posters", "--color", "always")
-        #expect(listed.status == 1 && listed.errorText.contains("posters/a.gif: cannot be shown"))
+        #expect(listed.status == 1 && listed.errorText.contains("posters/a.gif: cannot be decoded"))
     }
 
     @Test("an ambiguous or mistyped film lists the candidates, on one line")

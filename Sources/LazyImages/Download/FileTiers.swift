@@ -47,7 +47,8 @@ struct FileTiers: Sendable {
     /// What a tier has for the request, fresh or not, if it is what the request wants. Counts no look into memory: the
     /// load has looked before. What comes from disk is not put into memory yet.
     func stored(for request: ImageRequest) async -> LoadedFile? {
-        if let file = memory?.valueAgain(for: request.key), request.accepts(file.bytes) || !file.isPresent {
+        if let file = memory?.uncountedValue(for: request.key), request.accepts(file.bytes) || !file.isPresent
+        {
             return file.from(.memory)
         }
         guard let disk, let entry = await disk.entry(for: request.storageKey),

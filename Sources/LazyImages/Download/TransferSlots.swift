@@ -68,7 +68,8 @@ struct TransferSlots {
             guard let next = waiting.removeValue(forKey: number) else { continue }
             let attempt = next.attempt
             let admission = hosts.admit(
-                attempt.host, now: configuration.timing.now(), insists: attempt.request.insists)
+                attempt.host, now: configuration.timing.now(),
+                overrides: attempt.request.overridesCircuitBreaker)
             if case .refused(let until) = admission {
                 queue.release(host: attempt.host)
                 begins.append((next, .failure(resting(attempt, until: until))))

@@ -43,7 +43,7 @@ public actor ImageListModel {
     private var started = 0
     /// Failed images that a person wants to be tried again. Their next load asks the network, even if the failure is
     /// remembered.
-    private var insisted: Set<LoadKey> = []
+    private var retried: Set<LoadKey> = []
     /// The status of each wanted key as it was last posted; a key without one is a placeholder.
     private var posted: [LoadKey: ScrollWindow<LoadKey>.Status] = [:]
     private let wantsPreviews: Bool
@@ -146,14 +146,14 @@ public actor ImageListModel {
     /// - Parameter request: the request of the rows; its priority does not matter.
     public func retry(_ request: ImageRequest) {
         let key = LoadKey(request)
-        if case .failed = window.status(of: key) { insisted.insert(key) }
+        if case .failed = window.status(of: key) { retried.insert(key) }
         handle(.retry(key))
     }
 
     /// Tries every failed request again: those of visible rows at once, the others when their rows come back on the screen.
     /// The loads ask the network, as in ``retry(_:)``.
     public func retryFailed() {
-        insisted.formUnion(failedKeys)
+        retried.formUnion(failedKeys)
         handle(.retryAll)
     }
 
@@ -218,9 +218,9 @@ public actor ImageListModel {
         let key = LoadKey(request)
         var urgent = request
         urgent.priority = request.priority(urgency)
-        if insisted.remove(key) != nil, request.cachePolicy != .cacheOnly {
+        if retried.remove(key) != nil, request.cachePolicy != .cacheOnly {
             urgent.cachePolicy = .reload
-            urgent.insists = true
+            urgent.overridesCircuitBreaker = true
         }
         let task = loader.task(for: urgent)
         loads[key] = Load(request: request, task: task)

@@ -200,7 +200,7 @@ public final class ImageLoader: Sendable {
     func usableImage(for request: ImageRequest, isFirstLook: Bool) -> LoadedImage? {
         guard request.allowsMemory else { return nil }
         let key = request.imageKey
-        guard let image = isFirstLook ? memory.value(for: key) : memory.valueAgain(for: key),
+        guard let image = isFirstLook ? memory.value(for: key) : memory.uncountedValue(for: key),
             request.accepts(image.response, now: files.clock.seconds)
         else { return nil }
         return image

@@ -31,7 +31,8 @@ package enum LocalContent {
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .unreadableFile(
-                path: path, reason: status.st_mode & S_IFMT == S_IFDIR ? "it is a folder" : "it is no file")
+                path: path,
+                reason: status.st_mode & S_IFMT == S_IFDIR ? "it is a folder" : "it is not a regular file")
         }
         guard status.st_size <= limit else { throw .tooLarge(url: url.displayText, limit: limit) }
         var failure: Int32 = 0

@@ -1,9 +1,9 @@
 import Glibc
 import SystemSupport
 
-/// Tells what kind of interface one is, by its ARPHRD number and by what `/sys/class/net` says of it.
+/// Finds the kind of a network interface, by its ARPHRD number and its files in `/sys/class/net`.
 enum InterfaceKind {
-    /// - Parameter folder: where the system describes its interfaces.
+    /// - Parameter folder: the system's folder of interfaces.
     static func link(_ interface: NetworkTable.Interface, folder: String = "/sys/class/net")
         -> NetworkPath.Link
     {
@@ -11,14 +11,14 @@ enum InterfaceKind {
         let about = "\(folder)/\(interface.name)"
         let type = deviceType("\(about)/uevent")
         if type == "wwan" || interface.type == rawAddresses { return .cellular }
-        // Older drivers have no type, but a folder.
+        // Older drivers name no type, but have this folder.
         let isWireless = unsafe access("\(about)/wireless", F_OK) == 0
         if isWireless || type == "wlan" { return .wifi }
         if type == "bluetooth" { return .other }
         return interface.type == ethernet || interface.type == infiniband ? .wired : .other
     }
 
-    /// The value of `DEVTYPE=`; nil where there is none.
+    /// The value of `DEVTYPE=`; nil if there is none.
     private static func deviceType(_ path: String) -> String? {
         // Losing the error is right: an interface of another namespace has no file here.
         guard let bytes = try? FileCalls().contents(ofPath: path) else { return nil }

@@ -1,18 +1,17 @@
-/// One message of rtnetlink (RFC 3549, rtnetlink(7)): a header of 16 bytes, a body whose beginning depends on the type, then
-/// attributes. Numbers are in the machine's own order of bytes. It comes from the kernel; nothing in it is relied upon all
-/// the same.
+/// One message of rtnetlink (RFC 3549, rtnetlink(7)): a header of 16 bytes, a body that begins with a structure of its
+/// type, then attributes. Numbers are in the machine's byte order. Lengths are checked, although the kernel wrote them.
 ///
 ///     length 4 | type 2 | flags 2 | sequence 4 | port 4 | body | attributes: length 2 | type 2 | value, filled up to 4
 struct NetlinkMessage: Equatable {
-    /// The types that are read here.
+    /// The types of answers.
     static let (error, done, newLink, newAddress, newRoute): (UInt16, UInt16, UInt16, UInt16, UInt16) = (
         2, 3, 16, 20, 24
     )
-    /// The types that are asked for.
+    /// The types of requests.
     static let (getLink, getAddress, getRoute): (UInt16, UInt16, UInt16) = (18, 22, 26)
-    /// Flags of a question.
+    /// Flags of requests.
     static let (request, dump): (UInt16, UInt16) = (0x1, 0x300)
-    /// Set where what was listed changed meanwhile.
+    /// Set if the list changed while the kernel sent it.
     static let interrupted: UInt16 = 0x10
     private static let headerSize = 16
 
@@ -25,7 +24,7 @@ struct NetlinkMessage: Equatable {
         (self.type, self.flags, self.sequence, self.body) = (type, flags, sequence, body)
     }
 
-    /// The messages of a datagram, as far as they are whole.
+    /// The complete messages of a datagram.
     static func messages(of datagram: [UInt8]) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var start = 0
@@ -48,7 +47,7 @@ struct NetlinkMessage: Equatable {
             + Self.bytes(of: sequence) + Self.bytes(of: UInt32(0)) + body
     }
 
-    /// The value of the first attribute of a type, behind so many bytes of the body.
+    /// The value of the first attribute of a type, after the first `start` bytes of the body.
     func attribute(_ wanted: UInt16, after start: Int) -> [UInt8]? {
         var start = start
         while let length = body.number(UInt16.self, at: start).map(Int.init), length >= 4,
@@ -61,7 +60,7 @@ struct NetlinkMessage: Equatable {
         return nil
     }
 
-    /// An attribute's bytes.
+    /// The bytes of an attribute.
     static func attribute(_ type: UInt16, _ value: [UInt8]) -> [UInt8] {
         let length = 4 + value.count
         return bytes(of: UInt16(length)) + bytes(of: type) + value
@@ -77,7 +76,7 @@ struct NetlinkMessage: Equatable {
 }
 
 extension [UInt8] {
-    /// The number that begins at an index, in the machine's own order of bytes; nil where the bytes end before it does.
+    /// The number at an index, in little-endian order; nil if the bytes end before the number does.
     func number<Number: FixedWidthInteger & UnsignedInteger>(_ type: Number.Type, at index: Int) -> Number? {
         let size = Number.bitWidth / 8
         guard index >= 0, index <= count - size else { return nil }

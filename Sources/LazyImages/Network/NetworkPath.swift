@@ -1,21 +1,21 @@
-/// How far this machine reaches, and over what.
+/// How far packets from this machine get, and over which interface.
 ///
-/// It says what the kernel would do with a packet, not whether an answer would come: a captive portal and a router without
-/// a line behind it count as the internet. So it informs and never forbids; loopback is always there.
+/// It says where the kernel would send a packet, not whether an answer would come: behind a captive portal the reach is
+/// `internet` too. Use it to inform a person, not to refuse a load. Loopback always works.
 public struct NetworkPath: Sendable, Hashable {
-    /// How far a packet gets.
+    /// How far packets get.
     public enum Reach: String, Sendable, Hashable {
-        /// To this machine alone.
+        /// Only to this machine.
         case none
-        /// To its own networks.
+        /// To the networks of its interfaces.
         case local
-        /// To a router that takes what is for anywhere.
+        /// To a router that accepts packets for the internet.
         case internet
     }
 
-    /// What kind of interface a packet takes.
+    /// The kind of a network interface.
     public enum Link: String, Sendable, Hashable {
-        /// Ethernet, and what looks like it: a bridge, a container's pair.
+        /// Ethernet, and interfaces that look like it: a bridge, a container's virtual pair.
         case wired
         case wifi
         /// A mobile network, which may cost by the byte.
@@ -24,23 +24,23 @@ public struct NetworkPath: Sendable, Hashable {
         case other
     }
 
-    /// How far a packet gets.
+    /// How far packets get.
     public let reach: Reach
-    /// The interface it takes; nil where there is none.
+    /// The kind of the interface; nil if there is none.
     public let link: Link?
-    /// That interface's name, such as `eth0`; nil where there is none.
+    /// The name of the interface, such as `eth0`; nil if there is none.
     public let interface: String?
 
     /// A path of these parts.
     /// - Parameters:
-    ///   - reach: how far a packet gets.
-    ///   - link: the kind of the interface; nil where there is none.
-    ///   - interface: its name, such as `eth0`; nil where there is none.
+    ///   - reach: how far packets get.
+    ///   - link: the kind of the interface; nil for none. Default: nil.
+    ///   - interface: its name, such as `eth0`; nil for none. Default: nil.
     public init(reach: Reach, link: Link? = nil, interface: String? = nil) {
         (self.reach, self.link, self.interface) = (reach, link, interface)
     }
 
-    /// What is taken for true where the system tells nothing: the internet, over something.
+    /// The path assumed where the system says nothing.
     static let assumed = NetworkPath(reach: .internet, link: .other)
 }
 

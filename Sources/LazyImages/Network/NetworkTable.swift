@@ -1,4 +1,5 @@
-/// What rtnetlink says of the interfaces: which are up, which have addresses, and which one a packet to the internet takes.
+/// The network interfaces by rtnetlink: which are up, which have addresses, and which one a packet to the internet
+/// takes.
 struct NetworkTable: Equatable {
     struct Interface: Equatable {
         let name: String
@@ -8,14 +9,14 @@ struct NetworkTable: Equatable {
         let carries: Bool
     }
 
-    /// By their numbers.
+    /// By interface number.
     private(set) var interfaces: [UInt32: Interface] = [:]
-    /// The numbers of those that have addresses.
+    /// The numbers of the interfaces that have addresses.
     private(set) var addressed: Set<UInt32> = []
-    /// The numbers of those that lead to the internet, the first choice first.
-    private(set) var outward: [UInt32] = []
+    /// The numbers of the interfaces that lead to the internet, the preferred one first.
+    private(set) var internetInterfaces: [UInt32] = []
 
-    /// Takes one message of an answer. One that is cut, or of another type, changes nothing.
+    /// Adds one message of an answer. A truncated message, or one of another type, changes nothing.
     mutating func take(_ message: NetlinkMessage) {
         let body = message.body
         switch message.type {
@@ -38,12 +39,12 @@ struct NetworkTable: Equatable {
             guard body.count >= 12, body[7] == unicast,
                 let index = message.attribute(4, after: 12)?.number(UInt32.self, at: 0)
             else { return }
-            outward.append(index)
+            internetInterfaces.append(index)
         default: break
         }
     }
 
-    /// The path, where `link` tells an interface's kind.
+    /// The path of packets to the internet, else to a local network. `link` finds the kind of an interface.
     func path(link: (Interface) -> NetworkPath.Link) -> NetworkPath {
         func usable(_ index: UInt32) -> Interface? {
             guard addressed.contains(index), let interface = interfaces[index], interface.carries else {
@@ -51,7 +52,7 @@ struct NetworkTable: Equatable {
             }
             return interface
         }
-        if let interface = outward.lazy.compactMap(usable).first {
+        if let interface = internetInterfaces.lazy.compactMap(usable).first {
             return NetworkPath(reach: .internet, link: link(interface), interface: interface.name)
         }
         if let interface = interfaces.keys.sorted().lazy.compactMap(usable).first {

@@ -1,31 +1,31 @@
 import Glibc
 import SystemSupport
 
-/// Tells how far this machine reaches: now, and whenever that changes.
+/// Reports how far packets from this machine get: now, and after every change.
 ///
 ///     for await path in PathMonitor() {
 ///         print(path)                            // internet over wifi (wlan0)
 ///     }
 ///
-/// The first path comes at once. After a change of links, addresses or routes the next one comes when nothing has changed
-/// for 200 ms, or at the latest after 2 s of changes; none comes if the path is what it was. A reader who falls behind gets
-/// the newest only. Where the system tells nothing, the path is the internet over `.other`, and the sequence ends.
+/// The first path comes at once. After a change of links, addresses or routes the next path comes when nothing has
+/// changed for 200 ms, or after 2 s of changes, if it differs from the last one. A slow reader gets only the newest
+/// path. Where the system says nothing, the path is the internet over `.other`, and the sequence ends.
 ///
-/// Each reader has a thread of its own, which ends with it. Safe for concurrent use from any thread or actor.
+/// Each iterator has a thread, which ends with the iterator. Safe for concurrent use from any thread or actor.
 public struct PathMonitor: AsyncSequence, Sendable {
-    /// How long it must have been quiet, and how long is waited for that at most.
+    /// How long nothing must have changed, and the longest wait for that.
     private static let (quiet, longest) = (Duration.milliseconds(200), Duration.seconds(2))
 
-    /// A monitor that has not begun yet.
+    /// A monitor. Each iterator starts to watch when it is made.
     public init() {}
 
-    /// The path of now. Blocks for about a tenth of a millisecond.
+    /// The path now. Blocks for about 0.1 ms.
     public static func currentPath() -> NetworkPath {
         guard let socket = RouteSocket(hearsChanges: false), let path = path(socket) else { return .assumed }
         return path
     }
 
-    /// A reader of its own.
+    /// Starts a new reader.
     public func makeAsyncIterator() -> AsyncStream<NetworkPath>.Iterator {
         let (stream, paths) = AsyncStream.makeStream(
             of: NetworkPath.self, bufferingPolicy: .bufferingNewest(1))
@@ -37,7 +37,7 @@ public struct PathMonitor: AsyncSequence, Sendable {
                 paths.finish()
             }
         } catch {
-            // Losing the error is right: a monitor informs, and without a thread it knows nothing.
+            // Losing the error is right: a monitor only informs. Without a thread it reports the assumed path.
             paths.yield(.assumed)
             paths.finish()
         }
@@ -45,7 +45,7 @@ public struct PathMonitor: AsyncSequence, Sendable {
     }
 
     private static func watch(until end: WakeDescriptor, tell: (NetworkPath) -> Void) {
-        // What changes between the two lines is told of by the first.
+        // The first socket reports changes that happen before the second is open.
         guard let changes = RouteSocket(hearsChanges: true), let questions = RouteSocket(hearsChanges: false),
             var last = path(questions)
         else { return tell(.assumed) }
@@ -65,7 +65,7 @@ public struct PathMonitor: AsyncSequence, Sendable {
 
     private enum Wake { case change, quiet, end }
 
-    /// Waits for a change, which it reads away, or for the end; `.quiet` if neither came in time.
+    /// Waits for a change, whose messages it discards, or for the end; `.quiet` if neither came in time.
     private static func wait(
         for changes: RouteSocket, or end: WakeDescriptor, until deadline: ContinuousClock.Instant?
     ) -> Wake {

@@ -2,23 +2,22 @@ import CSystem
 import Glibc
 import SystemSupport
 
-/// A socket of rtnetlink. Blocks: not for the cooperative pool.
+/// An rtnetlink socket. Blocks: not for the cooperative pool.
 final class RouteSocket {
-    /// The groups that tell of links, addresses and routes, IPv4 and IPv6.
+    /// The multicast groups for changes of links, addresses and routes, IPv4 and IPv6.
     private static let changes: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
-    /// The addresses whose route is asked for: two of the root servers of the name service. Nothing is sent there.
-    private static let (abroad4, abroad6): ([UInt8], [UInt8]) = (
+    /// The route to the internet is the route to these addresses, two root name servers. Nothing is sent to them.
+    private static let (rootServer4, rootServer6): ([UInt8], [UInt8]) = (
         [198, 41, 0, 4], [0x20, 0x01, 0x05, 0x03, 0xBA, 0x3E, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0x30]
     )
-    /// The kernel answers at once. A sandbox that swallows the question must not hold anybody up.
-    private static let patience = Duration.seconds(1)
+    /// The kernel answers at once, but a sandbox may drop the request.
+    private static let answerTimeout = Duration.seconds(1)
 
     let descriptor: Int32
     private var sequence: UInt32 = 0
 
-    /// - Parameter hearsChanges: whether it is told of every change.
-    /// Nil where there is no rtnetlink for this process.
-    /// - Parameter hearsChanges: whether it is told of every change.
+    /// Nil if this process may not use rtnetlink.
+    /// - Parameter hearsChanges: whether the kernel reports every change.
     init?(hearsChanges: Bool) {
         let descriptor = csystem_open_route_socket(hearsChanges ? Self.changes : 0)
         if descriptor < 0 { return nil }
@@ -27,9 +26,9 @@ final class RouteSocket {
 
     deinit { close(descriptor) }
 
-    /// All that the path depends on, as it is now; nil where the kernel does not answer.
+    /// The present interfaces, addresses and routes; nil if the kernel does not answer.
     func table() -> NetworkTable? {
-        // What changes while it is listed is listed anew.
+        // Starts again if something changes during the listing.
         for _ in 0..<8 {
             var table = NetworkTable()
             var isConsistent = true
@@ -44,15 +43,15 @@ final class RouteSocket {
             let any: [UInt8] = [0, 0, 0, 0]
             guard ask(NetlinkMessage.getLink, NetlinkMessage.dump, any + any + any + any),
                 ask(NetlinkMessage.getAddress, NetlinkMessage.dump, any + any),
-                ask(NetlinkMessage.getRoute, 0, Self.route(UInt8(AF_INET), to: Self.abroad4)),
-                ask(NetlinkMessage.getRoute, 0, Self.route(UInt8(AF_INET6), to: Self.abroad6))
+                ask(NetlinkMessage.getRoute, 0, Self.route(UInt8(AF_INET), to: Self.rootServer4)),
+                ask(NetlinkMessage.getRoute, 0, Self.route(UInt8(AF_INET6), to: Self.rootServer6))
             else { return nil }
             if isConsistent { return table }
         }
         return nil
     }
 
-    /// Reads away what has been said of changes.
+    /// Discards the messages about changes.
     func drain() {
         while receive() != nil {}
     }
@@ -62,14 +61,14 @@ final class RouteSocket {
         return [family, bits, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + NetlinkMessage.attribute(destination, address)
     }
 
-    /// The messages that answer a question; an error, such as that there is no route, is one without any.
+    /// The messages of the answer to a request; empty for an error, such as a missing route. Nil without an answer.
     private func answer(_ type: UInt16, _ flags: UInt16, _ body: [UInt8]) -> [NetlinkMessage]? {
         sequence += 1
         let question = NetlinkMessage(
             type: type, flags: NetlinkMessage.request | flags, sequence: sequence, body: body
         ).bytes
         guard unsafe send(descriptor, question, question.count, 0) == question.count else { return nil }
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.answerTimeout
         var answer: [NetlinkMessage] = []
         while Polling.ready([(descriptor, POLLIN)], until: deadline) == [true] {
             guard let datagram = receive() else { return nil }
@@ -84,9 +83,9 @@ final class RouteSocket {
         return nil
     }
 
-    /// The next datagram of the kernel's; nil where none is there.
+    /// The next datagram; nil if there is none.
     private func receive() -> [UInt8]? {
-        // The kernel fills at most 32 KiB at once.
+        // The kernel sends at most 32 KiB at once.
         let datagram = unsafe [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
             count = unsafe max(0, csystem_receive_route(descriptor, buffer.baseAddress, buffer.count))
         }

@@ -1,14 +1,13 @@
-/// Bytes that somebody owns and lends, wherever they are: in an array, in a buffer, in a mapped file. They do not
-/// change while the object lives.
+/// An owner of bytes, in an array, a buffer or a mapped file. The bytes do not change while the object lives.
 package protocol ByteSource: AnyObject, Sendable {
-    /// How many bytes there are.
+    /// The number of bytes.
     var count: Int { get }
 
-    /// Lends the bytes for the time of the call, on the caller's thread.
+    /// Calls `body` with the bytes, on the caller's thread. They are valid until it returns.
     func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result
 }
 
-/// The plainest source: an array.
+/// The bytes of an array.
 package final class ByteArray: ByteSource {
     private let bytes: [UInt8]
 

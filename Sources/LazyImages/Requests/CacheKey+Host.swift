@@ -1,9 +1,9 @@
 extension CacheKey {
-    /// The host of its URL, without the port; empty where there is none. Read from the text: to make a URL of it would take
-    /// longer than the rest of a lookup.
+    /// The host of the URL, without the port; empty without a host. Read from the text: making a URL would take longer
+    /// than the rest of a lookup.
     var host: String { Self.host(ofURL: url) }
 
-    /// The host in the text of a URL, in lower case, without user and port; empty where there is none.
+    /// The host in the text of a URL, in lower case, without user and port; empty without a host.
     package static func host(ofURL url: Substring) -> String {
         guard let scheme = url.firstRange(of: "://") else { return "" }
         let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }

@@ -1,31 +1,30 @@
 public import FoundationEssentials
 
-/// What a cached value is found by: a URL in its canonical spelling, or a name that the caller gives in its place; the
-/// request headers that make the answer differ; and a variant of the caller's own. Hashed once, when it is made; comparing
-/// and looking up cost no more than four integers from then on.
+/// The key of a cached value: a canonical URL or the caller's id, the request headers that change the answer, and the
+/// caller's variant. Hashed once, when it is made: comparing two keys then compares four integers.
 ///
-/// The text it stands for is stored in every disk entry and compared on reading:
+/// Every disk entry stores the key's text, which a lookup compares:
 ///
 ///     https://example.org/posters/1.jpg
 ///     header accept-language sha256:ad29...
 ///     variant w342
 public struct CacheKey: Hashable, Sendable {
-    /// The canonical text. Printable ASCII and line feeds; holds no user information of the URL and no value of a
-    /// header, since each may be a secret.
+    /// The canonical text, printable ASCII and line feeds. It has no user information and no header values: they may be
+    /// secrets.
     public let text: String
 
     /// The SHA-256 of `text`.
     package let digest: SHA256.Digest
 
-    /// Makes the key of what `url` answers to a request with these headers.
+    /// The key of the answer of `url` to a request with these headers.
     ///
-    /// Scheme and host are lower-cased, the default port, the fragment and user information dropped, dot segments
-    /// removed, percent-encoding normalised; the query is otherwise kept as written, but for what `ignored` names.
+    /// Scheme and host become lower case. The default port, the fragment, user information and dot segments are
+    /// removed. Percent-encoding is normalised. The query keeps all items but those that `ignored` names.
     /// - Parameters:
-    ///   - url: any URL; a relative one is taken with its base.
-    ///   - headers: only those that make the answer differ, in any order; names are compared without case.
-    ///   - variant: any text of the caller's own; nil by default.
-    ///   - ignored: items of the query that are left out; none by default.
+    ///   - url: any URL; a relative one is resolved against its base.
+    ///   - headers: only those that change the answer, in any order. Names ignore case.
+    ///   - variant: any text. Default: none.
+    ///   - ignored: query items to leave out. Default: none.
     public init(
         url: URL, headers: [(name: String, value: String)] = [], variant: String? = nil,
         ignoring ignored: IgnoredQuery = IgnoredQuery()
@@ -35,7 +34,7 @@ public struct CacheKey: Hashable, Sendable {
             variant: variant)
     }
 
-    /// Makes the key of what the caller names `id`, wherever it is. Its first line is `id poster-7`, which is no URL.
+    /// The key of an image that the caller names `id`. Its first line is `id poster-7`, which is not a URL.
     /// - Parameters:
     ///   - id: any text.
     ///   - headers: as in the other initialiser.
@@ -50,10 +49,10 @@ public struct CacheKey: Hashable, Sendable {
             return
         }
         let lines = headers.map { header in
-            // The hash and not the value: a cookie or an Authorization has no business in a file.
+            // The hash, not the value: a file must not contain a cookie or an Authorization.
             "\nheader \(Self.escaped(header.name).lowercased()) sha256:\(SHA256.hash(of: header.value).hexadecimal)"
         }
-        // Headers of one name keep their order, which has a meaning (RFC 9110 section 5.3); sorting is stable.
+        // Headers of one name keep their order, which matters (RFC 9110 section 5.3). Sorting is stable.
         let ordered = lines.sorted { $0.prefix { $0 != ":" } < $1.prefix { $0 != ":" } }
         let last = variant.map(Self.line(ofVariant:)) ?? ""
         self.init(text: subject + ordered.joined() + last)
@@ -64,22 +63,22 @@ public struct CacheKey: Hashable, Sendable {
         digest = SHA256.hash(of: text)
     }
 
-    /// The key of a value derived from this key's own, such as the picture at one size. Costs one hash.
+    /// The key of a value derived from this one, such as the image at one size. Costs one hash.
     /// - Parameter name: any text.
     public func variant(_ name: String) -> CacheKey { CacheKey(text: text + Self.line(ofVariant: name)) }
 
     private static func line(ofVariant name: String) -> String { "\nvariant " + escaped(name) }
 
-    /// The URL in its canonical spelling, or the name in its place: the first line of `text`.
+    /// The first line of `text`: the canonical URL, or `id` and the caller's id.
     package var url: Substring { text.prefix { $0 != "\n" } }
 
-    /// Whether both stand for the same text, told by their digests.
+    /// Whether the digests are equal.
     public static func == (one: CacheKey, other: CacheKey) -> Bool { one.digest == other.digest }
 
-    /// Feeds one ready-made word: the hashing was done when the key was made.
+    /// Hashes one word of the digest.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest.first) }
 
-    /// One line of printable ASCII for any text, and different lines for different texts.
+    /// Encodes any text as one line of printable ASCII. Different texts have different lines.
     private static func escaped(_ text: String) -> String {
         guard text.utf8.contains(where: { !isPlain($0) }) else { return text }
         var result = ""

@@ -1,10 +1,10 @@
 import HTTPSemantics
 
-/// One spelling for all spellings of a URL that RFC 3986 section 6 calls equivalent, as printable ASCII.
+/// The canonical spelling of a URL: one for all spellings that RFC 3986 section 6 calls equivalent, in printable ASCII.
 ///
 ///     HTTP://User@Example.ORG:80/a/./b/../%7Ec%2f.jpg?q=%7e#top  ->  http://example.org/a/~c%2F.jpg?q=~
 ///
-/// Total: any text has an answer, so that no URL, however odd, stops a program.
+/// Every text has a canonical spelling; there is no failure.
 struct CanonicalURL {
     /// The canonical spelling.
     let text: String
@@ -36,11 +36,11 @@ struct CanonicalURL {
 }
 
 extension CanonicalURL {
-    /// Whether `url` is a web address that needs no change, told without taking it apart: a lower-case scheme and host, a
-    /// port that is valid and not the scheme's own, an absolute path without dot segments, and neither user information,
-    /// percent-encoding nor a fragment. It is its own canonical spelling, and `URL(typed:)` changes nothing in it.
+    /// A quick test whether a web URL is canonical already: a lower-case scheme and host, a valid port other than the
+    /// default, an absolute path without dot segments, and no user information, percent-encoding or fragment.
+    /// `URL(typed:)` changes nothing in it either.
     ///
-    /// False for some that need no change either: a path with a hidden file, for example.
+    /// False for some canonical URLs too: for a path with a hidden file, for example.
     static func isPlain(_ url: String) -> Bool {
         let url = url.utf8Span.span
         guard let host = plainHostStart(url) else { return false }
@@ -71,7 +71,7 @@ extension CanonicalURL {
         return true
     }
 
-    /// Where the host begins; nil without a scheme of the web.
+    /// Where the host begins; nil unless the scheme is http or https.
     private static func plainHostStart(_ url: Span<UInt8>) -> Int? {
         guard url.count > 8, url[0] == UInt8(ascii: "h"), url[1] == UInt8(ascii: "t"),
             url[2] == UInt8(ascii: "t"), url[3] == UInt8(ascii: "p")
@@ -87,7 +87,7 @@ extension CanonicalURL {
         }
     }
 
-    /// RFC 3986 appendix A: what may stand in a path, and in a query, but for percent-encoding.
+    /// RFC 3986 appendix A: the characters of a path and of a query, without percent-encoding.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "?")...UInt8(ascii: "Z"),
@@ -127,10 +127,10 @@ private struct Parts {
     }
 }
 
-/// Section 6.2.2.1 and 6.2.3: no user information, a lower-case host, no port where it is the scheme's own.
+/// Sections 6.2.2.1 and 6.2.3: no user information, a lower-case host, no default port.
 private func canonicalAuthority(_ authority: ArraySlice<UInt8>, scheme: ArraySlice<UInt8>) -> [UInt8] {
     let server = authority.lastIndex(of: at).map { authority[($0 + 1)...] } ?? authority
-    // The colon of a port stands behind the bracket that ends an IPv6 address.
+    // The colon of a port comes after the bracket that ends an IPv6 address.
     let addressEnd = server.lastIndex(of: closingBracket) ?? server.startIndex
     let portMark = server[addressEnd...].lastIndex(of: colon) ?? server.endIndex
     let host = normalisedPercent(server[..<portMark], lowercasing: true)
@@ -145,8 +145,8 @@ private func defaultPort(of scheme: ArraySlice<UInt8>) -> String.UTF8View {
     return "".utf8
 }
 
-/// Section 6.2.2.2: what need not be encoded is decoded, hexadecimal digits are upper case. What must not stand
-/// in a URL (controls, spaces, bytes above ASCII) is encoded, so that two lines can never be smuggled into a key.
+/// Section 6.2.2.2: decodes what need not be encoded, and makes hexadecimal digits upper case. Encodes what a URL must
+/// not contain (controls, spaces, bytes above ASCII), so that no URL can add a line to a key.
 private func normalisedPercent(_ text: ArraySlice<UInt8>, lowercasing: Bool = false) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)

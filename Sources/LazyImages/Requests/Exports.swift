@@ -1,3 +1,3 @@
-// A program needs one import only: the types of these modules stand in the library's own interface.
+// A program needs one import: the library's interface uses the types of these modules.
 @_exported public import HTTPSemantics
 @_exported public import ImageCodecs

@@ -1,4 +1,4 @@
-/// The rules of a ``FetchGuard``, in the order in which they are applied. A refusal names the one that refused.
+/// The rules of a ``FetchGuard``, in the order in which they apply. A refusal names the rule.
 public enum FetchRule: String, Sendable, Hashable, CaseIterable {
     /// Only https, and plain http where it is allowed.
     case scheme

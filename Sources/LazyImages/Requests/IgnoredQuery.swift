@@ -1,6 +1,5 @@
-/// Which items of a URL's query do not matter to what it answers, so that they are left out of a cache key: what a rule names,
-/// and nothing by itself. Items whose names a rule ends with `*` begin so; others match whole. The request that is sent
-/// keeps them all.
+/// The query items of a URL that do not change its answer. A cache key leaves them out; the request still sends them. A
+/// rule is the name of an item, or the beginning of names, followed by `*`.
 ///
 ///     IgnoredQuery(["utm_*", "session"])
 ///     IgnoredQuery.tracking.union(.signatures)
@@ -8,26 +7,27 @@ public struct IgnoredQuery: Sendable, Hashable {
     private var names: Set<String> = []
     private var beginnings: Set<String> = []
 
-    /// Rules of a caller's own; none by default, which ignores nothing.
-    /// - Parameter rules: names of items; one that ends with `*` names all that begin so.
+    /// The caller's rules. Default: none.
+    /// - Parameter rules: names of items. A rule that ends with `*` matches all names that begin with the text before
+    ///   it.
     public init(_ rules: [String] = []) {
         for rule in rules {
             if rule.hasSuffix("*") { beginnings.insert(String(rule.dropLast())) } else { names.insert(rule) }
         }
     }
 
-    /// Where a visitor came from: Google's `utm_*` and `gclid`, Meta's `fbclid`, Microsoft's `msclkid`.
+    /// Tracking items: Google's `utm_*` and `gclid`, Meta's `fbclid`, Microsoft's `msclkid`.
     public static let tracking = IgnoredQuery(["utm_*", "gclid", "fbclid", "msclkid"])
 
-    /// Signatures of URLs that are valid for a time: Amazon's `X-Amz-*` and CloudFront's, Google's `X-Goog-*`, Azure's.
-    /// Callers with and without a right to the image then share a key: for images that are the same to all.
+    /// Signatures of URLs that expire: Amazon's `X-Amz-*` and CloudFront's, Google's `X-Goog-*`, Azure's. Callers with
+    /// and without access to the image then share a key: use it only for images that everybody may see.
     public static let signatures = IgnoredQuery([
         "X-Amz-*", "X-Goog-*", "Expires", "Signature", "Key-Pair-Id", "Policy", "AWSAccessKeyId",
         "GoogleAccessId",
         "sig", "se", "sp", "sv", "sr", "st", "skoid", "sktid", "skt", "ske", "sks", "skv", "spr",
     ])
 
-    /// What either ignores.
+    /// The rules of both.
     /// - Parameter other: more rules.
     public func union(_ other: IgnoredQuery) -> IgnoredQuery {
         var both = self
@@ -39,7 +39,7 @@ public struct IgnoredQuery: Sendable, Hashable {
     /// Whether nothing is ignored.
     var isEmpty: Bool { names.isEmpty && beginnings.isEmpty }
 
-    /// A query without the items that do not matter; nil if nothing is left of it. As it was if nothing is ignored.
+    /// The query without the ignored items; nil if no item is left.
     func removing(from query: [UInt8]) -> [UInt8]? {
         guard !isEmpty else { return query }
         let items = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)

@@ -1,19 +1,18 @@
-/// The bytes of one image's file, as they came: shared and never copied on the way, wherever they are. They do not
-/// change.
+/// The bytes of one image's file, as they arrived. Immutable, and shared without copying.
 public struct ImageBytes: Sendable {
     package let source: any ByteSource
 
     package init(_ source: any ByteSource) { self.source = source }
 
-    /// Takes an array over.
+    /// The bytes of an array.
     /// - Parameter bytes: the bytes, which are not copied.
     public init(_ bytes: [UInt8]) { source = ByteArray(bytes) }
 
-    /// How many there are.
+    /// The number of bytes.
     public var count: Int { source.count }
 
-    /// Lends the bytes for the time of the call, on the caller's thread; throws what `body` throws.
-    /// - Parameter body: gets the bytes, which are valid until it returns.
+    /// Calls `body` with the bytes, on the caller's thread; throws what `body` throws.
+    /// - Parameter body: receives the bytes, which are valid until it returns.
     public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
         try source.withBytes(body)
     }
@@ -26,7 +25,7 @@ public struct ImageBytes: Sendable {
 }
 
 extension [UInt8] {
-    /// A copy of lent bytes.
+    /// A copy of the bytes of a span.
     package init(copying bytes: Span<UInt8>) {
         self = unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0) }
     }

@@ -1,6 +1,6 @@
 extension ImageLoadingError {
-    /// Whether the same request may well succeed later although nothing is changed: what the network or a busy server
-    /// did. Never true for what the request or the image itself is to blame for, nor for a cancellation.
+    /// Whether the same request may succeed later: the network or a busy server failed. False if the request or the
+    /// image is at fault, and for a cancellation.
     public var isRetryable: Bool {
         switch self {
         case .hostNotFound, .connectionFailed, .connectionLost, .timedOut, .truncated, .memoryShort,

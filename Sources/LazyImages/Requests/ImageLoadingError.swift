@@ -1,10 +1,9 @@
 public import ImageCodecs
 
-/// Everything that can go wrong between a request and its image. Each case names the URL (without credentials) and what
-/// a program needs in order to say what can be done; ``code`` is stable for programs, ``description`` is one line for
-/// people.
+/// Everything that can go wrong between a request and its image. Each case has the URL (without credentials) and the
+/// facts that a user needs to act. ``code`` is stable for programs, ``description`` is one line for people.
 public enum ImageLoadingError: Error, Sendable, Hashable {
-    /// The caller's task was cancelled, or the caller left. Never a reason to retry or to fall back.
+    /// The caller's task was cancelled. Never retry or fall back after it.
     case cancelled(url: String)
     /// `text` is not a URL that can be fetched.
     case invalidURL(text: String, reason: String)
@@ -12,11 +11,11 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case unsupportedScheme(url: String, scheme: String)
     /// Plain http to a host that is neither this machine nor allowed by the security policy.
     case insecureConnection(url: String, host: String)
-    /// A ``FetchGuard`` does not allow it. Whoever asked for it gets it neither now nor later.
+    /// A ``FetchGuard`` forbids the URL. Another try does not help.
     case addressRefused(url: String, rule: FetchRule, reason: String)
     /// The name service knows no such host.
     case hostNotFound(url: String, host: String)
-    /// No connection came about.
+    /// No connection could be opened.
     case connectionFailed(url: String, reason: String)
     /// The connection ended before the answer did; `received` bytes of the body had arrived.
     case connectionLost(url: String, received: Int, reason: String)
@@ -24,15 +23,15 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case secureConnectionFailed(url: String, reason: String)
     /// A timeout of ``Timeouts`` ran out.
     case timedOut(url: String, phase: Timeouts.Phase, seconds: Double)
-    /// The server's answer is not HTTP, or its header is larger than any honest one.
+    /// The server's answer is not HTTP, or its header is larger than 256 KiB.
     case malformedResponse(url: String, reason: String)
     /// The server answered with a status that brings no image.
     case httpStatus(url: String, status: Int)
     /// More redirects than ``ImageDownloader/Configuration/maximumRedirects``.
     case tooManyRedirects(url: String, limit: Int)
-    /// Redirects that lead back to where they have been.
+    /// A redirect leads back to a URL that the transfer has already visited.
     case redirectLoop(url: String, location: String)
-    /// A redirect that the security policy does not follow.
+    /// The security policy forbids the redirect.
     case redirectRefused(url: String, location: String, reason: String)
     /// The server compressed the body although it was asked not to.
     case encodedContent(url: String, encoding: String)
@@ -42,27 +41,28 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case truncated(url: String, received: Int, expected: Int?)
     /// The body is larger than the limit, in bytes.
     case tooLarge(url: String, limit: Int)
-    /// The bytes are no image of a format we know; `reason` says what they look like.
+    /// The bytes are not an image in a known format; `reason` says what they look like.
     case notAnImage(url: String, reason: String)
-    /// The file is an image that is not decoded here, or is damaged.
+    /// The image's format or size is not supported, or the file is damaged.
     case undecodable(url: String, reason: ImageDecodingError)
-    /// The bytes' SHA-256 is not the one that was expected.
+    /// The SHA-256 of the bytes is not the expected one.
     case checksumMismatch(url: String, expected: String, found: String)
-    /// Nothing is cached and the network may not be asked.
+    /// Offline, or cache only: the image is not in the cache.
     case notCached(url: String)
-    /// There is no room for the body, neither in memory nor in the temporary folder.
+    /// There is no room for the body in memory or in the temporary folder.
     case storageFailed(url: String, reason: String)
-    /// There is no transport: libcurl is missing, for example.
+    /// The network cannot be used: libcurl is missing, for example.
     case transportUnavailable(reason: String)
-    /// The system has no thread, descriptor or memory to give that the load needs. There will be again when others end.
+    /// The system has no more threads, file descriptors or memory for the load. It may have some later.
     case resourcesShort(url: String, reason: String)
-    /// Memory is about to run out: what nobody looks at is not loaded, and nothing is decoded, until that has passed.
+    /// Memory is about to run out. Until that has passed, nothing is decoded, and downloads below priority `.normal`
+    /// end.
     case memoryShort(url: String)
-    /// A local file that cannot be read.
+    /// A local file cannot be read.
     case unreadableFile(path: String, reason: String)
-    /// A local file changed while it was sent.
+    /// A local file changed while it was uploaded.
     case fileChanged(path: String)
-    /// The request's own closure failed to give the bytes; `reason` describes what it threw.
+    /// The request's closure threw an error; `reason` describes it.
     case dataFailed(url: String, reason: String)
 
     /// A short, stable name for programs: `timed-out`, `http-status`, …
@@ -103,9 +103,9 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
 }
 
 extension ImageLoadingError: CustomStringConvertible {
-    /// What happened to which URL: one line, lower case, no full stop. What a program's user can do about it, by which
-    /// option, the program adds.
-    /// May hold text from outside (a URL, a Location): whoever shows it on a terminal makes that text harmless.
+    /// The URL and what happened: one line, lower case, no full stop. A program adds which of its options helps. The
+    /// line may contain text from outside (a URL, a Location): escape control characters before you show it on a
+    /// terminal.
     public var description: String {
         switch self {
         case .cancelled(let url): "\(url): cancelled"
@@ -128,11 +128,11 @@ extension ImageLoadingError: CustomStringConvertible {
             "\(url): the server answered \(status)\(Self.meaning(ofStatus: status))"
         case .tooManyRedirects(let url, let limit): "\(url): more than \(limit) redirects"
         case .redirectLoop(let url, let location):
-            "\(url): its redirects lead in a circle, back to \(location)"
+            "\(url): redirect loop: back to \(location)"
         case .redirectRefused(let url, let location, let reason):
             "\(url): the redirect to \(location) is refused: \(reason)"
         case .encodedContent(let url, let encoding):
-            "\(url): the body is encoded as \(encoding), which was not asked for"
+            "\(url): the server sent the body encoded as \(encoding), although the request forbids that"
         case .empty(let url): "\(url): the answer is empty"
         case .truncated(let url, let received, let expected?):
             "\(url): cut short: \(received) of \(expected) bytes arrived"
@@ -140,17 +140,17 @@ extension ImageLoadingError: CustomStringConvertible {
             "\(url): cut short: the image does not end within its \(received) bytes"
         case .tooLarge(let url, let limit): "\(url): larger than \(limit) bytes"
         case .notAnImage(let url, let reason): "\(url): not an image: \(reason)"
-        case .undecodable(let url, let reason): "\(url): cannot be shown: \(reason)"
+        case .undecodable(let url, let reason): "\(url): cannot be decoded: \(reason)"
         case .checksumMismatch(let url, let expected, let found):
             "\(url): the SHA-256 is \(found), not \(expected)"
-        case .notCached(let url): "\(url): not in the cache, and the network is not to be asked"
+        case .notCached(let url): "\(url): offline: not in the cache"
         case .storageFailed(let url, let reason): "\(url): no room for the download: \(reason)"
         case .transportUnavailable(let reason): reason
         case .resourcesShort(let url, let reason): "\(url): \(reason); try again later"
         case .memoryShort(let url): "\(url): memory is about to run out; try again later"
         case .unreadableFile(let path, let reason): "\(path): cannot be read: \(reason)"
         case .fileChanged(let path): "\(path): changed while it was sent; try again"
-        case .dataFailed(let url, let reason): "\(url): its bytes could not be had: \(reason)"
+        case .dataFailed(let url, let reason): "\(url): the closure of the request failed: \(reason)"
         }
     }
 
@@ -161,7 +161,7 @@ extension ImageLoadingError: CustomStringConvertible {
 
     private static func meaning(ofStatus status: Int) -> String {
         switch status {
-        case 401: " (it wants credentials)"
+        case 401: " (credentials required)"
         case 403: " (forbidden)"
         case 404: " (not found)"
         case 410: " (gone)"

@@ -1,16 +1,16 @@
 public import FoundationEssentials
 public import ImageCodecs
 
-/// What to load: a URL, or a closure that gives the bytes, and what belongs to it. The cache keys are computed once, here:
-/// make a request once and keep it.
+/// Names an image to load, by a URL or by a closure that returns the bytes, and says how to load it. The initialiser
+/// computes the cache keys: make a request once and keep it.
 ///
 ///     try ImageRequest("https://example.org/posters/1.jpg", targetSize: size, contentMode: .fill(.top))
 ///     ImageRequest(url: signedURL, id: "poster-7")
 ///     ImageRequest(id: "asset-7", data: { try await library.bytes(of: 7) })
 public struct ImageRequest: Sendable, Hashable {
-    /// How urgent a load is. The queue serves higher ones first and, within one, whoever came first.
+    /// How urgent a load is. The queue serves higher priorities first, and equal ones in order of arrival.
     public enum Priority: Int, Sendable, Hashable, Comparable, CaseIterable {
-        /// From what can wait longest to what a person looks at.
+        /// In ascending order: `veryLow` can wait longest, `veryHigh` is for what a person looks at.
         case veryLow, low, normal, high, veryHigh
 
         /// Whether `left` is less urgent than `right`.
@@ -19,21 +19,21 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// Whether the caches or the network answer.
     public enum CachePolicy: Sendable, Hashable, CaseIterable {
-        /// What HTTP says (RFC 9111): what a tier has while it is fresh; when it is stale the server is asked whether it
-        /// still holds, and if it fails, what the tier has is given, marked stale.
+        /// HTTP's rules (RFC 9111). A fresh file comes from a tier. A stale file is revalidated; if the server fails,
+        /// the loader returns it all the same, marked stale.
         case useProtocol
-        /// What a tier has, however old, else the network.
+        /// A tier's file, however old; else the network.
         case returnCacheElseLoad
-        /// What a tier has, else `.notCached`.
+        /// A tier's file, however old; else the error `.notCached`.
         case cacheOnly
-        /// The network; what it brings replaces what the tiers have.
+        /// The network. Its answer replaces the tiers' file.
         case reload
     }
 
-    /// Gives the bytes of an image's file, in place of a URL.
+    /// Returns the bytes of an image's file, in place of a transfer.
     typealias DataClosure = @Sendable () async throws -> [UInt8]
 
-    /// What is made once, with the request, and shared by its copies: a load copies its request at every turn.
+    /// The immutable part of a request, shared by its copies. A load copies its request often.
     private final class Subject: Sendable {
         let url: URL
         let id: String?
@@ -62,69 +62,68 @@ public struct ImageRequest: Sendable, Hashable {
             let named = fields.fields.map { (name: $0.name, value: $0.value) }
             transferKey = makeKey(named, nil, IgnoredQuery())
             key = variant == nil && ignored.isEmpty ? transferKey : makeKey(named, variant, ignored)
-            let telling = named.filter { $0.name.equalsIgnoringCase("authorization") }
-            storageKey = telling.count == named.count ? key : makeKey(telling, variant, ignored)
+            let authorization = named.filter { $0.name.equalsIgnoringCase("authorization") }
+            storageKey = authorization.count == named.count ? key : makeKey(authorization, variant, ignored)
         }
     }
 
     private let subject: Subject
 
-    /// Where the image is: https, http, file or data. A user's name and password that stood in it are in ``fields``. Of
-    /// a request with a closure it is `id:` and its id, for messages.
+    /// The image's URL: https, http, file or data. A user name and password in it have moved to ``fields``. A request
+    /// with a closure has `id:` and its id here, for messages.
     public var url: URL { subject.url }
-    /// The caller's own name for the image, by which all tiers and transfers know it in place of its URL; nil for none.
+    /// The caller's name for the image. All tiers and transfers use it in place of the URL. Nil for none.
     public var id: String? { subject.id }
-    /// What gives the bytes in place of the URL; nil where the URL does.
+    /// Returns the bytes in place of a transfer; nil for a request with a URL.
     var data: DataClosure? { subject.data }
-    /// Header fields of the caller's own, such as `Authorization`. They may make the answer differ: requests with
-    /// different ones share no transfer and nothing in memory, and what is on disk only as far as its Vary allows; with
-    /// another Authorization not even that. Cache-Control in them is obeyed. A redirect to another origin does not get
-    /// them.
+    /// The caller's header fields, such as `Authorization`. Requests with different fields share no transfer and no
+    /// entry in memory. They share an entry on disk if its Vary allows that and their Authorization is the same. The
+    /// loader obeys a Cache-Control among them. A redirect to another origin does not send them.
     public var fields: HTTPFields { subject.fields }
     /// How urgent it is. Default `.normal`.
     public var priority: Priority
     /// Whether the caches or the network answer. Default `.useProtocol`.
     public var cachePolicy: CachePolicy
-    /// Whether its host is asked although it is left alone after failures: a person asks for another try.
-    var insists = false
+    /// Whether to load even while the host's circuit breaker is open: a person asks for another try.
+    var overridesCircuitBreaker = false
 
-    /// The pixels that are wanted, as ``contentMode`` says; the image is never enlarged. Nil, the default, for its own
-    /// size.
+    /// The wanted size in pixels, applied as ``contentMode`` says; images are never enlarged. Default: nil, the image's
+    /// own size.
     public var targetSize: ImageSize? {
         didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
     }
-    /// How an image of another shape is made to ``targetSize``: it fits into it, the default, or fills it and is
-    /// cropped. Means nothing without a ``targetSize``.
+    /// How an image of another shape is scaled to ``targetSize``: it fits into it (the default), or fills it and is
+    /// cropped. Has no effect without a ``targetSize``.
     public var contentMode: ContentMode {
         didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
     }
-    /// The SHA-256 the bytes must have, 64 lower-case hexadecimal digits; nil for any. Callers who expect different ones
-    /// share a transfer, and each has its own checked.
+    /// The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits; nil for any. Requests with different
+    /// checksums share a transfer, and each load checks its own.
     public var checksum: String? { subject.checksum }
 
-    /// What memory has the file under: URL or id, fields and the caller's own variant.
+    /// The key of the file in memory: URL or id, fields and the caller's variant.
     public var key: CacheKey { subject.key }
-    /// What the disk tier has it under: URL or id, Authorization and the caller's own variant. The other fields are compared
-    /// where the answer's Vary names them.
+    /// The key of the file on disk: URL or id, Authorization and the caller's variant. A lookup compares the other
+    /// fields only if the answer's Vary names them.
     public var storageKey: CacheKey { subject.storageKey }
-    /// What the decoded image is cached under: the file's key and the size.
+    /// The key of the decoded image: the file's key and the size.
     private(set) var imageKey: CacheKey
-    /// What a transfer is shared by: URL or id, and fields.
+    /// The key by which transfers are shared: URL or id, and fields.
     var transferKey: CacheKey { subject.transferKey }
 
     /// A request for `url`.
     /// - Parameters:
-    ///   - url: where the image is: https, http, file or data.
-    ///   - id: a name for an image whose address changes, such as a signed URL: cache entries and transfers go by it in
-    ///     place of the URL. It names one image, whoever asks for it, for as long as anything is cached. Default: none.
-    ///   - targetSize: the pixels that are wanted; nil for the image's own size.
-    ///   - contentMode: how an image of another shape is made to that size.
+    ///   - url: the image's URL: https, http, file or data.
+    ///   - id: a name for an image whose address changes, such as a signed URL. Cache entries and transfers use it in
+    ///     place of the URL, so it must always name the same image. Default: none.
+    ///   - targetSize: the wanted size in pixels; nil for the image's own size.
+    ///   - contentMode: how an image of another shape is scaled to that size.
     ///   - priority: how urgent it is.
     ///   - cachePolicy: whether the caches or the network answer.
     ///   - fields: header fields to send beside the library's own. Default: none.
-    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal; nil for any.
-    ///   - variant: a word of the caller's own that keeps results apart which would otherwise share a cache entry.
-    ///   - ignored: items of the query that the cache key leaves out; the request is sent with them. Default: none.
+    ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
+    ///   - variant: any text. Requests with different variants share no cache entry. Default: none.
+    ///   - ignored: query items that the cache key leaves out. The request still sends them. Default: none.
     public init(
         url: URL, id: String? = nil, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
         priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol,
@@ -138,19 +137,19 @@ public struct ImageRequest: Sendable, Hashable {
         self.init(subject, targetSize, contentMode, priority, cachePolicy)
     }
 
-    /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read.
+    /// A request for a URL as a person types it, read by `URL(typed:relativeTo:)`.
     /// - Parameters:
     ///   - text: the URL, as a person types it.
-    ///   - base: what a relative URL begins from; nil for none.
+    ///   - base: the base of a relative URL; nil for none.
     ///   - id: a name for an image whose address changes; nil for none.
-    ///   - targetSize: the pixels that are wanted; nil for the image's own size.
-    ///   - contentMode: how an image of another shape is made to that size.
+    ///   - targetSize: the wanted size in pixels; nil for the image's own size.
+    ///   - contentMode: how an image of another shape is scaled to that size.
     ///   - priority: how urgent it is.
     ///   - cachePolicy: whether the caches or the network answer.
     ///   - fields: header fields to send beside the library's own.
-    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal; nil for any.
-    ///   - variant: a word of the caller's own that separates cache entries.
-    ///   - ignored: items of the query that the cache key leaves out.
+    ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
+    ///   - variant: any text. Requests with different variants share no cache entry.
+    ///   - ignored: query items that the cache key leaves out.
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
         _ text: String, relativeTo base: URL? = nil, id: String? = nil, targetSize: ImageSize? = nil,
@@ -164,21 +163,22 @@ public struct ImageRequest: Sendable, Hashable {
             checksum: checksum, variant: variant, ignoring: ignored)
     }
 
-    /// A request for the image whose file `data` gives.
+    /// A request for an image whose file the closure `data` returns.
     ///
-    /// The closure is called in place of a transfer: when no tier has the bytes, or with `.reload`; in its turn by
-    /// priority, once however many callers wait, on no particular actor. It is cancelled when the last of them leaves.
-    /// What it gives is limited to ``ImageDownloader/Configuration/maximumBytes``, checked to be an image, and kept in
-    /// memory and on disk under `id`, where it does not grow old. What it throws becomes `.dataFailed`, unless it is an
-    /// ``ImageLoadingError``; one of those that a transfer is tried again for has the closure called again.
+    /// The loader calls the closure in place of a transfer: when no tier has the bytes, or with `.reload`. It waits in
+    /// the queue by priority, runs on no particular actor, and runs once for all callers that wait. When the last
+    /// caller leaves, its task is cancelled. The bytes are limited to ``ImageDownloader/Configuration/maximumBytes``,
+    /// must be an image, and are kept in memory and on disk under `id`, where they stay fresh. An error becomes
+    /// `.dataFailed`, unless it is an ``ImageLoadingError``. An error for which a transfer would be retried calls the
+    /// closure again.
     /// - Parameters:
     ///   - id: names the image, as in the other initialisers. Another image needs another id.
-    ///   - targetSize: the pixels that are wanted; nil for the image's own size.
-    ///   - contentMode: how an image of another shape is made to that size.
+    ///   - targetSize: the wanted size in pixels; nil for the image's own size.
+    ///   - contentMode: how an image of another shape is scaled to that size.
     ///   - priority: how urgent it is.
     ///   - cachePolicy: whether the caches or the closure answer.
-    ///   - checksum: the SHA-256 the bytes must have, in hexadecimal; nil for any.
-    ///   - data: gives the bytes of the image's file, as `[UInt8]` or `Data`.
+    ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
+    ///   - data: returns the bytes of the image's file, as `[UInt8]` or `Data`.
     public init<Bytes: Sequence<UInt8> & Sendable>(
         id: String, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
         priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol, checksum: String? = nil,
@@ -202,7 +202,7 @@ public struct ImageRequest: Sendable, Hashable {
         imageKey = Self.imageKey(subject.key, targetSize, contentMode)
     }
 
-    /// `id:asset-7`, a scheme that is never fetched. An id of which no URL can be made is shown as a path.
+    /// `id:asset-7`, a scheme that is never fetched. An id that cannot be part of a URL is shown as a path.
     private static func url(ofID id: String) -> URL {
         URL(string: "id:" + URL.percentEncoded(id)) ?? URL(filePath: id)
     }
@@ -216,7 +216,7 @@ public struct ImageRequest: Sendable, Hashable {
         }
     }
 
-    /// Whether both ask for the same, in the same way.
+    /// Whether both name the same image, at the same size, to be loaded in the same way.
     public static func == (one: Self, other: Self) -> Bool {
         one.priority == other.priority && one.cachePolicy == other.cachePolicy
             && one.imageKey == other.imageKey
@@ -224,13 +224,13 @@ public struct ImageRequest: Sendable, Hashable {
                 || one.url == other.url && one.fields == other.fields && one.checksum == other.checksum)
     }
 
-    /// Feeds the key, which nearly all that differs makes different.
+    /// Hashes the image's key, which differs in nearly all requests that differ.
     public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
 
-    /// Credentials in a URL would be logged and stored with it: they become an Authorization field (RFC 7617), unless
-    /// the caller gives one.
+    /// Moves credentials from the URL to an Authorization field (RFC 7617), unless the caller gives one. In the URL
+    /// they would be logged and stored.
     static func movingCredentials(of url: URL, into fields: inout HTTPFields) -> URL {
-        // What has no `@` has neither name nor password, and is told sooner.
+        // A URL without `@` has no credentials. This test is the cheapest.
         guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), url.user() != nil || url.password() != nil,
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         else { return url }
@@ -247,25 +247,25 @@ public struct ImageRequest: Sendable, Hashable {
 }
 
 extension ImageRequest {
-    /// What the image is made to when it is decoded; nil for its own size.
+    /// The size to decode to; nil for the image's own size.
     var sizing: ImageSizing? { targetSize.map { ImageSizing($0, mode: contentMode) } }
 
-    /// What its own Cache-Control asks for.
+    /// The directives of the request's own Cache-Control.
     var directives: CacheControl { CacheControl(fields) }
 
-    /// Whether what memory has may answer it without anybody being asked.
+    /// Whether a file in memory may answer the request without a look at disk or network.
     func accepts(_ response: StoredResponse?, now: Int) -> Bool {
         guard cachePolicy == .useProtocol, let response else { return cachePolicy != .reload }
         return response.isFresh(at: now) && (fields.isEmpty || fields["cache-control"] == nil)
     }
 
-    /// Whether it asks for a part only.
+    /// Whether it asks only for a range of the file.
     var isPartial: Bool { !fields.isEmpty && fields["range"] != nil }
 
-    /// Whether these are the bytes the request expects: any, unless it names a checksum.
+    /// Whether the bytes match the request's checksum. Without a checksum all bytes do.
     func accepts(_ bytes: ImageBytes) -> Bool { checksum == nil || checksum == bytes.checksum }
 
-    /// Throws `.checksumMismatch` for bytes that the request does not expect.
+    /// Throws `.checksumMismatch` for bytes that do not match the request's checksum.
     func check(_ bytes: ImageBytes) throws(ImageLoadingError) {
         guard let checksum else { return }
         let found = bytes.checksum

@@ -1,8 +1,8 @@
 import Glibc
 import SystemSupport
 
-/// A request's body with its files open: its length is known, and any part of it can be read at any time, so that a request
-/// can be sent again from its beginning. Does not change; closes its files when it goes.
+/// A request's body with its files open. Its length is known, and any part of it can be read at any time, so that a
+/// retry can start from the first byte. Immutable; closes its files when it is released.
 public final class OpenBody: Sendable {
     private struct Segment {
         /// Where it begins in the body.
@@ -18,10 +18,10 @@ public final class OpenBody: Sendable {
     }
 
     private let segments: [Segment]
-    /// How many bytes there are.
+    /// The length in bytes.
     public let count: Int
 
-    /// No bytes.
+    /// An empty body.
     init() {
         segments = []
         count = 0
@@ -48,11 +48,11 @@ public final class OpenBody: Sendable {
         self.count = count
     }
 
-    /// At most `limit` bytes from an offset on; fewer only at the end. Blocks for a read of a file.
+    /// At most `limit` bytes from an offset on; fewer only at the end. Blocks while it reads a file.
     /// - Parameters:
     ///   - offset: where to begin, from 0.
     ///   - limit: the most bytes to read.
-    /// - Throws: `.fileChanged` for a file that is not what it was when it was opened; `.unreadableFile`.
+    /// - Throws: `.fileChanged` if a file has changed since it was opened; `.unreadableFile`.
     public func bytes(at offset: Int, limit: Int) throws(ImageLoadingError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(0, min(limit, count - offset)))
         var span = bytes.mutableSpan
@@ -63,8 +63,9 @@ public final class OpenBody: Sendable {
         return bytes
     }
 
-    /// Fills a buffer with the bytes from an offset on; fewer than it has room for only at the end.
-    /// - Throws: as above.
+    /// Fills a buffer with the bytes from an offset on. Returns the count, which is less than the buffer's only at the
+    /// end.
+    /// - Throws: as `bytes(at:limit:)`.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ImageLoadingError) -> Int {
         var done = 0
         for segment in segments {
@@ -83,7 +84,7 @@ public final class OpenBody: Sendable {
     }
 }
 
-/// A file that is sent, with what it was when it was opened.
+/// An open file and its identity when it was opened.
 private final class OpenFile: Sendable {
     private let path: String
     private let descriptor: Descriptor
@@ -102,12 +103,13 @@ private final class OpenFile: Sendable {
         }
         // A pipe or a device has no length.
         guard status.isFile else {
-            throw .unreadableFile(path: path, reason: status.isFolder ? "it is a folder" : "it is no file")
+            throw .unreadableFile(
+                path: path, reason: status.isFolder ? "it is a folder" : "it is not a regular file")
         }
         identity = status.identity
     }
 
-    /// Fills the buffer. The identity is compared after the read: bytes that were written before it are noticed.
+    /// Fills the buffer. Compares the identity after the read, to notice writes before it.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ImageLoadingError) {
         let count: Int
         let now: FileIdentity

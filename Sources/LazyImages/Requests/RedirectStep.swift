@@ -2,24 +2,24 @@ import FoundationEssentials
 
 /// One redirect on the way to an answer.
 struct RedirectStep: Hashable, Sendable {
-    /// What it answered with.
+    /// The head of the redirect's answer.
     let head: ResponseHead
-    /// Where it leads.
+    /// The URL to which it leads.
     let target: URL
-    /// When it came, in seconds since 1970, and how many seconds after it was asked for.
+    /// When the head arrived, in seconds since 1970, and how many seconds after the request was sent.
     let received: Int
     let delay: Int
-    /// The rules that say how long it holds.
+    /// Private or shared: the rules for its lifetime.
     var kind = CacheKind.private
 
-    /// How long a permanent redirect that says nothing is taken to hold: as long as any guess may (RFC 9110 sections
-    /// 15.4.2 and 15.4.9 make them cacheable by heuristic).
+    /// The lifetime of a permanent redirect that names none: the longest that a heuristic allows (RFC 9110 sections
+    /// 15.4.2 and 15.4.9 make such redirects heuristically cacheable).
     private static let assumedLifetime = Freshness.heuristicLimit
 
-    /// Whether it is for good.
+    /// Whether the status says that the redirect is permanent.
     var isPermanent: Bool { head.status == 301 || head.status == 308 }
 
-    /// For how many seconds from then on it can be followed without asking; 0 for one that may not be stored.
+    /// How many seconds after its arrival the redirect is fresh; 0 if it may not be stored.
     var freshSeconds: Int {
         guard kind.allows(head) else { return 0 }
         let freshness = Freshness(
@@ -30,7 +30,7 @@ struct RedirectStep: Hashable, Sendable {
 }
 
 extension StoredResponse.PermanentMove {
-    /// Where the permanent redirects at the beginning lead, and until when; nil if the first is not permanent.
+    /// The target of the permanent redirects at the beginning, and their expiry; nil if the first is not permanent.
     init?(_ steps: [RedirectStep], at now: Int) {
         var move: Self?
         var seconds = Int.max

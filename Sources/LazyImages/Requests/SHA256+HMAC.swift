@@ -1,9 +1,9 @@
 extension SHA256 {
-    /// HMAC-SHA256 (RFC 2104): only one who has the key can make it for a message.
+    /// HMAC-SHA256 (RFC 2104) of a message: it cannot be made without the key.
     package static func authenticate(_ message: Span<UInt8>, with key: Span<UInt8>) -> Digest {
         var block = [UInt8](repeating: 0, count: blockSize)
         if key.count > blockSize {
-            // Section 2: a key that is longer than a block is hashed first.
+            // Section 2: a key longer than a block is hashed first.
             block.replaceSubrange(0..<Digest.byteCount, with: hash(of: key).bytes)
         } else {
             for index in key.indices { block[index] = key[index] }

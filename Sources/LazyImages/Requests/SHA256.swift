@@ -1,5 +1,5 @@
-/// The hash of FIPS 180-4 section 6.2, fed in pieces. It names cache entries and checks manifests.
-/// A value: copy it to branch a common beginning.
+/// The hash of FIPS 180-4 section 6.2, fed in pieces. It names cache entries and checks manifests. A value: copy it to
+/// continue one beginning in two ways.
 package struct SHA256: Sendable {
     private var state = State()
     /// Bytes that do not fill a block yet: the first `pendingCount` of them.
@@ -9,7 +9,7 @@ package struct SHA256: Sendable {
 
     package init() {}
 
-    /// The digest of `bytes` at once.
+    /// The digest of `bytes`.
     package static func hash(of bytes: Span<UInt8>) -> Digest {
         var hash = SHA256()
         hash.update(bytes)
@@ -21,7 +21,7 @@ package struct SHA256: Sendable {
         hash(of: text.utf8Span.span)
     }
 
-    /// Adds bytes to what is hashed.
+    /// Adds bytes to the message.
     package mutating func update(_ bytes: Span<UInt8>) {
         totalCount &+= UInt64(bytes.count)
         var offset = 0

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 
-/// Everything that a stream had, such as standard input, in a file without a name: its length is known then, and it can be
-/// sent again from its beginning. The file goes with the object, and with the process however that ends.
+/// The whole content of a stream, such as standard input, in a file without a name. Its length is known, and a retry
+/// can start from the first byte. The system removes the file with the object, or with the process.
 ///
 ///     let input = try SpooledStream(STDIN_FILENO)
 ///     let request = try UploadRequest("https://nas.example/in", .put, .stream(input, mediaType: "video/mp4"))
@@ -14,15 +14,15 @@ public final class SpooledStream: Sendable {
     private let file: UnnamedFile
     private let name: String
 
-    /// Bytes.
+    /// The length in bytes.
     public var count: Int { file.count }
 
-    /// Reads a stream to its end, which may take as long as who writes it. Blocks: not for the cooperative pool.
+    /// Reads a stream to its end. Blocks until the writer closes it: not for the cooperative pool.
     /// - Parameters:
-    ///   - descriptor: stays open.
-    ///   - name: what errors call it.
-    ///   - folder: where the file is. Default: `TMPDIR`, else `/var/tmp`, which is no memory.
-    /// - Throws: `.unreadableFile`; `.storageFailed` where there is no room for it.
+    ///   - descriptor: the stream, which stays open.
+    ///   - name: the stream's name in errors.
+    ///   - folder: the folder of the file. Default: `TMPDIR`, else `/var/tmp`, which is on a disk and not in memory.
+    /// - Throws: `.unreadableFile`; `.storageFailed` if the folder has no room.
     public init(
         _ descriptor: Int32, name: String = "standard input", folder: String? = nil
     ) throws(ImageLoadingError) {
@@ -53,7 +53,7 @@ public final class SpooledStream: Sendable {
         }
     }
 
-    /// Fills the buffer from an offset on. Nobody else can change the file: it is whole, or the disk is broken.
+    /// Fills the buffer from an offset on. Nobody else can change the file: a short read means a broken disk.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ImageLoadingError) {
         let count: Int
         do throws(FileFault) {
@@ -64,7 +64,7 @@ public final class SpooledStream: Sendable {
         guard count == buffer.count else { throw .fileChanged(path: name) }
     }
 
-    /// All of it in memory. Blocks.
+    /// The whole content in memory. Blocks.
     package func contents() throws(ImageLoadingError) -> [UInt8] {
         do throws(FileFault) {
             return try file.contents()

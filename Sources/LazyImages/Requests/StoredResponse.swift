@@ -1,4 +1,4 @@
-/// What the disk tier keeps of an answer beside its body, as text:
+/// What the disk tier keeps of an answer besides its body, as text:
 ///
 ///     200 1763714400 12 86400 https://example.org/posters/1.jpg
 ///     < vary accept-language 9f86d081884c7d65...
@@ -6,47 +6,46 @@
 ///     Content-Type: image/jpeg
 ///     ETag: "5f3-61"
 ///
-/// The first line is the status, when the answer came (seconds since 1970), how old it was then, how long it is fresh
-/// (seconds), and where from, after redirects. Lines that begin with `<` are about the request: a field the answer varies
-/// by, and where to ask instead for as long as permanent redirects hold. The fields follow, one a line, without those that
-/// concern the connection or another request (RFC 9111 section 3.1).
+/// The first line has the status, the time of arrival (seconds since 1970), the age at that time and the freshness
+/// lifetime (seconds), and the URL after redirects. Lines that begin with `<` are about the request: a field that Vary
+/// names, and the target of permanent redirects with their expiry. The fields follow, one a line, without those that
+/// concern only the connection (RFC 9111 section 3.1).
 ///
-/// They are written, and taken apart, only when they are asked for: memory needs no text, and what is fresh no more than
-/// the first lines.
+/// The text of the fields is written and parsed lazily: memory needs no text, and a fresh entry only the first lines.
 struct StoredResponse: Equatable, Sendable {
     let status: Int
     let received: Int
-    /// In seconds, when it came.
+    /// The age on arrival, in seconds.
     let initialAge: Int
-    /// In seconds, from when it was made.
+    /// The freshness lifetime, in seconds from the creation of the answer.
     let lifetime: Int
     let url: String
     let variance: Variance
-    /// Where permanent redirects lead, while they are fresh.
+    /// The target of permanent redirects, while they are fresh.
     let moved: PermanentMove?
     private let answer: Answer
 
-    /// The answer's own fields: all of them as they came, or the text of those that were kept.
+    /// The fields of the answer: all of them as they arrived, or the text of those that were kept.
     private enum Answer {
         case fields(HTTPFields)
         case lines(ArraySlice<UInt8>)
     }
 
-    /// Where a URL has moved for good, and until when that counts, in seconds since 1970.
+    /// The new URL after a permanent redirect, and its expiry, in seconds since 1970.
     struct PermanentMove: Hashable, Sendable {
         let url: String
         let until: Int
     }
 
-    /// What is to be kept of a whole answer.
+    /// The stored form of a complete answer.
     /// - Parameters:
-    ///   - address: where it came from, after redirects.
-    ///   - received: when its head came, in seconds since 1970.
-    ///   - delay: the seconds between sending the request and that.
-    ///   - request: the fields that were sent.
-    ///   - redirects: what led to it. It is fresh no longer than each of them.
-    ///   - movedBefore: the permanent redirects that were followed without asking, before those.
-    ///   - kind: whose the cache is.
+    ///   - address: the URL after redirects.
+    ///   - received: when the head arrived, in seconds since 1970.
+    ///   - delay: the seconds from sending the request to the arrival of the head.
+    ///   - request: the fields of the request.
+    ///   - redirects: the redirects that led to the answer, which is fresh no longer than any of them.
+    ///   - movedBefore: a stored permanent redirect that the transfer followed first, without asking.
+    ///   - kind: private or shared.
     init(
         _ head: ResponseHead, address: String, received: Int, delay: Int = 0,
         request: HTTPFields = HTTPFields(),
@@ -67,7 +66,7 @@ struct StoredResponse: Equatable, Sendable {
         answer = .fields(head.fields)
     }
 
-    /// What is kept of the fields of an answer.
+    /// The fields of an answer that a cache keeps.
     private static func kept(of fields: HTTPFields, received: Int) -> HTTPFields {
         var dropped = CacheControl(fields).noCacheFields
         if let connection = fields["connection"], !["keep-alive", "close"].contains(connection.lowercased()) {
@@ -75,13 +74,13 @@ struct StoredResponse: Equatable, Sendable {
         }
         var kept = HTTPFields()
         for field in fields.fields where !isUnkept(field.name) {
-            // Told by bytes: as characters, CR LF is one, and a mark joins the space before it.
+            // Compared as bytes: as characters, CR LF is one, and a combining mark joins the character before it.
             guard !field.name.utf8.contains(lineFeed), !field.value.utf8.contains(lineFeed),
                 !field.name.hasPrefix("<"), dropped.isEmpty || !dropped.contains(field.name.lowercased())
             else { continue }
             kept.append(field)
         }
-        // RFC 9110 section 6.6.1: who stores an answer without a date gives it one.
+        // RFC 9110 section 6.6.1: a cache adds the missing date.
         if fields["date"] == nil {
             kept.append(HTTPFields.Field(name: "Date", value: HTTPDate.format(received)))
         }
@@ -147,7 +146,7 @@ struct StoredResponse: Equatable, Sendable {
         return bytes
     }
 
-    /// The fields as they came, without those that are not kept.
+    /// The fields of the answer that a cache keeps.
     var fields: HTTPFields {
         switch answer {
         case .fields(let fields): Self.kept(of: fields, received: received)
@@ -168,7 +167,7 @@ struct StoredResponse: Equatable, Sendable {
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// A number that was written here: none is so large that the arithmetic could overflow.
+    /// A number within the range that `encoded` writes: the arithmetic cannot overflow.
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int? {
         Int(text(bytes)).flatMap { (0...1 << 40).contains($0) ? $0 : nil }
     }
@@ -186,27 +185,27 @@ struct StoredResponse: Equatable, Sendable {
 }
 
 extension StoredResponse {
-    /// When it stops being fresh, in seconds since 1970; nil for what says nothing of that, and goes no sooner than others.
+    /// When it stops being fresh, in seconds since 1970; nil if it is never fresh.
     var expiry: Int? { lifetime > 0 ? received - initialAge + lifetime : nil }
 
     /// How old it is, in seconds.
     func age(at now: Int) -> Int { Freshness.age(initial: initialAge, received: received, now: now) }
 
-    /// Whether it may be used without asking, as far as it has a say in that.
+    /// Whether it may be used without revalidation, as far as its own lifetime says.
     func isFresh(at now: Int) -> Bool { age(at: now) < lifetime }
 
-    /// Its status and fields as a cache gives them, with their age (RFC 9111 section 5.1).
+    /// The status and the kept fields, with an Age (RFC 9111 section 5.1).
     func head(at now: Int) -> ResponseHead {
         var head = ResponseHead(status: status, fields: fields)
         head.fields["Age"] = "\(age(at: now))"
         return head
     }
 
-    /// What it is after a 304 has confirmed it (RFC 9111 sections 3.2 and 4.3.4): the new fields in the place of the old
-    /// ones, but for those that describe the body that did not come.
+    /// The head after a 304 has confirmed it (RFC 9111 sections 3.2 and 4.3.4): the new fields replace the old ones,
+    /// except those that describe the body.
     func confirmed(by head: ResponseHead) -> ResponseHead {
         var merged = fields
-        // What it says of its age and date was about the old answer.
+        // The stored age and date belong to the old answer.
         merged["age"] = nil
         merged["date"] = nil
         var replaced: Set<String> = ["content-length", "content-encoding", "content-range"]

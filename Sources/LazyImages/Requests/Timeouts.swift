@@ -1,21 +1,20 @@
-/// How long each phase of a transfer may take. They run only while the transfer itself runs: time spent waiting for a
-/// slot does not count.
+/// How long each phase of a transfer may take. Waiting for a slot does not count.
 public struct Timeouts: Sendable, Hashable {
     /// Name lookup, connection and TLS. Default 10 s.
     public var connect: Duration
     /// From the request's last byte to the answer's first. Default 30 s.
     public var firstByte: Duration
-    /// Between two arrivals of bytes, and between two departures of a request's body. Default 15 s.
+    /// Without a byte received, or without a byte of the request's body sent. Default 15 s.
     public var stall: Duration
-    /// From the transfer's start to its last byte. A downloader counts all tries and redirects of one download together,
-    /// and does not try again when it has run out. Default 300 s.
+    /// From the transfer's start to its last byte. Counts all attempts and redirects of a download together; no retry
+    /// follows when it runs out. Default 300 s.
     public var total: Duration
 
     /// Timeouts with the defaults for what is not given.
     /// - Parameters:
     ///   - connect: name lookup, connection and TLS. Default 10 s.
     ///   - firstByte: from the request's last byte to the answer's first. Default 30 s.
-    ///   - stall: between two arrivals of bytes. Default 15 s.
+    ///   - stall: the longest time without a byte received or sent. Default 15 s.
     ///   - total: from the start to the last byte. Default 300 s.
     public init(
         connect: Duration = .seconds(10), firstByte: Duration = .seconds(30), stall: Duration = .seconds(15),
@@ -45,16 +44,16 @@ public struct Timeouts: Sendable, Hashable {
 
     /// Which timeout ran out.
     public enum Phase: String, Sendable, Hashable {
-        /// See the property of the same name.
+        /// The phase that the property of this name limits.
         case connect, firstByte, stall, total
 
-        /// What did not happen, in words.
+        /// For messages: what did not happen in time.
         public var explanation: String {
             switch self {
-            case .connect: "no connection came about"
+            case .connect: "no connection"
             case .firstByte: "the server did not begin to answer"
-            case .stall: "the server sent and took nothing more"
-            case .total: "the transfer did not end"
+            case .stall: "the server stopped sending or receiving"
+            case .total: "the transfer did not finish"
             }
         }
     }

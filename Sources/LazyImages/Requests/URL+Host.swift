@@ -1,20 +1,20 @@
 package import FoundationEssentials
 
 extension URL {
-    /// The host in lower case; empty where there is none.
+    /// The host in lower case; empty without a host.
     package var lowercasedHost: String { (host() ?? "").lowercased() }
 
-    /// Whether it is read without a transfer: `file:` and `data:` URLs.
+    /// Whether it is a `file:` or `data:` URL, which needs no transfer.
     var isLocal: Bool { ["file", "data"].contains(scheme?.lowercased()) }
 }
 
-/// Scheme, host and port of a URL (RFC 6454 section 4), taken apart once: Foundation parses at each look.
+/// Scheme, host and port of a URL (RFC 6454 section 4), parsed once: Foundation parses at every access.
 struct Origin: Hashable, Sendable {
-    /// In lower case; empty where there is none.
+    /// In lower case; empty if the URL has none.
     let scheme: String
-    /// In lower case; empty where there is none.
+    /// In lower case; empty if the URL has none.
     let host: String
-    /// The scheme's own port where the URL names none.
+    /// The scheme's default port if the URL names none.
     let port: Int
 
     init(_ url: URL) {
@@ -23,6 +23,6 @@ struct Origin: Hashable, Sendable {
         port = url.port ?? (scheme == "https" ? 443 : 80)
     }
 
-    /// Host and port as one text: what connections are counted by.
+    /// Host and port as one text, by which connections are counted.
     var hostAndPort: String { "\(host):\(port)" }
 }

@@ -5,11 +5,11 @@ extension URL {
     /// The schemes whose URLs Marquee reads.
     package static let readableSchemes: Set<String> = ["https", "http", "file", "data"]
 
-    /// Reads a URL as a person types it: what may not stand in a URL is percent-encoded (`El Camión.jpg`), what is
-    /// encoded already (`El%20Cami%C3%B3n.jpg`) is left alone, and white space around it is dropped. A relative one is
-    /// resolved against `base`.
-    /// - Throws: `.invalidURL` for what is none, or is relative without a base; `.unsupportedScheme` for a scheme that is
-    ///   not read.
+    /// Reads a URL as a person types it. Percent-encodes characters that a URL must not contain (`El Camión.jpg`),
+    /// keeps what is already encoded (`El%20Cami%C3%B3n.jpg`), and drops white space around the text. Resolves a
+    /// relative URL against `base`.
+    /// - Throws: `.invalidURL` for text that is not a URL, or is relative without a base; `.unsupportedScheme` for a
+    ///   scheme other than https, http, file and data.
     public init(typed text: String, relativeTo base: URL? = nil) throws(ImageLoadingError) {
         if CanonicalURL.isPlain(text), let url = URL(string: text) {
             self = url
@@ -32,13 +32,12 @@ extension URL {
             throw .invalidURL(text: text, reason: "it names no host")
         }
         if let port = url.port, !(1...65_535).contains(port) {
-            throw .invalidURL(text: text, reason: "there is no port \(port)")
+            throw .invalidURL(text: text, reason: "\(port) is not a port; use 1 to 65535")
         }
         self = url
     }
 
-    /// The URL as it may be shown, logged and stored: without the user's name and password, and a `data:` URL only by
-    /// its beginning.
+    /// The URL for messages, logs and files: without user name and password, and only the beginning of a `data:` URL.
     package var displayText: String {
         let text = absoluteString
         if scheme?.lowercased() == "data" { return text.count <= 64 ? text : text.prefix(61) + "..." }
@@ -50,8 +49,8 @@ extension URL {
         return String(text[..<authority.upperBound] + text[text.index(after: at)...])
     }
 
-    /// Whether a colon in the first segment ends no scheme: "Mission: Impossible.jpg" and "2001: A Space Odyssey.jpg" are
-    /// files beside the catalogue (RFC 3986 section 4.2).
+    /// Whether the colon in the first segment belongs to a file name and does not end a scheme: "Mission:
+    /// Impossible.jpg", "2001: A Space Odyssey.jpg" (RFC 3986 section 4.2).
     private static func isNameWithColon(_ reference: String) -> Bool {
         guard reference.prefix(while: { !"/?#".contains($0) }).contains(":") else { return false }
         guard let scheme = scheme(of: reference) else { return true }
@@ -59,7 +58,7 @@ extension URL {
             && !reference.dropFirst(scheme.count + 1).hasPrefix("//")
     }
 
-    /// The letters before the first colon, if they can be a scheme (RFC 3986 section 3.1).
+    /// The text before the first colon, if it can be a scheme (RFC 3986 section 3.1).
     static func scheme(of text: String) -> Substring? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let candidate = text[..<colon]

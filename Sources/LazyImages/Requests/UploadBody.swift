@@ -1,8 +1,8 @@
 import FoundationEssentials
 import HTTPSemantics
 
-/// What a request sends: bytes, a file, or the parts of a form. Files are read while they are sent, 64 KiB at a time, and
-/// never as a whole.
+/// The body of an upload: bytes, a file, a stream, or the parts of a form. Files are read while they are sent, 64 KiB
+/// at a time.
 ///
 ///     .bytes(Array(json.utf8), mediaType: "application/json")
 ///     .file("poster.jpg", mediaType: "image/jpeg")
@@ -16,7 +16,7 @@ public struct UploadBody: Sendable {
     }
 
     let pieces: [Piece]
-    /// What is sent as `Content-Type`, unless the request's fields have one; nil for none.
+    /// Sent as `Content-Type`, unless the request's fields have one; nil for none.
     public let mediaType: String?
 
     /// Bytes in memory.
@@ -27,7 +27,7 @@ public struct UploadBody: Sendable {
         UploadBody(pieces: [.bytes(bytes)], mediaType: mediaType)
     }
 
-    /// The file at a path. It is opened when the upload begins; one that changes until its last byte is sent is an error.
+    /// The file at a path. The upload opens it, and fails if the file changes before its last byte is sent.
     /// - Parameters:
     ///   - path: where the file is.
     ///   - mediaType: sent as `Content-Type`; nil for none.

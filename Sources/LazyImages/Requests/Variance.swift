@@ -1,5 +1,5 @@
-/// Which fields of the request an answer depends on, and what they were: its Vary, with a hash of each field's value, since
-/// a value may be a secret (RFC 9111 section 4.1). A field that was not sent has a value too, which is none.
+/// The request fields that an answer's Vary names, each with a hash of its value (RFC 9111 section 4.1). A value may be
+/// a secret, so only the hash is kept. A field that was not sent has the hash `-`.
 struct Variance: Hashable, Sendable {
     /// Names in lower case, with the hashes in hexadecimal.
     private(set) var members: [(name: String, hash: String)] = []
@@ -9,13 +9,13 @@ struct Variance: Hashable, Sendable {
 
     init(members: [(name: String, hash: String)]) { self.members = members }
 
-    /// What `response` depends on, as `request` had it; nil for `*`, which no request ever matches.
+    /// The fields of `request` that the Vary of `response` names; nil for `*`, which matches no request.
     init?(_ response: HTTPFields, request: HTTPFields) {
         guard let names = Vary.names(in: response) else { return nil }
         members = names.map { (name: $0, hash: Self.hash(of: $0, in: request)) }
     }
 
-    /// Whether a request has the same fields.
+    /// Whether a request has the same values in these fields.
     func matches(_ request: HTTPFields) -> Bool {
         members.allSatisfy { Self.hash(of: $0.name, in: request) == $0.hash }
     }

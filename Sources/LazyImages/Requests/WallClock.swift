@@ -1,7 +1,6 @@
 import SystemSupport
 
-/// The time of day, which says what is fresh: a loader compares HTTP's dates with it. A value, so that a test or a program
-/// with a time of its own can set it.
+/// The time of day. A loader compares HTTP's dates with it. A test or a program can replace it:
 ///
 ///     ImageLoader(clock: WallClock { 1_763_714_400 })
 public struct WallClock: Sendable {

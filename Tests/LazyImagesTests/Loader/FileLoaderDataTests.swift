@@ -166,7 +166,8 @@ struct FileLoaderDataTests {
         #expect(failed == .dataFailed(url: "id:asset%207", reason: "the library is locked"))
         #expect(failed?.code == "data-failed" && failed?.isRetryable == false)
         #expect(
-            failed.map { "\($0)" } == "id:asset%207: its bytes could not be had: the library is locked")
+            failed.map { "\($0)" } == "id:asset%207: the closure of the request failed: the library is locked"
+        )
         fails.change { $0 = false }
         #expect(try await loader.file(for: request).source == .local)
     }

@@ -48,8 +48,10 @@ struct LocalContentTests {
     func pipe() {
         let path = folder.file("pipe")
         #expect(unsafe mkfifo(path, 0o600) == 0)
-        expect(.unreadableFile(path: path, reason: "it is no file"), for: URL(filePath: path))
-        expect(.unreadableFile(path: "/dev/zero", reason: "it is no file"), for: URL(filePath: "/dev/zero"))
+        expect(.unreadableFile(path: path, reason: "it is not a regular file"), for: URL(filePath: path))
+        expect(
+            .unreadableFile(path: "/dev/zero", reason: "it is not a regular file"),
+            for: URL(filePath: "/dev/zero"))
     }
 
     @Test(

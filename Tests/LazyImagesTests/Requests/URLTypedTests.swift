@@ -52,8 +52,8 @@ struct URLTypedTests {
             ("", "it is empty"), (" \n ", "it is empty"), ("posters/a.jpg", "it has no scheme"),
             ("//example.org/a", "it has no scheme"), ("http:///a.jpg", "it names no host"),
             ("https:a.jpg", "it names no host"), ("https://", "it names no host"),
-            ("http://localhost:99999/", "there is no port 99999"),
-            ("http://localhost:0/", "there is no port 0"),
+            ("http://localhost:99999/", "99999 is not a port; use 1 to 65535"),
+            ("http://localhost:0/", "0 is not a port; use 1 to 65535"),
         ])
     func refused(text: String, reason: String) throws {
         #expect(throws: ImageLoadingError.invalidURL(text: text, reason: reason)) { _ = try URL(typed: text) }

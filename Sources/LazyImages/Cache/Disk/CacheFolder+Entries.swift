@@ -2,20 +2,20 @@ internal import Glibc
 import SystemSupport
 
 extension CacheFolder {
-    /// What there is for a key.
+    /// The result of a lookup.
     enum Lookup {
         case entry(EntryFile)
         case absent
-        /// Of a later version of the format: a miss, to be left alone.
+        /// In a later version of the format: a miss, which stays.
         case newer
-        /// Not what was stored: a miss, to be removed unless it was replaced meanwhile.
+        /// Damaged: a miss, to be removed unless it was replaced meanwhile.
         case corrupt(FileIdentity)
     }
 
-    /// Reads and verifies a key's entry: open, fstat, one read, close.
+    /// Reads and verifies a key's entry with four calls: open, fstat, read, close.
     /// - Parameters:
-    ///   - maximum: the most bytes a file of ours can have.
-    ///   - touchInterval: by how many seconds the access time may be late.
+    ///   - maximum: the most bytes that an entry's file can have.
+    ///   - touchInterval: by how many seconds the access time may be too old.
     func read(_ key: CacheKey, maximum: Int, touchInterval: Int) throws(FileFault) -> Lookup {
         let file: Descriptor
         do {
@@ -29,7 +29,8 @@ extension CacheFolder {
         case .newer: return .newer
         case .entry(let entry) where entry.hasKey(key.text):
             if FileTime.coarseNow.seconds(since: status.accessTime) >= touchInterval {
-                // Losing the error is right: on a disk that cannot be written nothing is evicted either.
+                // Losing the error is right: a disk that cannot be written needs no access times, since nothing is
+                // evicted.
                 try? calls.touch(file)
             }
             return .entry(entry)
@@ -37,7 +38,7 @@ extension CacheFolder {
         }
     }
 
-    /// The length of a key's body, by the header of its file alone: no checksum. Nil where no file says it is its entry.
+    /// The length of a key's body, by the header of its file; the checksum is not verified. Nil without an entry.
     func bodyLength(for key: CacheKey) throws(FileFault) -> Int? {
         let file: Descriptor
         do {
@@ -56,21 +57,21 @@ extension CacheFolder {
         return header.bodyLength
     }
 
-    /// Writes a key's entry to a temporary file and renames that, so that every reader finds the old one or the
-    /// new one, whole. Returns the size of the one it replaced.
+    /// Writes a key's entry to a temporary file and renames it: every reader finds the complete old entry or the
+    /// complete new one. Returns the size of the replaced entry.
     func write(_ entry: StagingArea.Entry, for key: CacheKey) throws(FileFault) -> Int? {
         let name = Self.entryName(of: key.digest)
         let temporary = try openTemporary()
         do throws(FileFault) {
             try write(entry, for: key, to: temporary.file)
-            // A file without an expiry has changed in 1970.
+            // The modification time is the expiry, or in 1970 without one.
             try calls.setTimes(of: temporary.file, changed: Int(EntryHeader.storedExpiry(entry.expiry)))
-            // Losing the error is right: mostly there is nothing to replace, and the counts are hints.
+            // Losing the error is right: mostly there is no old entry, and the counts are hints.
             let old = (try? calls.status(of: name, in: descriptor))?.size
             try rename(temporary.name, to: name)
             return old
         } catch {
-            // Losing the error is right: the first one tells more, and the next sweep finds what stays.
+            // Losing the error is right: the first error says more, and the next sweep removes the file.
             try? calls.remove(temporary.name, in: descriptor)
             throw error
         }

@@ -1,25 +1,24 @@
 internal import Glibc
 import SystemSupport
 
-/// An entry's file as a scan finds it, unread.
+/// An entry's file as a scan lists it, unread.
 struct ScannedEntry: Sendable {
-    /// Which of the 256 folders it lies in.
+    /// The index of its subfolder, of 256.
     let index: Int
-    /// Below the cache folder: `ab/abcd...`.
+    /// The path below the cache folder: `ab/abcd...`.
     let name: String
     let size: Int
     let accessTime: FileTime
     let identity: FileIdentity
 
-    /// Whether it has expired, by its file's time of change.
+    /// Whether it has expired, by its file's modification time.
     func hasExpired(by now: FileTime) -> Bool {
         identity.modified.seconds > 0 && identity.modified < now
     }
 }
 
 extension CacheFolder {
-    /// The entries in one of the 256 folders, and its counts corrected to them. What is none of ours by its name is
-    /// left out.
+    /// The entries in one of the 256 subfolders. Corrects its counts. Skips files whose names are not those of entries.
     func scan(_ index: Int) throws(FileFault) -> [ScannedEntry] {
         let folderName = Self.name(ofIndex: index)
         guard let folder = try openFolder(index) else {
@@ -28,8 +27,7 @@ extension CacheFolder {
         }
         var entries: [ScannedEntry] = []
         var amount = UsageFile.Amount()
-        // A failure other than a file that is gone is one: a scan that passes over what is there would make the counts too
-        // low.
+        // Only a file that is gone is skipped. If other failures were, the counts would become too low.
         for name in try calls.names(in: folder) where Self.isEntryName(name, inFolder: folderName) {
             guard let status = try calls.statusUnlessAbsent(of: name, in: folder), status.isFile else {
                 continue
@@ -45,14 +43,14 @@ extension CacheFolder {
         return entries
     }
 
-    /// The names of the entries in one of the 256 folders.
+    /// The names of the entries in one of the 256 subfolders.
     func names(_ index: Int) throws(FileFault) -> [String] {
         guard let folder = try openFolder(index) else { return [] }
         let folderName = Self.name(ofIndex: index)
         return try calls.names(in: folder).filter { Self.isEntryName($0, inFolder: folderName) }
     }
 
-    /// One of the 256 folders; nil where it is not there.
+    /// One of the 256 subfolders; nil if it does not exist.
     private func openFolder(_ index: Int) throws(FileFault) -> Descriptor? {
         do {
             return try calls.openFolder(Self.name(ofIndex: index), in: descriptor)
@@ -68,7 +66,7 @@ extension CacheFolder {
             }
     }
 
-    /// Reads and verifies an entry by its file alone: its name must be that of the key it holds.
+    /// Reads and verifies an entry: its name must be that of its key.
     func read(_ entry: ScannedEntry, maximum: Int) throws(FileFault) -> Lookup {
         let file: Descriptor
         do {
@@ -86,19 +84,19 @@ extension CacheFolder {
         }
     }
 
-    /// What the beginning of an entry's file says it is.
+    /// The first bytes of an entry's file, read.
     enum Label {
         /// The text of its key.
         case key(String)
-        /// Of a later version of the format.
+        /// In a later version of the format.
         case newer
-        /// No entry, whatever its name.
+        /// Not an entry, despite its name.
         case unreadable
         /// Removed since it was listed.
         case gone
     }
 
-    /// Reads an entry's header and key, and no more of it.
+    /// Reads only an entry's header and key.
     func label(of entry: ScannedEntry) throws(FileFault) -> Label {
         let file: Descriptor
         do {
@@ -117,15 +115,15 @@ extension CacheFolder {
         }
     }
 
-    /// Removes an entry, but never a newer one that has taken its name:
+    /// Removes an entry, but never a newer one with the same name. The race:
     ///
-    /// 1. we judged a file, as corrupt or as the least recently used;
-    /// 2. another process replaces it with a good new one;
-    /// 3. removing the name now would lose the new one.
+    /// 1. this process decides to remove a file: it is corrupt, or the least recently used;
+    /// 2. another process replaces it with a valid new one;
+    /// 3. removing the name now would lose the new file.
     ///
-    /// So the name is first moved aside, which takes it from all others at once, then looked at; what is not the file
-    /// that was judged goes back to its place, unless one newer still is there already.
-    /// - Returns: whether the file that was judged is gone by our hand.
+    /// So the file is first renamed, which is atomic, and then compared. If it is another file than expected, it gets
+    /// its name back, unless that name has a newer file by then.
+    /// - Returns: whether this call has removed the expected file.
     func remove(_ name: String, ifStill identity: FileIdentity) throws(FileFault) -> Bool {
         let aside = newTemporaryName()
         do {
@@ -150,7 +148,7 @@ extension CacheFolder {
         }
     }
 
-    /// Removes an entry whichever it is; returns its size, or nil if there was none.
+    /// Removes a key's entry, whatever its identity; returns its size, or nil if there was none.
     func remove(_ key: CacheKey) throws(FileFault) -> Int? {
         let name = Self.entryName(of: key.digest)
         do {

@@ -1,25 +1,26 @@
 internal import Glibc
 import SystemSupport
 
-/// A file in `tmp` that this process holds locked.
+/// A file in `tmp`, locked by this process.
 struct TemporaryFile: ~Copyable {
     let file: Descriptor
     let name: String
     let calls: FileCalls
 
-    // Not only with the descriptor: a program that is being started has a copy of that for a moment.
+    // Closing the descriptor is not enough: a child process that is just starting has a copy of it, which keeps the
+    // lock.
     deinit { calls.unlock(file) }
 }
 
 extension CacheFolder {
-    /// Makes a file in `tmp` and locks it, so that no sweep takes it for a crash's leftover. A sweep may come between:
+    /// Creates a file in `tmp` and locks it, so that no sweep takes it for the leftover of a crash. The race:
     ///
-    /// 1. we make the file;
-    /// 2. another process, which is just opening the cache, finds it unlocked and locks it;
-    /// 3. our lock fails, or comes after the other has removed the name and closed the file.
+    /// 1. this process creates the file;
+    /// 2. another process, which opens the cache, finds the file unlocked and locks it;
+    /// 3. the lock of this process fails, or succeeds after the other process has removed the name.
     ///
-    /// In the first case another file is made; in the second the rename finds no such name, and the whole store is
-    /// made once more.
+    /// If the lock fails, the loop creates another file. In the other case the rename finds no such name, and the whole
+    /// store is repeated.
     func openTemporary() throws(FileFault) -> TemporaryFile {
         while true {
             let name = newTemporaryName()
@@ -43,7 +44,7 @@ extension CacheFolder {
         }
     }
 
-    /// Removes what a crash left in `tmp`: whatever nobody holds locked.
+    /// Removes the leftovers of crashes from `tmp`: all files that nobody has locked.
     func sweep() throws(FileFault) {
         let folder: Descriptor
         do {
@@ -52,19 +53,19 @@ extension CacheFolder {
             return
         }
         for name in try calls.names(in: folder) {
-            // Losing the errors is right, here and below: what cannot be locked or removed now is left for the next
-            // sweep.
-            guard isNobodys(name, in: folder) else { continue }
-            // The name may have gone into its place since it was listed; then there is nothing here to remove.
+            // A file that cannot be locked now is left for the next sweep.
+            guard isUnlocked(name, in: folder) else { continue }
+            // Losing the error is right: the file may have been renamed since the listing, or the next sweep removes
+            // it.
             try? calls.remove(name, in: folder)
         }
     }
 
-    private func isNobodys(_ name: String, in folder: borrowing Descriptor) -> Bool {
+    private func isUnlocked(_ name: String, in folder: borrowing Descriptor) -> Bool {
         do {
             return try calls.tryLock(calls.openForReading(name, in: folder))
         } catch {
-            // A symbolic link is never ours.
+            // The cache creates no symbolic links.
             return error.code == ELOOP
         }
     }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Synchronization
 import SystemSupport
 
-/// The folder of a disk cache while it is open, and what lies in it:
+/// The open folder of a disk cache. Its contents:
 ///
 ///     CACHEDIR.TAG     tells backup programs to leave the folder out
 ///     usage            counts, see UsageFile
@@ -12,29 +12,30 @@ import SystemSupport
 ///     00/ ... ff/      entries, each named by the SHA-256 of its key in lower-case hexadecimal, in the folder
 ///                      named by the first byte of it
 ///
-/// All names are looked up from the folder's descriptor, so that one wiped and made anew, or moved, is noticed and
-/// never confused with another.
+/// All names are relative to the folder's descriptor. So a folder that was wiped, moved or replaced is never confused
+/// with another.
 final class CacheFolder: Sendable {
     let path: String
     let calls: FileCalls
     let descriptor: Descriptor
-    /// Nil only for a folder that was opened for reading and that cannot be written.
+    /// Nil only for a folder that was opened for reading and is not writable.
     let usage: UsageFile?
-    /// Made by this opening: nothing can be left in it.
+    /// Whether this opening created the folder: it has no leftovers.
     let isNew: Bool
-    /// Makes names in `tmp` that no other process makes.
+    /// Makes names in `tmp` unique among all processes.
     private let temporaryPrefix = String(UInt64.random(in: .min ... .max), radix: 16)
     private let temporaryCount = Atomic(0)
-    /// Where the eviction of a large cache goes on. Begins anywhere, since many processes do this in turn.
+    /// The subfolder with which the eviction of a large cache continues. Starts at random, since many processes evict.
     private let evictionIndex = Atomic(Int.random(in: 0..<UsageFile.folderCount))
 
-    /// Entries of a large cache that are to go when room is needed, the next one last.
-    private let doomed = Lock<[ScannedEntry]>([])
+    /// Entries of a large cache to evict next, in reverse order.
+    private let victims = Lock<[ScannedEntry]>([])
 
     /// Opens the folder at an absolute path.
     /// - Parameters:
-    ///   - isForWriting: makes it, and its parents, if there is none, and insists on being able to write.
-    /// - Throws: what failed. A symbolic link, a file or another user's folder in its place is refused.
+    ///   - isForWriting: whether to create the folder and its parents if there is none, and to fail if it is not
+    ///     writable.
+    /// - Throws: a fault, also for a symbolic link, a file or another user's folder at the path.
     init(path: String, calls: FileCalls, isForWriting: Bool) throws(FileFault) {
         let folder: Descriptor
         do {
@@ -54,7 +55,7 @@ final class CacheFolder: Sendable {
             usage = try UsageFile(in: folder, calls: calls)
             try Self.writeTag(in: folder, calls)
         } else {
-            // Losing the error is right: what is only read needs no counts, and a store will meet it again.
+            // Losing the error is right: reading needs no counts, and a store reports the same error.
             usage = try? UsageFile(in: folder, calls: calls)
         }
         self.path = path
@@ -62,20 +63,20 @@ final class CacheFolder: Sendable {
         descriptor = folder
     }
 
-    /// Whether the path still leads here and the counts are in place: one look, to be made before each store.
+    /// Whether the path still leads to this folder and the file of counts exists. One system call, before each store.
     var isCurrent: Bool {
         guard let usage else { return false }
-        // Losing the error is right: whatever it is, opening the folder anew meets it again and tells.
+        // Losing the error is right: opening the folder anew reports it.
         return (try? calls.status(ofPath: path + "/" + UsageFile.name))?.identity.inode == usage.inode
     }
 
     /// Whether the folder itself was removed.
     var isGone: Bool {
-        // Losing the error is right: what cannot be looked at is of no more use than what is gone.
+        // Losing the error is right: a folder that cannot be examined is as useless as one that is gone.
         ((try? calls.status(of: descriptor))?.links ?? 0) == 0
     }
 
-    /// The index of the folder of a key's entry.
+    /// The index of the subfolder of a key's entry.
     static func index(of digest: SHA256.Digest) -> Int { Int(digest.first >> 56) }
 
     /// `00` to `ff`.
@@ -94,21 +95,21 @@ final class CacheFolder: Sendable {
         }
     }
 
-    /// A name in `tmp` that nobody has.
+    /// A new unique name in `tmp`.
     func newTemporaryName() -> String {
         "tmp/\(temporaryPrefix)-\(temporaryCount.wrappingAdd(1, ordering: .relaxed).newValue)"
     }
 
-    /// The index of the folder whose turn it is to give up entries.
+    /// The index of the subfolder to evict from next.
     func nextToEvict() -> Int {
         evictionIndex.wrappingAdd(1, ordering: .relaxed).newValue & (UsageFile.folderCount - 1)
     }
 
-    /// Notes entries that are to go as room is needed, in this order.
-    func doom(_ entries: ArraySlice<ScannedEntry>) { doomed.withLock { $0 = entries.reversed() } }
+    /// Notes entries to evict as room is needed, in this order.
+    func noteVictims(_ entries: ArraySlice<ScannedEntry>) { victims.withLock { $0 = entries.reversed() } }
 
-    /// The entry that is to go next, which is forgotten with this.
-    func nextDoomed() -> ScannedEntry? { doomed.withLock { $0.popLast() } }
+    /// Takes the entry to evict next.
+    func nextVictim() -> ScannedEntry? { victims.withLock { $0.popLast() } }
 
     private static func open(_ path: String, _ calls: FileCalls) throws(FileFault) -> Descriptor {
         do {

@@ -2,7 +2,7 @@ internal import Glibc
 import SystemSupport
 
 extension DiskCache {
-    /// The folder for reading, opened if it is not; nil if there is none or it cannot be.
+    /// The folder for reading, opened at the first use; nil if there is none or it cannot be opened.
     func currentFolder() -> CacheFolder? {
         if let folder = state.withLock({ $0.folder }) { return folder }
         do throws(FileFault) {
@@ -15,37 +15,37 @@ extension DiskCache {
             if current === folder { enqueue { [weak self] in self?.tidy(folder) } }
             return current
         } catch {
-            // A folder that nobody has made yet is an empty cache.
+            // A folder that does not exist yet is an empty cache.
             if error.code != ENOENT { note(error, writing: false) }
             return nil
         }
     }
 
-    /// The folder for writing, made if it is not there. Opened anew if what is open is no longer what the path leads
-    /// to. On the writer's thread.
+    /// The folder for writing, created if it does not exist. Opens the folder anew if the path leads to another one by
+    /// now. On the writer's thread.
     func folderForWriting() throws(FileFault) -> CacheFolder {
         if let folder = state.withLock({ $0.folder }) {
             if folder.isCurrent { return folder }
             forget(folder)
         }
         let folder = try CacheFolder(path: path, calls: calls, isForWriting: true)
-        // In the place even of one that a reader has opened meanwhile, which need not be fit for writing.
+        // Replaces even a folder that a reader has opened meanwhile: that one may not be writable.
         state.withLock { $0.folder = folder }
         if !folder.isNew { tidy(folder) }
         return folder
     }
 
-    /// Gives up a folder that is gone or no longer the path's; the next use opens it anew.
+    /// Drops a folder that is gone, or that the path no longer leads to. The next use opens the folder anew.
     func forget(_ folder: CacheFolder) {
         state.withLock { if $0.folder === folder { $0.folder = nil } }
     }
 
-    /// Sees to what a crash left in a folder and to counts that are missing. On the writer's thread.
+    /// Removes what a crash left in a folder, and counts its entries if the counts are missing. On the writer's thread.
     private func tidy(_ folder: CacheFolder) {
         do throws(FileFault) {
             try folder.sweep()
             guard let usage = folder.usage, usage.isNew else { return }
-            // One job for each folder, so that no store waits for the whole count.
+            // One job for each subfolder, so that no store waits for the whole count.
             for index in 0..<UsageFile.folderCount {
                 enqueue { [weak self] in self?.count(index, in: folder) }
             }
@@ -71,7 +71,7 @@ extension DiskCache {
         } catch { note(error, writing: true) }
     }
 
-    /// Has the writer's thread do something for the folder. Without a thread it is left to the next opening.
+    /// Runs work on the writer's thread. Without a thread the next opening does it.
     private func enqueue(_ work: @escaping @Sendable () -> Void) {
         do {
             try writer.enqueue(work)
@@ -80,19 +80,19 @@ extension DiskCache {
         }
     }
 
-    /// Runs something on threads of the cache's own. Without a thread that is a fault.
+    /// Runs work on the cache's threads. A lack of threads is a fault.
     func run<Value: Sendable>(
-        on threads: BlockingThreads, orElse nothing: Value, _ work: @escaping @Sendable () -> Value
+        on threads: BlockingThreads, orElse fallback: Value, _ work: @escaping @Sendable () -> Value
     ) async -> Value {
         do {
             return try await threads.run(work)
         } catch {
             note(FileFault(error), writing: false)
-            return nothing
+            return fallback
         }
     }
 
-    /// Counts and explains what failed.
+    /// Counts a fault and keeps its explanation.
     func note(_ fault: FileFault, writing: Bool) {
         state.withLock { $0.faults.note(fault, writing: writing) }
     }
@@ -108,7 +108,7 @@ extension DiskCache {
 }
 
 extension FileFault {
-    /// The cache has no thread to work on.
+    /// The system has no thread for the cache.
     init(_ shortage: ResourceShortage) {
         self.init(kind: .thread, name: "the cache", code: shortage.code)
     }

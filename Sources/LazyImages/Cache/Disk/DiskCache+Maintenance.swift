@@ -3,7 +3,7 @@ import SystemSupport
 extension DiskCache {
     /// An entry as a scan sees it.
     package struct EntrySummary: Sendable {
-        /// The URL of its key, in its canonical spelling.
+        /// The canonical URL of its key.
         package let url: String
         /// The length of its file.
         package let bytes: Int
@@ -14,21 +14,21 @@ extension DiskCache {
         }
     }
 
-    /// What a scan of the whole cache found or did.
+    /// The result of a scan of the whole cache.
     package struct ScanReport: Equatable, Sendable {
-        /// Good entries that are there now.
+        /// Valid entries in the cache now.
         package internal(set) var entries = 0
         /// Their bytes.
         package internal(set) var bytes = 0
-        /// Entries it removed.
+        /// Entries that the scan removed.
         package internal(set) var removedEntries = 0
         /// Their bytes.
         package internal(set) var removedBytes = 0
-        /// Entries of a later version of the format, which were left alone.
+        /// Entries in a later version of the format, which stay.
         package internal(set) var newerEntries = 0
     }
 
-    /// Reads every entry in full and removes what is wrong. Other processes may go on meanwhile.
+    /// Reads every entry in full, and removes those that fail a check. Other processes may use the cache meanwhile.
     package func verify() async -> ScanReport {
         await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
@@ -44,8 +44,8 @@ extension DiskCache {
         }
     }
 
-    /// The first 64 bits of each key's hash that the folder has a file for, by the files' names alone; nil where it cannot be
-    /// read.
+    /// The first 64 bits of the digest of every key that has a file, read from the files' names; nil if the folder
+    /// cannot be read.
     package func digestPrefixes() async -> [UInt64]? {
         await run(on: readers, orElse: nil) { [self] in
             guard let folder = currentFolder() else { return [] }
@@ -62,7 +62,7 @@ extension DiskCache {
         }
     }
 
-    /// Shows every entry to `visit`, in no order, by the headers of the files; returns the sums.
+    /// Calls `visit` with every entry, in no order, by the headers of the files. Returns the sums.
     @discardableResult
     package func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
         await run(on: writer, orElse: ScanReport()) { [self] in
@@ -78,8 +78,8 @@ extension DiskCache {
         }
     }
 
-    /// Removes every entry for which `isUnwanted` says so, and what is no entry at all; those of a later version of
-    /// the format stay.
+    /// Removes every entry for which `isUnwanted` is true, and every file that is not an entry. Entries in a later
+    /// version of the format stay.
     @discardableResult
     package func removeAll(
         where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
@@ -98,7 +98,7 @@ extension DiskCache {
         }
     }
 
-    /// Removes everything, of any version, staged or on disk.
+    /// Removes all entries, in any version of the format, staged or on disk.
     public func removeAll() async {
         state.withLock { $0.staging.discardAll() }
         _ = await run(on: writer, orElse: ScanReport()) { [self] in
@@ -108,8 +108,8 @@ extension DiskCache {
         }
     }
 
-    /// Removes the least recently used entries until at most `bytes` are left, whatever the limit.
-    /// - Returns: what it removed, and by the counts what is left.
+    /// Evicts the least recently used entries until at most `bytes` are left, whatever the limit.
+    /// - Returns: what was removed, and what is left by the counts.
     @discardableResult
     package func trim(to bytes: Int) async -> ScanReport {
         await run(on: writer, orElse: ScanReport()) { [self] in
@@ -129,8 +129,8 @@ extension DiskCache {
         }
     }
 
-    /// Shows every file of the cache to `visit`, on the writer's thread, and corrects the counts on the way. What
-    /// fails is a fault and does not stop the rest.
+    /// Calls `visit` with every file of the cache, on the writer's thread, and corrects the counts. A failure is a
+    /// fault, and the scan continues.
     private func scanAll(
         _ visit: (CacheFolder, ScannedEntry, inout ScanReport) throws(FileFault) -> Void
     ) -> ScanReport {

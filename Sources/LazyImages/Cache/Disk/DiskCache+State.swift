@@ -3,38 +3,38 @@ import SystemSupport
 extension DiskCache {
     /// What happened in one instance since it was opened, and what its folder holds.
     public struct Counters: Equatable, Sendable {
-        /// Lookups that found an entry; those of `contains` do not count.
+        /// Lookups that found an entry. ``DiskCache/contains(_:)`` does not count.
         public internal(set) var hits = 0
-        /// Lookups that did not, for whatever reason.
+        /// Lookups that found no entry, for any reason.
         public internal(set) var misses = 0
-        /// Values that reached the disk.
+        /// Values written to the disk.
         public internal(set) var stores = 0
         /// Entries removed to make room.
         public internal(set) var evictions = 0
         /// Entries that failed a check and were removed.
         public internal(set) var corrupt = 0
-        /// Times that the disk or the folder began to fail; failures that go on for the same reason count once.
+        /// How often the disk or the folder began to fail. Repeated failures for the same reason count once.
         public internal(set) var faults = 0
-        /// What the last fault was, for people; nil if there was none.
+        /// The last fault, for people; nil if there was none.
         public internal(set) var lastFault: String?
-        /// Entries of the folder, of all processes, by the last count.
+        /// Entries in the folder, of all processes, by the last count.
         public internal(set) var entries = 0
-        /// Bytes of the folder, of all processes, by the last count.
+        /// Bytes in the folder, of all processes, by the last count.
         public internal(set) var bytes = 0
     }
 
-    /// All that changes, under the cache's one lock.
+    /// The mutable state, under the cache's lock.
     struct State {
         var folder: CacheFolder?
         var staging: StagingArea
         var faults = FaultLog()
         var counters = Counters()
-        /// What the folder's statistics do not have yet.
+        /// Statistics that are not in the folder's file yet.
         var statistics = StatisticsTable()
 
         init(stagingLimit: Int) { staging = StagingArea(limit: stagingLimit) }
 
-        /// What is staged for the key, counted as a hit.
+        /// The staged value of a key; counts as a hit.
         mutating func stagedHit(_ key: CacheKey) -> StagingArea.Entry? {
             guard let entry = staging[key] else { return nil }
             counters.hits += 1
@@ -60,7 +60,7 @@ extension DiskCache {
         }
     }
 
-    /// Counts what fails. A disk that goes on failing in one way is one fault until it works again.
+    /// Counts faults. Repeated failures of one kind are one fault, until the disk works again.
     struct FaultLog {
         private struct Cause: Equatable {
             let kind: FileCalls.Kind

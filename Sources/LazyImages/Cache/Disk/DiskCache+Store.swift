@@ -1,22 +1,22 @@
 import SystemSupport
 
 extension DiskCache {
-    /// Stores a value: it can be read from the moment this returns and is written by the cache's own thread. Waits
-    /// only while too many bytes are staged already. Not cut short by cancellation. What is larger than the limit
-    /// is not kept, nor what it would have replaced; what the disk refuses is lost.
+    /// Stores a value. It can be read when this returns; a thread of the cache writes it to the disk. Waits only while
+    /// too many bytes are staged, even if the task is cancelled. A value larger than the limit is not stored, but the
+    /// older one is removed. A value that the disk refuses is lost.
     /// - Parameters:
-    ///   - body: the value itself.
-    ///   - metadata: the caller's own bytes, given back with the value.
-    ///   - expiry: from when on the value is of little use, in seconds since 1970: what has expired goes first when
-    ///     room is needed, but is found until then. Default: nobody knows.
-    ///   - key: what it is found by.
+    ///   - body: the value.
+    ///   - metadata: the caller's bytes, returned with the value. Default: none.
+    ///   - expiry: in seconds since 1970. Expired entries are evicted first, but a lookup finds them until then.
+    ///     Default: nil, no expiry.
+    ///   - key: the value's key.
     public func store(_ body: [UInt8], metadata: [UInt8] = [], expiry: Int? = nil, for key: CacheKey) async {
         await store(ByteArray(body), metadata: metadata, expiry: expiry, for: key)
     }
 
-    /// As above, from bytes that somebody owns already; they are held, and lent to the disk, until they are on it.
-    /// - Parameter isUnwanted: whether the value was removed before it could be stored. Asked under the cache's lock, so that
-    ///   of a removal and this store one sees the other.
+    /// As above, without copying the bytes. The cache holds `body` until it is written.
+    /// - Parameter isUnwanted: whether the value was removed before it could be stored. Called under the cache's lock,
+    ///   so that either the removal or this store sees the other.
     package func store(
         _ body: any ByteSource, metadata: [UInt8], expiry: Int? = nil, for key: CacheKey,
         unless isUnwanted: () -> Bool = { false }
@@ -26,14 +26,14 @@ extension DiskCache {
             if !isUnwanted() { await remove(key) }
             return
         }
-        // With nothing staged there is nothing to write either.
+        // If nothing was staged, the job finds nothing to write.
         if state.withLock({ isUnwanted() || $0.staging.admit(entry, for: key) }) {
             enqueueWrite(key)
             return
         }
         await withCheckedContinuation { continuation in
             let isStaged = state.withLock { state in
-                // There may be room by now.
+                // There may be room now.
                 if isUnwanted() || state.staging.admit(entry, for: key) { return true }
                 state.staging.wait(StagingArea.Waiter(key: key, entry: entry, continuation: continuation))
                 return false
@@ -45,8 +45,8 @@ extension DiskCache {
         }
     }
 
-    /// Waits until everything stored or removed before this call is on the disk as far as it ever will be, and the
-    /// sweep that follows opening is done. Not a sync: see the class's notes on durability.
+    /// Waits until all earlier stores and removals have reached the disk, or failed, and until the sweep after opening
+    /// is done. Not a sync: see the durability of ``DiskCache``.
     public func flush() async {
         await run(on: writer, orElse: ()) { [self] in
             state.withLock { $0.folder }?.usage?.fold()
@@ -54,7 +54,7 @@ extension DiskCache {
         }
     }
 
-    /// Removes what there is for a key: on disk, staged, or waiting for room to be staged.
+    /// Removes a key's value: on disk, staged, or waiting for room to be staged.
     /// - Parameter key: the entry's key.
     public func remove(_ key: CacheKey) async {
         let waiters = state.withLock { state in
@@ -72,7 +72,7 @@ extension DiskCache {
         }
     }
 
-    /// Without a thread what is staged is lost, as if the disk had refused it.
+    /// Without a thread the staged value is lost, as if the disk had refused it.
     private func enqueueWrite(_ key: CacheKey) {
         do {
             try writer.enqueue { [self] in writeStaged(key) }
@@ -83,10 +83,10 @@ extension DiskCache {
         }
     }
 
-    /// Brings what is staged for a key to the disk. Nothing may be: an earlier job has written the newest value.
+    /// Writes the staged value of a key. There may be none: an earlier job may have written the newest value.
     private func writeStaged(_ key: CacheKey) {
         guard let entry = state.withLock({ $0.staging[key] }) else {
-            // What was removed has made room.
+            // The removal of a staged value has made room.
             return resume(state.withLock { $0.staging.admitWaiters() })
         }
         let outcome = write(entry, for: key)
@@ -112,8 +112,8 @@ extension DiskCache {
         }
     }
 
-    /// Makes room and writes; returns how many entries made room. Once more if something was not there: a folder wiped
-    /// in between, or a temporary file that another process has swept.
+    /// Makes room and writes; returns how many entries were evicted. Tries again if a file or folder was missing:
+    /// somebody wiped the folder, or another process swept the temporary file.
     private func write(_ entry: StagingArea.Entry, for key: CacheKey) -> Result<Int, FileFault> {
         do throws(FileFault) {
             return .success(try writeOnce(entry, for: key))
@@ -126,12 +126,12 @@ extension DiskCache {
 
     private func writeOnce(_ entry: StagingArea.Entry, for key: CacheKey) throws(FileFault) -> Int {
         let folder = try folderForWriting()
-        // The size was checked when the value was staged, and a folder for writing has its counts.
+        // Never nil: staging has checked the size, and a folder for writing has its counts.
         guard let usage = folder.usage, let size = entry.fileSize(for: key) else { return 0 }
         let index = CacheFolder.index(of: key.digest)
         let amount = UsageFile.Amount(bytes: size, entries: 1)
-        // Counted before it is there: a crash in between makes the counts too high, which the next eviction's scan
-        // puts right, and never too low. Folded at once, so that what others have stored counts as well.
+        // Counted before the write: a crash in between leaves the counts too high, which the next eviction corrects,
+        // never too low. Folded at once, to see the stores of other processes.
         usage.add(amount, to: index)
         usage.fold()
         do throws(FileFault) {
@@ -150,7 +150,7 @@ extension DiskCache {
         for incoming: UsageFile.Amount, at index: Int, in folder: CacheFolder, _ usage: UsageFile
     ) throws(FileFault) -> Int {
         guard usage.total.bytes > limit else { return 0 }
-        // What is still to come is no part of what a scan finds.
+        // The scan does not find the new entry yet.
         usage.add(.init() - incoming, to: index)
         defer {
             usage.add(incoming, to: index)
@@ -162,7 +162,7 @@ extension DiskCache {
 }
 
 extension StagingArea.Entry {
-    /// The length of the file it makes; nil where that is beyond the format.
+    /// The length of the entry's file; nil if the format cannot hold it.
     func fileSize(for key: CacheKey) -> Int? {
         EntryHeader.fileSize(
             keyLength: key.text.utf8.count, metadataLength: metadata.count, bodyLength: body.count)

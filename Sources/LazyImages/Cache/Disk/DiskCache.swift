@@ -1,44 +1,43 @@
 package import SystemSupport
 
-/// A disk tier: one self-describing, checksummed file for each value, in one folder that any number of instances
-/// and processes share.
+/// A disk tier: one checksummed file for each value, in one folder that any number of instances and processes share.
 ///
-/// **Opening** looks at the folder but scans nothing, fails never, and makes nothing: the folder is made, for this
-/// user alone (0700), by the first store. A folder that is a symbolic link, a file or another user's is refused.
+/// **Opening** never fails, scans nothing and creates nothing. The first store creates the folder, for this user only
+/// (mode 0700). The cache refuses a symbolic link, a file, or another user's folder.
 ///
-/// **Reading** gives a whole value that was stored for exactly that key, or nothing. An entry that fails any check
-/// is counted, removed and a miss; one of a later version of the format is left alone and a miss.
+/// **Reading** returns a complete value that was stored for exactly this key, or nil. An entry that fails a check is
+/// counted, removed, and a miss. An entry in a later version of the format stays, and is a miss.
 ///
-/// **Storing** is staged: the value can be read through this instance from the moment ``store(_:metadata:expiry:for:)``
-/// returns, and by all others as soon as it is in its place, which ``flush()`` waits for. Staged bytes are bounded;
-/// without room ``store(_:metadata:expiry:for:)`` waits. Of two stores for one key the later wins.
+/// **Storing** is staged. This instance can read the value when ``store(_:metadata:expiry:for:)`` returns; others can
+/// read it when the file is written, for which ``flush()`` waits. Staged bytes are bounded: without room
+/// ``store(_:metadata:expiry:for:)`` waits. Of two stores for one key the later one wins.
 ///
-/// **Atomicity.** An entry is written beside its place and renamed into it. A reader finds the old value or the
-/// new one, whole; a crash, a full disk or a kill at any moment loses at most values that were not flushed.
+/// **Atomicity.** A store writes a temporary file and renames it. A reader finds the complete old value or the complete
+/// new one. A crash, a full disk or a kill loses at most values that were not flushed.
 ///
-/// **Durability.** Nothing is synced: after ``flush()`` a value survives the end of the process. A power cut may lose
-/// or damage what was written in the last seconds before it; the checksum turns damage into a miss.
+/// **Durability.** After ``flush()`` a value survives the end of the process. Nothing is synced: a power cut may lose
+/// or damage the writes of the last seconds. The checksum turns damage into a miss.
 ///
-/// **Size.** The limit counts the lengths of files, of all processes together. A store that crosses it first removes
-/// what has expired and then the least recently used entries, down to nine tenths; of a large cache, folder after folder
-/// until there is room. The counts are hints that a crash can leave a little too high; every scan corrects them. Recency
-/// is each file's access time, set when it is stored and at a hit once a minute; its time of change repeats the expiry, or
-/// lies in 1970 where there is none, so that nothing need be opened to make room.
+/// **Size.** The limit counts the lengths of all files, of all processes. A store that exceeds it evicts expired
+/// entries, then the least recently used ones, down to nine tenths of the limit; in a large cache, one subfolder after
+/// the other until there is room. A crash can leave the counts a little too high; every scan corrects them. A file's
+/// access time is its last use, set by a store and, once a minute, by a hit. Its modification time is its expiry, or in
+/// 1970 without one. So eviction need not open files.
 ///
-/// **Faults** of the disk never reach a caller: they are misses and lost stores, counted and explained in ``counters``.
-/// So is a thread that the system does not give. A folder that was wiped, moved or made read-only, or a disk that was
-/// full, works again as soon as it can.
+/// **Faults** of the disk, and a lack of threads, never reach a caller. They are misses and lost stores, counted and
+/// explained in ``counters``. After a folder was wiped, moved or made read-only, or a disk was full, the cache works
+/// again as soon as it can.
 ///
-/// Safe for concurrent use. Synchronous calls block for a few microseconds to milliseconds and belong on threads
-/// that may block; asynchronous ones do their work on threads of the cache's own.
+/// Safe for concurrent use. Synchronous calls block for microseconds to milliseconds: call them on threads that may
+/// block. Asynchronous calls work on the cache's threads.
 public final class DiskCache: Sendable {
-    /// A value as it was stored.
+    /// A stored value.
     public struct Entry: Sendable {
-        /// The caller's own bytes beside the body.
+        /// The caller's bytes besides the body.
         public let metadata: [UInt8]
-        /// The value itself, shared and not copied.
+        /// The value, shared and not copied.
         public let body: ImageBytes
-        /// From when on it is of little use, in seconds since 1970, as it was stored; nil where nobody knows.
+        /// The expiry that was stored, in seconds since 1970; nil for none.
         public let expiry: Int?
     }
 
@@ -47,31 +46,31 @@ public final class DiskCache: Sendable {
 
     /// The absolute path of the cache's folder.
     public let path: String
-    /// The most bytes all entries together may have.
+    /// The most bytes that all entries may have.
     public let limit: Int
 
     let calls: FileCalls
     let touchInterval: Int
     let largeCount: Int
     let state: Lock<State>
-    /// One thread, so that stores reach the disk in the order they were made.
+    /// One thread, so that stores reach the disk in their order.
     let writer: BlockingThreads
     let readers: BlockingThreads
 
-    /// Opens the cache in a folder, which need not exist yet. Never fails: whatever stands in the way is a counted
-    /// fault, and every lookup a miss until it is gone.
+    /// Opens the cache in a folder, which need not exist yet. Never fails: a folder that cannot be used is a counted
+    /// fault, and every lookup a miss until the folder works.
     /// - Parameters:
-    ///   - folder: a path; a relative one is taken from the working directory of now.
-    ///   - limit: in bytes; 512 MiB by default.
+    ///   - folder: the path of the folder. A relative path starts at the present working directory.
+    ///   - limit: the most bytes that all entries may have. Default: 512 MiB.
     public convenience init(folder: String, limit: Int = DiskCache.defaultLimit) {
         self.init(folder: folder, limit: limit, calls: FileCalls())
     }
 
     /// - Parameters:
     ///   - stagingLimit: the most bytes that wait for the disk.
-    ///   - touchInterval: by how many seconds an access time may be late.
+    ///   - touchInterval: by how many seconds an access time may be too old.
     ///   - largeCount: the number of entries above which eviction goes folder by folder.
-    ///   - startThread: starts the cache's own threads.
+    ///   - startThread: starts the cache's threads.
     package init(
         folder: String, limit: Int, stagingLimit: Int = 32 << 20, touchInterval: Int = 60,
         largeCount: Int = 4_000,
@@ -91,7 +90,7 @@ public final class DiskCache: Sendable {
         _ = currentFolder()
     }
 
-    /// What there is for a key, verified, or nil. Blocks for one read of the file: call it where that is allowed.
+    /// The verified value of a key, or nil. Blocks for one read of a file.
     /// - Parameter key: the entry's key.
     public func entry(for key: CacheKey) -> Entry? {
         if let staged = state.withLock({ $0.stagedHit(key) }) {
@@ -103,19 +102,19 @@ public final class DiskCache: Sendable {
         return file.map { Entry(metadata: $0.metadata, body: ImageBytes($0), expiry: $0.expiry) }
     }
 
-    /// What there is for a key, verified, or nil. Reads on a thread of the cache's own.
+    /// The verified value of a key, or nil. Reads on a thread of the cache.
     /// - Parameter key: the entry's key.
     public func entry(for key: CacheKey) async -> Entry? {
         await run(on: readers, orElse: nil) { [self] in entry(for: key) }
     }
 
-    /// Whether there seems to be an entry for the key: looks at the header of its file and not at the checksum, counts
-    /// nothing and touches nothing. Blocks for one small read.
+    /// Whether a key has an entry, by the header of its file; does not verify the checksum. Counts no lookup and
+    /// changes no access time. Blocks for one small read.
     /// - Parameter key: the entry's key.
     public func contains(_ key: CacheKey) -> Bool { bodyLength(for: key) != nil }
 
-    /// How many bytes the body for a key seems to have, as ``contains(_:)`` looks; nil if there is no entry, and 0
-    /// where all that is known of a picture is that there is none.
+    /// The length of a key's body in bytes, by the header of its file, as in ``contains(_:)``. Nil without an entry; 0
+    /// for a remembered 404 or 410.
     /// - Parameter key: the entry's key.
     public func bodyLength(for key: CacheKey) -> Int? {
         if let staged = state.withLock({ $0.staging[key] }) { return staged.body.count }
@@ -126,7 +125,7 @@ public final class DiskCache: Sendable {
         }
     }
 
-    /// How often what happened in this instance, and what the folder holds by the last count.
+    /// What happened in this instance, and what the folder holds by the last count.
     public var counters: Counters {
         var counters = state.withLock { $0.currentCounters }
         counters.lastFault = counters.lastFault.map { "cache folder \(path): \($0)" }
@@ -145,7 +144,7 @@ public final class DiskCache: Sendable {
                 return nil
             case .absent:
                 guard folder.isGone else { return nil }
-                // Another may have been made in its place.
+                // A new folder may have taken its place.
                 forget(folder)
                 return lookUp(key)
             }

@@ -1,14 +1,14 @@
 import SystemSupport
 
-/// One entry's file as it was read: header, key, metadata and body in one buffer, which lends the body to whoever
-/// shows it. Only a file that passed every check becomes one.
+/// The content of one entry's file: header, key, metadata and body in one buffer. Only a file that passed every check
+/// becomes an instance. As a `ByteSource` it gives access to the body.
 ///
-/// Proof for `@unchecked`: the buffer is filled before the object exists and only read from then on.
+/// `@unchecked` is safe: the buffer is filled before the object exists, and only read from then on.
 @safe final class EntryFile: ByteSource, @unchecked Sendable {
-    /// What a file turned out to be.
+    /// The result of reading a file.
     enum Reading {
         case entry(EntryFile)
-        /// Of a later version of the format: to be left alone.
+        /// In a later version of the format: it stays.
         case newer
         case corrupt
     }
@@ -28,7 +28,7 @@ import SystemSupport
         _ file: borrowing Descriptor, size: Int, calls: FileCalls
     ) throws(FileFault) -> Reading {
         guard size >= EntryHeader.byteCount else { return .corrupt }
-        // Not cleared: what is not filled is not looked at.
+        // Not cleared: bytes that were not read are not used.
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size)
         var verdict = EntryHeader.Verdict.corrupt
         do throws(FileFault) {
@@ -51,15 +51,15 @@ import SystemSupport
     /// The length of the body.
     var count: Int { header.bodyLength }
 
-    /// Lends the body.
+    /// Calls `body` with the bytes of the entry's body.
     func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
         try unsafe body(buffer.span.extracting(last: header.bodyLength))
     }
 
-    /// The text of the key the entry was stored for.
+    /// The text of the entry's key.
     var keyText: String { unsafe String(decoding: buffer[keyRange], as: UTF8.self) }
 
-    /// When it expires, in seconds since 1970; nil where nobody knows.
+    /// The expiry in seconds since 1970; nil for none.
     var expiry: Int? { header.expiry }
 
     func hasKey(_ text: String) -> Bool { unsafe buffer[keyRange].elementsEqual(text.utf8) }

@@ -1,5 +1,5 @@
-/// The first 40 bytes of an entry's file. Integers are stored low byte first. A whole file, for the key
-/// `http://a/b`, the metadata `m` and the body `hello`:
+/// The first 40 bytes of an entry's file. Integers are little-endian. A whole file, for the key `http://a/b`, the
+/// metadata `m` and the body `hello`:
 ///
 ///     offset  bytes                        what
 ///      0      89 4d 51 45 0d 0a 1a 0a      magic: \x89 M Q E, and line ends no careless copy leaves intact
@@ -15,37 +15,37 @@
 ///     50      6d                           the metadata: m
 ///     51      68 65 6c 6c 6f               the body: hello, to the file's last byte
 ///
-/// Version 1 differs in that it has zero where this one has the expiry; it is read all the same.
+/// Version 1 has zero in place of the expiry, and can be read too.
 struct EntryHeader: Equatable {
     let keyLength: Int
     let metadataLength: Int
     let bodyLength: Int
-    /// In seconds since 1970; nil where nobody knows.
+    /// In seconds since 1970; nil for none.
     let expiry: Int?
     let checksum: UInt64
 
     static let byteCount = 40
-    /// The checksum's place; what lies before it is hashed first, then what lies behind it.
+    /// The checksum covers the bytes before its field, then those after it.
     static let checksumOffset = 32
     static let version: UInt16 = 2
     private static let magic: UInt64 = 0x0a1a_0a0d_4551_4d89
 
-    /// What the beginning of a file says.
+    /// The result of reading a header.
     enum Verdict: Equatable {
         case header(EntryHeader)
-        /// Written by a later version of this library: to be left alone.
+        /// Written by a later version of this library: it stays.
         case newer
         case corrupt
     }
 
-    /// The length of a whole entry, or nil where a part is longer than its field can say.
+    /// The length of a whole entry; nil if a part is too long for its field.
     static func fileSize(keyLength: Int, metadataLength: Int, bodyLength: Int) -> Int? {
         guard keyLength <= UInt32.max, metadataLength <= UInt32.max else { return nil }
         let (sum, overflows) = (byteCount + keyLength + metadataLength).addingReportingOverflow(bodyLength)
         return overflows ? nil : sum
     }
 
-    /// Judges the first bytes of a file of `fileSize` bytes. Every length is checked before it is believed.
+    /// Reads the first bytes of a file of `fileSize` bytes. The lengths must add up to that.
     static func read(_ bytes: Span<UInt8>, fileSize: Int) -> Verdict {
         guard bytes.count >= byteCount, bytes.littleEndian(at: 0, as: UInt64.self) == magic else {
             return .corrupt
@@ -65,12 +65,12 @@ struct EntryHeader: Equatable {
         return header.fileSize == fileSize ? .header(header) : .corrupt
     }
 
-    /// The length of the whole file, or nil where the lengths are beyond all reason.
+    /// The length of the whole file; nil if the sum overflows.
     private var fileSize: Int? {
         Self.fileSize(keyLength: keyLength, metadataLength: metadataLength, bodyLength: bodyLength)
     }
 
-    /// The 40 bytes of an entry made of these parts.
+    /// The header of an entry with these parts.
     static func bytes(
         key: Span<UInt8>, metadata: Span<UInt8>, body: Span<UInt8>, expiry: Int?
     ) -> InlineArray<40, UInt8> {
@@ -95,12 +95,12 @@ struct EntryHeader: Equatable {
         return bytes
     }
 
-    /// An expiry as the field can say it: what is past is long past, what is further away than it can say never comes.
+    /// An expiry, clamped to the range of the field; 0 for none.
     static func storedExpiry(_ expiry: Int?) -> UInt32 {
         expiry.map { UInt32(clamping: max(1, $0)) } ?? 0
     }
 
-    /// The checksum of a whole file, as `checksum` should be.
+    /// Computes the checksum of a whole file.
     static func checksum(ofFile bytes: Span<UInt8>) -> UInt64 {
         var hash = XXH64()
         hash.update(bytes.extracting(first: checksumOffset))

@@ -1,10 +1,10 @@
-/// How a disk cache served one host, in all processes together, as far as they got to note it.
+/// The lookups and stores of a disk cache for one host, of all processes, as far as they were written.
 package struct HostStatistics: Equatable, Sendable {
     /// Lookups that found an entry.
     package internal(set) var hits = 0
-    /// Lookups that did not.
+    /// Lookups that found no entry.
     package internal(set) var misses = 0
-    /// Values that reached the disk.
+    /// Values written to the disk.
     package internal(set) var stores = 0
     /// Entries that failed a check and were removed.
     package internal(set) var corrupt = 0

@@ -1,7 +1,7 @@
-/// What `store` has accepted and the disk does not have yet, bounded in bytes. What finds no room waits in line.
+/// Values that `store` has accepted and that are not on the disk yet, bounded in bytes. Without room a caller waits.
 /// Not safe for concurrent use: `DiskCache` holds it under its lock.
 struct StagingArea {
-    /// A value on its way to the disk. An object, so that it can be told from the next for the same key.
+    /// A value on its way to the disk. A class: identity distinguishes it from the next value of its key.
     final class Entry: Sendable {
         let body: any ByteSource
         let metadata: [UInt8]
@@ -16,7 +16,7 @@ struct StagingArea {
         var cost: Int { body.count + metadata.count }
     }
 
-    /// A caller of `store` for whom there was no room.
+    /// A caller of `store` that waits for room.
     struct Waiter {
         let key: CacheKey
         let entry: Entry
@@ -32,36 +32,36 @@ struct StagingArea {
 
     subscript(key: CacheKey) -> Entry? { entries[key] }
 
-    /// Takes a value, in the place of an older one for the same key; false if there is no room. One that is larger
-    /// than all the room there is gets in when it is alone.
+    /// Stages a value, in place of an older one of its key; false without room. A value larger than the limit is staged
+    /// when it is alone.
     mutating func admit(_ entry: Entry, for key: CacheKey) -> Bool {
         guard waiting.isEmpty, fits(entry) else { return false }
         insert(entry, for: key)
         return true
     }
 
-    /// Takes the value as soon as there is room; `finish` says when.
+    /// Adds a waiter. `finish` returns it when its value is staged.
     mutating func wait(_ waiter: Waiter) { waiting.append(waiter) }
 
-    /// Forgets a value that is on disk, or lost, unless another has taken its place meanwhile. Returns those who
-    /// waited and whose values are staged now: the caller resumes them outside the lock.
+    /// Drops a value that is written or lost, unless a newer one has replaced it. Returns the waiters whose values are
+    /// staged now: the caller resumes them outside the lock.
     mutating func finish(_ entry: Entry, for key: CacheKey) -> [Waiter] {
         if entries[key] === entry { discard(key) }
         return admitWaiters()
     }
 
-    /// Forgets a value before it reached the disk.
+    /// Drops a value that is not written yet.
     mutating func discard(_ key: CacheKey) {
         if let old = entries.removeValue(forKey: key) { byteCount -= old.cost }
     }
 
-    /// Forgets all values that wait for the disk.
+    /// Drops all values that are not written yet.
     mutating func discardAll() {
         entries.removeAll()
         byteCount = 0
     }
 
-    /// Forgets the values for a key that found no room yet. Returns those who wait with them.
+    /// Removes and returns the waiters for a key.
     mutating func discardWaiters(for key: CacheKey) -> [Waiter] {
         defer { waiting.removeAll { $0.key == key } }
         return waiting.filter { $0.key == key }
@@ -75,7 +75,7 @@ struct StagingArea {
         byteCount += entry.cost
     }
 
-    /// Lets in whoever waits and fits; to be called as soon as there may be room. Returns them as `finish` does.
+    /// Stages the values of waiters that fit, in order, and returns these waiters. Call it when there may be room.
     mutating func admitWaiters() -> [Waiter] {
         var admitted: [Waiter] = []
         for waiter in waiting {

@@ -1,12 +1,12 @@
-/// The statistics of many hosts, as a small file of the cache folder has them:
+/// The statistics of all hosts, as a small file of the cache folder holds them:
 ///
 ///     marquee statistics 1
 ///     hits misses stores corrupt host
 ///     120 36 36 0 example.org
 ///
-/// Hints, as the counts are: a line that is none is left out, and what a process had not noted when it was killed is lost.
+/// Hints: an invalid line is skipped, and statistics that a killed process had not written are lost.
 struct StatisticsTable: Equatable {
-    /// Hosts that are told apart; what is of others is summed up under the empty name, as is what has no host.
+    /// The most hosts. The sums of all further hosts have the empty name, as have URLs without a host.
     private static let hostLimit = 1_000
     private static let heading = "marquee statistics 1\nhits misses stores corrupt host\n"
 

@@ -1,23 +1,23 @@
 import SystemSupport
 
-/// How many bytes and entries each of the 256 folders of a cache holds, shared by all processes that use it: hints,
-/// right but for what a crash left out, and corrected whenever a folder is scanned. A small file:
+/// The bytes and entries in each of a cache's 256 subfolders, shared by all processes. The counts are hints: a crash
+/// can make them wrong, and every scan of a subfolder corrects them. A small file:
 ///
 ///     offset  bytes
 ///      0      "marquee usage 1\n"
 ///     16      for folder 00: bytes, then entries, each a signed 64-bit integer in the machine's order
 ///     32      for folder 01, and so on; 4,112 bytes in all
 ///
-/// Read and written with ordinary calls under a lock and not mapped: a mapped page of a file that somebody truncates
-/// ends the process. Nobody ever waits for the lock, since its holder may be a stopped process: what cannot be
-/// written now is kept and written with the next change.
+/// Read and written with ordinary calls under a lock, not mapped: if somebody truncated a mapped file, this process
+/// would die. Nobody waits for the lock, since its holder may be a stopped process: changes that cannot be written now
+/// are written with the next one.
 final class UsageFile: Sendable {
-    /// What a folder or a whole cache holds, or by how much that changes.
+    /// The bytes and entries of a subfolder or a whole cache, or a change of them.
     struct Amount: Equatable, Sendable {
         var bytes = 0
         var entries = 0
 
-        // Wrapping, since the file may claim anything.
+        // Wrapping, since the file may hold any number.
         static func + (one: Amount, other: Amount) -> Amount {
             Amount(bytes: one.bytes &+ other.bytes, entries: one.entries &+ other.entries)
         }
@@ -32,15 +32,15 @@ final class UsageFile: Sendable {
     private static let heading = Array("marquee usage 1\n".utf8)
     private static let byteCount = heading.count + 16 * folderCount
 
-    /// True if the file was missing or no such file: the counts begin at zero and a scan is due.
+    /// Whether the file was missing or invalid: the counts start at zero, and a scan is due.
     let isNew: Bool
-    /// Which file it is, whatever its time of change.
+    /// Identifies the file.
     let inode: UInt64
     private let file: Descriptor
     private let calls: FileCalls
     private let state = Lock(State())
 
-    /// Opens the file in the cache folder, making it if there is none.
+    /// Opens the file in the cache folder, and creates it if there is none.
     init(in folder: borrowing Descriptor, calls: FileCalls) throws(FileFault) {
         let file = try calls.openForWriting(Self.name, in: folder, creating: .ifAbsent)
         inode = try calls.status(of: file).identity.inode
@@ -56,22 +56,22 @@ final class UsageFile: Sendable {
         state.withLock { $0.load(bytes) }
     }
 
-    /// What the whole cache holds, by the last reading and this process's own changes since.
+    /// The sums, by the last reading and this process's changes since.
     var total: Amount { state.withLock { $0.total } }
 
-    /// Notes a change, to be written by the next `fold`.
+    /// Notes a change. The next `fold` writes it.
     func add(_ change: Amount, to index: Int) { state.withLock { $0.change(index, by: change) } }
 
-    /// Corrects a folder's counts to what a scan found.
+    /// Sets a subfolder's counts to the result of a scan.
     func correct(_ index: Int, to found: Amount) {
         state.withLock { $0.change(index, by: found - $0.amount(of: index)) }
     }
 
-    /// Writes what has changed and takes in what others have changed, unless somebody else is just doing so, or the
-    /// disk is in the way: then all stays noted. One caller at a time.
+    /// Writes this process's changes and reads those of others. If another process has the file locked, or the disk
+    /// fails, the changes wait for the next call. One caller at a time.
     func fold() {
-        // Losing the errors is right, down to the last: these are hints, kept for the next time, and the store itself will
-        // meet what is wrong too.
+        // Losing this error, and the next two, is right: the changes stay pending, and the store itself reports a fault
+        // of the disk.
         guard (try? calls.tryLock(file)) == true else { return }
         defer { calls.unlock(file) }
         var bytes = [UInt8](repeating: 0, count: Self.byteCount)
@@ -92,9 +92,9 @@ final class UsageFile: Sendable {
 extension UsageFile {
     /// The counts as one process sees them.
     private struct State {
-        /// As last read from the file or written to it.
+        /// The counts as last read or written.
         private var table = [Amount](repeating: Amount(), count: folderCount)
-        /// Changes that are not in the file yet, by folder.
+        /// Changes that are not in the file yet, by subfolder.
         private(set) var pending: [Int: Amount] = [:]
         private(set) var total = Amount()
 
@@ -119,7 +119,7 @@ extension UsageFile {
             total = total + change
         }
 
-        /// `amount` is in the file now; what was noted meanwhile stays.
+        /// Notes that `amount` is written. Changes since then stay pending.
         mutating func settle(_ index: Int, _ amount: Amount) {
             let rest = self.amount(of: index) - amount
             table[index] = amount

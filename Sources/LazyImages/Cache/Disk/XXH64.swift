@@ -1,5 +1,5 @@
-/// The 64-bit hash of Yann Collet's "XXH64 algorithm description", seed 0, fed in pieces. It tells a damaged
-/// cache entry from a whole one at memory speed; it is no protection against somebody who means harm.
+/// The 64-bit hash of Yann Collet's "XXH64 algorithm description", seed 0, fed in pieces. It detects damaged cache
+/// entries at memory speed, but gives no protection against an attacker.
 package struct XXH64: Sendable {
     private var lanes = Lanes()
     /// Bytes that do not fill a stripe yet: the first `pendingCount` of them.
@@ -9,17 +9,17 @@ package struct XXH64: Sendable {
 
     package init() {}
 
-    /// The hash of `bytes` at once.
+    /// The hash of `bytes`.
     package static func hash(of bytes: Span<UInt8>) -> UInt64 {
         var hash = XXH64()
         hash.update(bytes)
         return hash.finish()
     }
 
-    /// Adds bytes to what is hashed.
+    /// Adds bytes to the input.
     package mutating func update(_ bytes: Span<UInt8>) { update(unsafe bytes.bytes) }
 
-    /// Adds bytes to what is hashed.
+    /// Adds bytes to the input.
     package mutating func update(_ bytes: RawSpan) {
         totalCount &+= UInt64(bytes.byteCount)
         var offset = 0
@@ -104,7 +104,7 @@ private struct Lanes {
 }
 
 extension RawSpan {
-    /// An integer stored low byte first. The range is checked in debug builds only: the loops above keep to it.
+    /// A little-endian integer. The range is checked in debug builds only: the loops above stay within it.
     @inline(__always)
     fileprivate func littleEndian<Word: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as: Word.Type)
         -> Word

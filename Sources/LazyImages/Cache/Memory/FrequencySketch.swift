@@ -1,28 +1,28 @@
-/// About how often each key was used of late: a count-min sketch of 4-bit counters (Cormode, Muthukrishnan 2005) that
-/// halves all of them once in a while, as TinyLFU does (Einziger, Friedman, Manes, "TinyLFU: A Highly Efficient Cache
-/// Admission Policy", ACM Transactions on Storage 13(4), 2017). Eight bytes for each entry of the cache.
+/// Estimates how often each key was used recently: a count-min sketch of 4-bit counters (Cormode, Muthukrishnan 2005)
+/// that halves all counters at intervals, as TinyLFU does (Einziger, Friedman, Manes, "TinyLFU: A Highly Efficient
+/// Cache Admission Policy", ACM Transactions on Storage 13(4), 2017). Eight bytes for each entry of the cache.
 ///
-/// The four counters of a key lie in one block of 64 bytes, so that a look costs one cache line. Keys are digests,
-/// whose bits serve as independent hashes as they are.
+/// The four counters of a key lie in one block of 64 bytes, so that a lookup reads one cache line. Keys are digests,
+/// whose bits serve as independent hashes.
 struct FrequencySketch {
-    /// Sixteen counters a word; eight words a block.
+    /// Sixteen counters per word, eight words per block.
     private var words = [UInt64](repeating: 0, count: blockSize)
-    /// Counted since the counters were halved.
+    /// Additions since the counters were last halved.
     private var additions = 0
 
     private static let blockSize = 8
-    /// Counters are halved after so many additions for each word. The paper's sample, of ten times the entries.
+    /// How many additions per word until the counters are halved: the paper's sample, ten times the entries.
     private static let sample = 10
     private static let evenBits: UInt64 = 0x1111_1111_1111_1111
     private static let lowBits: UInt64 = 0x7777_7777_7777_7777
 
-    /// Entries that it is made for.
+    /// The number of cache entries that it is made for.
     var capacity: Int { words.count }
 
-    /// Makes it fit for twice as many entries. Each key's counters are found in either half and go on in one of them.
+    /// Doubles the capacity. Both halves hold copies of all counters; each key continues to count in one of them.
     mutating func grow() { words += words }
 
-    /// A key's count, from 0 to 15: never too low by itself, too high where keys share all their counters.
+    /// A key's count, from 0 to 15. Too high if other keys share all its counters.
     func frequency(of digest: SHA256.Digest) -> Int {
         let base = block(of: digest)
         var hash = digest.third
@@ -43,7 +43,7 @@ struct FrequencySketch {
         for row in 0..<4 {
             let index = base + Self.word(hash, row)
             let shift = Self.shift(hash)
-            // No branch: whether a counter is full is hard to foresee.
+            // No branch: the processor could not predict it.
             let one: UInt64 = words[index] >> shift & 15 < 15 ? 1 : 0
             words[index] &+= one << shift
             added |= one
@@ -57,7 +57,7 @@ struct FrequencySketch {
         if additions == Self.sample * words.count { age() }
     }
 
-    /// Halves all counters, so that what was wanted once does not count for ever.
+    /// Halves all counters, so that old uses count less and less.
     private mutating func age() {
         var odd = 0
         for index in words.indices {
@@ -72,7 +72,7 @@ struct FrequencySketch {
         (Int(truncatingIfNeeded: digest.second) & (words.count / Self.blockSize - 1)) * Self.blockSize
     }
 
-    /// A word of the block: each row has two of its own.
+    /// The index of a word in the block: each row has two words.
     private static func word(_ hash: UInt64, _ row: Int) -> Int { 2 * row + Int(hash & 1) }
 
     private static func shift(_ hash: UInt64) -> UInt64 { (hash >> 1 & 15) * 4 }

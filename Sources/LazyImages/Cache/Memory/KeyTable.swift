@@ -1,7 +1,7 @@
-/// Leads from a key's hash to the index of its node: open addressing, linear probing, deletion by shifting back. Keys are
-/// digests, so that their bits serve as a hash as they are. Who asks compares the key itself.
+/// A hash table from keys to node indices: open addressing, linear probing, deletion by shifting back. Keys are
+/// digests, whose bits serve as hashes. The table stores no keys: the caller compares them.
 struct KeyTable {
-    /// 32 bits of the key's hash, which also say where its search begins, and its node.
+    /// 32 bits of the key's hash, where its search begins, and its node.
     private struct Slot: BitwiseCopyable {
         var hash: UInt32
         var node: Int32
@@ -9,13 +9,13 @@ struct KeyTable {
         static let empty = Slot(hash: 0, node: none)
     }
 
-    /// Stands for no node.
+    /// No node.
     static let none: Int32 = 0
 
     private var slots = [Slot](repeating: .empty, count: 64)
     private var count = 0
 
-    /// The node of this hash that is the right one, or none.
+    /// The node with this hash for which `isRight` is true, or `none`.
     @inline(__always)
     func node(_ digest: SHA256.Digest, where isRight: (Int32) -> Bool) -> Int32 {
         let hash = Self.hash(of: digest)
@@ -28,16 +28,16 @@ struct KeyTable {
         return Self.none
     }
 
-    /// Enters a node under a key that has none. At most every second slot is taken.
-    mutating func enter(_ node: Int32, _ digest: SHA256.Digest) {
+    /// Inserts a node for a new key. At most half of the slots are taken.
+    mutating func insert(_ node: Int32, _ digest: SHA256.Digest) {
         count += 1
         if 2 * count > slots.count { grow() }
-        enter(Slot(hash: Self.hash(of: digest), node: node))
+        insert(Slot(hash: Self.hash(of: digest), node: node))
     }
 
-    /// Empties a node's slot and moves back those behind it that were pushed away from their places by it, so that no
-    /// search ends too early.
-    mutating func leave(_ node: Int32, _ digest: SHA256.Digest) {
+    /// Empties a node's slot, and moves back the slots after it whose search passes it, so that no search ends too
+    /// early.
+    mutating func remove(_ node: Int32, _ digest: SHA256.Digest) {
         count -= 1
         var slots = slots.mutableSpan
         let mask = slots.count - 1
@@ -55,8 +55,8 @@ struct KeyTable {
         slots[gap] = .empty
     }
 
-    /// Puts a slot's content into the first empty place of its search.
-    private mutating func enter(_ slot: Slot) {
+    /// Writes a slot into the first empty place of its search.
+    private mutating func insert(_ slot: Slot) {
         var slots = slots.mutableSpan
         let mask = slots.count - 1
         var index = Int(slot.hash) & mask
@@ -67,7 +67,7 @@ struct KeyTable {
     private mutating func grow() {
         let old = slots
         slots = [Slot](repeating: .empty, count: 2 * old.count)
-        for slot in old where slot.node != Self.none { enter(slot) }
+        for slot in old where slot.node != Self.none { insert(slot) }
     }
 
     private static func hash(of digest: SHA256.Digest) -> UInt32 { UInt32(truncatingIfNeeded: digest.first) }

@@ -1,14 +1,14 @@
 public import FoundationEssentials
 import SystemSupport
 
-/// A memory tier: objects by key, bounded in bytes. What goes first is what was used least of late, by W-TinyLFU: a scroll
-/// through a list longer than the cache does not empty it of what is wanted again and again. Every answer is synchronous
-/// and takes well below a microsecond; objects are shared, never copied.
+/// A memory tier: objects by key, bounded in bytes. Eviction follows W-TinyLFU: scrolling through a list longer than
+/// the cache does not evict objects that are used again and again. Every call is synchronous; a lookup takes well below
+/// a microsecond. Objects are shared, never copied.
 ///
-/// Safe for concurrent use from any thread or actor. No object ends while the cache's lock is held: its `deinit` may
-/// take its time and may call the cache.
+/// Safe for concurrent use from any thread or actor. Evicted objects are released outside the cache's lock: their
+/// `deinit` may be slow and may call the cache.
 public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
-    /// The most bytes the values may cost together.
+    /// The most bytes that all values may cost.
     public let limit: Int
 
     private let store: Lock<MemoryStore>
@@ -16,10 +16,10 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     private let now: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - limit: the most bytes the values may cost together. Default: what ``MemoryLimit/standard`` says.
-    ///   - entryLimit: the most bytes one value may cost. Default: the limit.
-    ///   - timeToLive: after what time a value is none any more. Default: never.
-    ///   - clock: what the time to live is measured by.
+    ///   - limit: the most bytes that all values may cost. Default: ``MemoryLimit/standard``.
+    ///   - entryLimit: the most bytes that one value may cost. Default: the limit.
+    ///   - timeToLive: how long a value stays valid. Default: nil, for ever.
+    ///   - clock: measures the time to live.
     public init(
         limit: Int = MemoryLimit.standard, entryLimit: Int? = nil, timeToLive: Duration? = nil,
         clock: some Clock<Duration> = ContinuousClock()
@@ -31,54 +31,56 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
         now = { start.duration(to: clock.now).nanoseconds }
     }
 
-    /// The value of a key, or nil. Counts as a use, a hit or a miss.
-    /// - Parameter key: what the value was stored under.
+    /// The value of a key, or nil. Counts as a use, and as a hit or a miss.
+    /// - Parameter key: the value's key.
     public func value(for key: CacheKey) -> Value? {
         let time = timeToLive == nil ? 0 : now()
         guard let object = store.withLock({ $0.value(for: key.digest, now: time) }) else {
-            if timeToLive != nil { letGo(store.withLock { $0.removeExpired(key.digest, now: time) }) }
+            if timeToLive != nil { release(store.withLock { $0.removeExpired(key.digest, now: time) }) }
             return nil
         }
-        // Only values of this type are ever put in.
+        // The cache stores only values of this type.
         return unsafe unsafeDowncast(object, to: Value.self)
     }
 
-    /// As above, but counts no miss, because a look that follows does.
-    func value(for key: CacheKey, countsMiss: Bool) -> Value? { look(for: key, countsHit: true, countsMiss) }
+    /// As above, but counts no miss, for a caller that looks again later.
+    func value(for key: CacheKey, countsMiss: Bool) -> Value? {
+        lookUp(for: key, countsHit: true, countsMiss)
+    }
 
-    /// As above, for who has looked a moment ago and been counted then.
-    func valueAgain(for key: CacheKey) -> Value? { look(for: key, countsHit: false, false) }
+    /// As above, but counts neither hit nor miss: the caller has counted an earlier look.
+    func uncountedValue(for key: CacheKey) -> Value? { lookUp(for: key, countsHit: false, false) }
 
-    private func look(for key: CacheKey, countsHit: Bool, _ countsMiss: Bool) -> Value? {
+    private func lookUp(for key: CacheKey, countsHit: Bool, _ countsMiss: Bool) -> Value? {
         let time = timeToLive == nil ? 0 : now()
         let object = store.withLock { store in
             store.value(for: key.digest, now: time, countsHit: countsHit, countsMiss: countsMiss)
         }
-        // Only values of this type are ever put in.
+        // The cache stores only values of this type.
         return object.map { unsafe unsafeDowncast($0, to: Value.self) }
     }
 
-    /// Keeps a value, in the place of an older one for its key. One that costs more than one value may is not kept, and
-    /// what it would have replaced is gone too.
+    /// Stores a value, in place of the older one of its key. A value that costs more than the entry limit is not
+    /// stored, but the older one is removed.
     /// - Parameters:
-    ///   - value: what to keep; it is shared, not copied.
-    ///   - key: what it is found by.
+    ///   - value: the value; it is shared, not copied.
+    ///   - key: its key.
     ///   - cost: in bytes, not negative.
     public func store(_ value: consuming Value, for key: CacheKey, cost: Int) {
         precondition(cost >= 0, "a cost is a number of bytes")
-        // Wrapping only after centuries.
+        // Wraps only after centuries.
         let deadline = timeToLive.map { now() &+ $0 } ?? .max
-        // Handed over and not shared for a moment, which would count its references twice under the lock.
+        // Moved into the closure, not shared with it: that saves reference counting under the lock.
         var handover: MemoryStore.Value? = consume value
         let digest = key.digest
-        letGo(
+        release(
             store.withLock { store in
                 guard let value = handover.take() else { return nil }
                 return store.insert(value, for: digest, cost: cost, deadline: deadline)
             })
     }
 
-    /// Keeps a key's value, if there is one, from being let go of for want of room, until it is unpinned as often.
+    /// Pins a key's value, if there is one: it is not evicted until it is unpinned as often.
     /// - Parameter key: the key, with or without a value.
     public func pin(_ key: CacheKey) { store.withLock { $0.pin(key.digest) } }
 
@@ -86,27 +88,27 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// - Parameter key: the key that was pinned.
     public func unpin(_ key: CacheKey) { store.withLock { $0.unpin(key.digest) } }
 
-    /// Lets go of a key's value.
-    /// - Parameter key: what the value was stored under.
-    public func remove(_ key: CacheKey) { letGo(store.withLock { $0.remove(key.digest) }) }
+    /// Removes a key's value.
+    /// - Parameter key: the value's key.
+    public func remove(_ key: CacheKey) { release(store.withLock { $0.remove(key.digest) }) }
 
-    /// Lets go of a key's value, if it is this one.
+    /// Removes a key's value, if it is this one.
     func remove(_ key: CacheKey, ifStill value: Value) {
-        letGo(store.withLock { $0.remove(key.digest, ifStill: value) })
+        release(store.withLock { $0.remove(key.digest, ifStill: value) })
     }
 
-    /// Lets go of every value for which `isUnwanted` says so, which is asked outside the lock: a value stored meanwhile
-    /// stays. Values say themselves where they are from (`url`, and before redirects
-    /// `requestedURL`); the texts of their keys, kept only for this, would cost every store that evicts a tenth of its time.
-    /// - Parameter isUnwanted: tells whether a value goes.
+    /// Removes every value for which `isUnwanted` is true. `isUnwanted` runs outside the lock: a value stored meanwhile
+    /// stays. It sees values, not keys: keeping the keys' texts only for this would make each store that evicts a tenth
+    /// slower.
+    /// - Parameter isUnwanted: whether to remove a value.
     public func removeAll(where isUnwanted: (_ value: Value) -> Bool) {
         for (digest, value) in store.withLock({ $0.snapshot }) {
             guard unsafe isUnwanted(unsafeDowncast(value, to: Value.self)) else { continue }
-            letGo(store.withLock { $0.remove(digest, ifStill: value) })
+            release(store.withLock { $0.remove(digest, ifStill: value) })
         }
     }
 
-    /// Lets go of every value that `url` was asked for to get, or that came from there after redirects.
+    /// Removes every value that was loaded from `url`, before or after redirects.
     /// - Parameter url: the address, in any spelling.
     public func removeAll(from url: URL) where Value: CachedAddress {
         let wanted = CanonicalURL(url.absoluteString).text
@@ -116,27 +118,27 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Lets go of all values.
-    public func removeAll() { letGo(store.withLock { $0.removeAll() }) }
+    /// Removes all values.
+    public func removeAll() { release(store.withLock { $0.removeAll() }) }
 
-    /// Lets go of what is worth least until the rest costs at most `cost` bytes, or is pinned. The limit stays.
-    /// - Parameter cost: how much may stay, in bytes.
-    public func trim(toCost cost: Int) { letGo(store.withLock { $0.trim(to: cost) }) }
+    /// Evicts the least valuable entries until the others cost at most `cost` bytes, or are pinned. The limit stays.
+    /// - Parameter cost: the bytes that may stay.
+    public func trim(toCost cost: Int) { release(store.withLock { $0.trim(to: cost) }) }
 
-    /// Ends what nobody else holds. A function that is not inlined, because the optimiser takes a result that is only
-    /// thrown away for dead already before the lock is opened, and ends the objects under it.
+    /// Releases removed values outside the lock. Never inlined: the optimiser would see an unused result, and release
+    /// the objects while the lock is still held.
     @inline(never)
-    private func letGo(_ removed: consuming MemoryStore.Removed?) {}
+    private func release(_ removed: consuming MemoryStore.Removed?) {}
 
-    /// How often what happened since the cache was made, and what it holds.
+    /// What happened since the cache was made, and what it holds.
     public var counters: MemoryCacheCounters { store.withLock { MemoryCacheCounters($0) } }
 }
 
-/// A value that knows where it is from.
+/// A value that knows its URLs.
 public protocol CachedAddress {
-    /// Where it came from, after redirects.
+    /// The URL after redirects.
     var url: URL { get }
-    /// What was asked for, before redirects.
+    /// The URL of the request, before redirects.
     var requestedURL: URL { get }
 }
 
@@ -146,13 +148,13 @@ public struct MemoryCacheCounters: Equatable, Sendable {
     public let hits: Int
     /// Lookups that did not.
     public let misses: Int
-    /// Values that were kept.
+    /// Values stored.
     public let stores: Int
-    /// Values let go for want of room, or by `trim`.
+    /// Values evicted, for lack of room or by `trim`.
     public let evictions: Int
     /// Values held now.
     public let entries: Int
-    /// What they cost together, in bytes.
+    /// The cost of all values, in bytes.
     public let bytes: Int
 
     init(_ store: borrowing MemoryStore) {
@@ -165,15 +167,15 @@ public struct MemoryCacheCounters: Equatable, Sendable {
     }
 }
 
-/// How much memory a memory tier takes where nobody says otherwise.
+/// The default limit of a memory tier.
 public enum MemoryLimit {
-    /// 15 % of the memory this process may use (its control group's limit, or the machine's memory), at most 512 MiB, in
-    /// bytes. Looked up once.
+    /// In bytes: 15 % of the memory that this process may use (its control group's limit, or the machine's memory), at
+    /// most 512 MiB. Read once.
     public static let standard = limit(allowance: SystemMemory().allowance)
 
     private static let share = 0.15
     private static let most = 512 << 20
-    /// Where the kernel does not tell.
+    /// Used if the kernel does not say.
     private static let unknown = 64 << 20
 
     static func limit(allowance: Int?) -> Int {

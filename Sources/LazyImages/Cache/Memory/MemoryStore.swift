@@ -1,16 +1,15 @@
-/// Values by key, bounded by the sum of their costs: W-TinyLFU decides which of them go when there is no room, with a window
-/// that trials choose the size of. Finding a value allocates nothing. Values are plain object references, whatever their
-/// class, so that the compiled code is the same for all.
+/// Values by key, bounded by their total cost. `WTinyLFU` decides which are evicted; `WindowTrials` chooses the size of
+/// its window. A lookup allocates nothing. Values are plain object references of any class, so that all caches share
+/// the compiled code.
 ///
-/// A pinned value is not let go of for want of room. A value that has expired is let go of when it is looked for, or in
-/// its turn.
+/// A pinned value is not evicted. An expired value is removed when somebody looks for it, or evicted in its turn.
 ///
 /// Not safe for concurrent use: `MemoryCache` holds it under its lock.
 struct MemoryStore {
     typealias Value = any (AnyObject & Sendable)
 
-    /// Values that are no longer held. To be let go of outside the lock, since the end of an object may take long
-    /// or call back. The first is apart because there is mostly one, which then costs no array.
+    /// Values removed from the store. The caller releases them outside the lock, since a `deinit` may be slow or call
+    /// back. The first has its own property: mostly there is only one, and it needs no array.
     struct Removed {
         private(set) var first: Value?
         private(set) var others: [Value] = []
@@ -20,7 +19,7 @@ struct MemoryStore {
         }
     }
 
-    /// A value, and when it expires by the caller's clock.
+    /// A value, and its expiry by the caller's clock.
     private struct Entry {
         static let empty = Entry(value: nil, deadline: .max)
 
@@ -28,7 +27,7 @@ struct MemoryStore {
         var deadline: Int64
     }
 
-    /// The most that the costs may sum up to.
+    /// The most that all values may cost.
     let limit: Int
     /// The most that one value may cost.
     let entryLimit: Int
@@ -40,34 +39,34 @@ struct MemoryStore {
     private var policy: WTinyLFU
     private var trials: WindowTrials
     private var sketch = FrequencySketch()
-    /// Whether there was no room for a value yet.
+    /// Whether the store has ever been full.
     private var isFull = false
-    /// By the indices of the policy's nodes.
+    /// By the index of the policy's node.
     private var entries: [Entry] = []
     /// How often each pinned node is pinned.
     private var pins: [Int32: Int] = [:]
-    /// Nodes whose use the policy does not know of yet, in their order. It is told of many at once, before anything is
-    /// chosen by it, as in "BP-Wrapper" (Ding, Jiang, Zhang, ICDE 2009): told of each, it would have to wait under the
-    /// lock for the memory of the node's neighbours.
-    private var uses: [Int32] = []
+    /// Uses that the policy does not know yet, in order. It learns many at once, before each decision, as in
+    /// "BP-Wrapper" (Ding, Jiang, Zhang, ICDE 2009). Telling it each use would read the memory of the node's neighbours
+    /// under the lock.
+    private var pendingUses: [Int32] = []
 
-    /// The most uses the policy does not know of.
-    private static let mostUses = 64
+    /// The most uses that wait in `uses`.
+    private static let maximumPendingUses = 64
 
     init(limit: Int, entryLimit: Int? = nil) {
         self.limit = limit
         self.entryLimit = min(limit, entryLimit ?? limit)
         trials = WindowTrials(limit: limit)
         policy = WTinyLFU(limit: limit, windowShare: trials.share)
-        uses.reserveCapacity(Self.mostUses)
+        pendingUses.reserveCapacity(Self.maximumPendingUses)
     }
 
     var count: Int { policy.count }
     var cost: Int { policy.cost }
-    /// How many values there is memory for.
+    /// How many values the arrays have room for.
     var capacity: Int { policy.indexEnd }
 
-    /// The value of a key, which counts as a use; one that has expired by `now` is none.
+    /// The value of a key, unless it has expired by `now`. Counts as a use.
     mutating func value(for digest: SHA256.Digest, now: Int64) -> Value? {
         let index = policy.node(of: digest)
         guard index != WTinyLFU.none, !hasExpired(index, now) else {
@@ -75,12 +74,12 @@ struct MemoryStore {
             return nil
         }
         hits &+= 1
-        if uses.count == Self.mostUses { tellUses() }
-        uses.append(index)
+        if pendingUses.count == Self.maximumPendingUses { flushUses() }
+        pendingUses.append(index)
         return entries[Int(index)].value
     }
 
-    /// As above, for a look that need not count as a hit or a miss.
+    /// As above, but may leave out the count of hits or misses.
     mutating func value(
         for digest: SHA256.Digest, now: Int64, countsHit: Bool, countsMiss: Bool
     ) -> Value? {
@@ -92,7 +91,7 @@ struct MemoryStore {
         return value(for: digest, now: now)
     }
 
-    /// Lets go of a key's value if it has expired by `now`.
+    /// Removes a key's value if it has expired by `now`.
     mutating func removeExpired(_ digest: SHA256.Digest, now: Int64) -> Removed {
         var removed = Removed()
         let index = policy.node(of: digest)
@@ -104,13 +103,13 @@ struct MemoryStore {
         entries[Int(index)].deadline <= now
     }
 
-    /// Keeps a value in the place of an older one for its key, which counts as a use. One that costs more than one may is
-    /// not kept, nor is what it would have replaced.
+    /// Stores a value, in place of the older one of its key; counts as a use. A value that costs more than the entry
+    /// limit is not stored, but the older one is removed.
     mutating func insert(
         _ value: consuming Value, for digest: SHA256.Digest, cost: Int, deadline: Int64 = .max
     ) -> Removed {
         var removed = Removed()
-        tellUses()
+        flushUses()
         let known = policy.node(of: digest)
         guard cost <= entryLimit else {
             if known != WTinyLFU.none { removed.add(remove(known)) }
@@ -143,31 +142,30 @@ struct MemoryStore {
             evictions &+= 1
         }
         stores &+= 1
-        // Only a pinned value that has grown can be left: nothing else may go for it.
+        // The cost can only exceed the limit if a pinned value has grown and nothing else can be evicted.
         if policy.cost > limit { removed.add(remove(index)) }
         return removed
     }
 
-    /// Keeps a key's value from being let go of for want of room, until it is unpinned as often. Nothing where there is no
-    /// value.
+    /// Pins a key's value, if there is one: it is not evicted until it is unpinned as often.
     mutating func pin(_ digest: SHA256.Digest) {
-        tellUses()
+        flushUses()
         let index = policy.node(of: digest)
         guard index != WTinyLFU.none else { return }
         if pins[index] == nil { policy.pin(index) }
         pins[index, default: 0] += 1
     }
 
-    /// Undoes one `pin`; when that was the last, the value goes in its turn again.
+    /// Undoes one `pin`. After the last one the value can be evicted again.
     mutating func unpin(_ digest: SHA256.Digest) {
-        tellUses()
+        flushUses()
         let index = policy.node(of: digest)
         guard let count = pins[index] else { return }
         pins[index] = count > 1 ? count - 1 : nil
         if count == 1 { policy.unpin(index) }
     }
 
-    /// Lets go of a key's value: of any, or only of this one.
+    /// Removes a key's value: any value, or only this one.
     mutating func remove(_ digest: SHA256.Digest, ifStill value: Value? = nil) -> Removed {
         var removed = Removed()
         let index = policy.node(of: digest)
@@ -178,10 +176,10 @@ struct MemoryStore {
         return removed
     }
 
-    /// Lets go of what is worth least until at most `bound` is left.
+    /// Evicts the least valuable entries until at most `bound` is left.
     mutating func trim(to bound: Int) -> Removed {
         var removed = Removed()
-        tellUses()
+        flushUses()
         while let victim = policy.removeNext(above: bound) {
             removed.add(take(victim))
             evictions &+= 1
@@ -189,10 +187,10 @@ struct MemoryStore {
         return removed
     }
 
-    /// Lets go of all values and of the memory that held them. What was used how often stays known.
+    /// Removes all values and frees their memory. The sketch keeps its counts.
     mutating func removeAll() -> Removed {
         var removed = Removed()
-        tellUses()
+        flushUses()
         for entry in entries { if let value = entry.value { removed.add(value) } }
         policy = WTinyLFU(limit: limit, windowShare: trials.share)
         entries = []
@@ -200,39 +198,39 @@ struct MemoryStore {
         return removed
     }
 
-    /// Everything that is held, in no order.
+    /// All values, in no order.
     var snapshot: [(digest: SHA256.Digest, value: Value)] {
         entries.enumerated().compactMap { index, entry in
             entry.value.map { (policy.digest(of: Int32(index)), $0) }
         }
     }
 
-    /// Tells the policy of the uses it does not know of.
-    private mutating func tellUses() {
-        guard !uses.isEmpty else { return }
-        for position in uses.indices {
-            let index = uses[position]
+    /// Tells the policy the pending uses.
+    private mutating func flushUses() {
+        guard !pendingUses.isEmpty else { return }
+        for position in pendingUses.indices {
+            let index = pendingUses[position]
             policy.use(index)
             noteUse(policy.digest(of: index), index)
         }
-        uses.removeAll(keepingCapacity: true)
+        pendingUses.removeAll(keepingCapacity: true)
     }
 
     private mutating func noteUse(_ digest: SHA256.Digest, _ index: Int32) {
         let isSampled = trials.samples(digest)
-        // Plain LRU does not ask how often a key was used; only the trials do then.
+        // Plain LRU needs no frequencies; then only the trials use the sketch.
         if isSampled || !trials.isPlainLRU { sketch.add(digest) }
         guard isSampled, trials.use(digest, cost: policy.cost(of: index), sketch) else { return }
         policy.setWindow(share: trials.share)
     }
 
     private mutating func remove(_ index: Int32) -> Value {
-        tellUses()
+        flushUses()
         policy.remove(index)
         return take(index)
     }
 
-    /// Takes the value from a node that is an entry no more.
+    /// Takes the value of a node that is no longer an entry.
     private mutating func take(_ index: Int32) -> Value {
         if !pins.isEmpty { pins[index] = nil }
         return takeValue(index)

@@ -1,25 +1,25 @@
-/// Which of the entries of a bounded cache go when there is no room: W-TinyLFU of Einziger, Friedman and Manes
-/// ("TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions on Storage 13(4), 2017), by cost. It keeps
-/// nodes and not values; a node's index says where its value lies.
+/// The eviction policy of a bounded cache: W-TinyLFU of Einziger, Friedman and Manes ("TinyLFU: A Highly Efficient
+/// Cache Admission Policy", ACM Transactions on Storage 13(4), 2017), by cost. It has nodes, not values; the caller
+/// stores values by a node's index.
 ///
-/// What is new enters a window in the order of use. What the window has no room for goes to the main space if that has,
-/// and otherwise must have been used more often of late, before its last use, than what the main space would let go of
-/// for it, by a sketch that knows keys which are not here too. So a scan passes through and leaves what is wanted again
-/// and again alone. The main space is a segmented LRU: probation, and what was used there, protected. A window of the
-/// whole size is plain LRU.
+/// A new entry enters the window, an LRU list. When the window is full, its oldest entry is the candidate for the main
+/// space. If the main space is full too, the candidate must have been used more often than the main space's victim, by
+/// a sketch that also counts keys outside the cache; else the candidate is evicted. So a scan does not evict entries
+/// that are used again and again. The main space is a segmented LRU: entries are on probation until their next use,
+/// then protected. With a window of the whole size the policy is plain LRU.
 ///
-/// Every operation is O(1) for each entry it adds or takes out; a use allocates nothing. Flat arrays: a table leads from
-/// a key to a node's index, and the nodes of a segment are linked by indices into a ring.
+/// Every operation is O(1) for each entry that it adds or removes; a use allocates nothing. Nodes lie in flat arrays. A
+/// table maps a key to its node's index, and indices link the nodes of a segment into a ring.
 struct WTinyLFU {
-    /// The first nodes are no entries: each closes the ring of a segment, between the newest (its `older`) and the oldest
-    /// (its `newer`).
+    /// The first three nodes are not entries. Each is the anchor of a segment's ring: its `older` is the newest entry,
+    /// its `newer` the oldest.
     private enum Segment {
         static let window: Int32 = 0
         static let probation: Int32 = 1
         static let protected: Int32 = 2
-        /// Of nodes that are pinned and in no ring.
+        /// Pinned entries, which are in no ring.
         static let pinned: Int32 = 3
-        /// Of nodes that are no entries.
+        /// Nodes that are not entries.
         static let free: Int32 = 4
     }
 
@@ -37,16 +37,16 @@ struct WTinyLFU {
     static let none = KeyTable.none
     private static let anchors = [Node.anchor(0), Node.anchor(1), Node.anchor(2)]
     private static let noDigest = SHA256.Digest(first: 0, second: 0, third: 0, fourth: 0)
-    /// The part of the main space that is protected (section 4 of the paper).
+    /// The protected share of the main space (section 4 of the paper).
     private static let protectedShare = 0.8
-    /// The most nodes one operation moves from a segment that has become too large: a window that is made smaller
-    /// empties with the next operations and not at once.
+    /// The most nodes that one operation moves from a segment that is too large: a window that shrinks empties over
+    /// several operations.
     private static let moves = 4
-    /// The same for what a window held before it was made smaller. More than `moves`: an entry that is still in the
-    /// window is the next to go, although newer ones are worth less.
+    /// The same for the entries that a window had before it shrank. More than `moves`: entries in the window are
+    /// evicted first, although newer ones are worth less.
     private static let movesOfRest = 64
 
-    /// The most that the costs should sum up to.
+    /// The most that all entries may cost.
     private(set) var limit: Int
     /// The most that the window may cost.
     private(set) var window: Int
@@ -55,22 +55,22 @@ struct WTinyLFU {
 
     private var table = KeyTable()
     private var nodes = anchors
-    /// The keys of the nodes. Apart, because the links of a ring then lie closer together.
+    /// The keys of the nodes. A separate array, so that the links of a ring lie closer together.
     private var digests = [SHA256.Digest](repeating: noDigest, count: anchors.count)
     private var windowCost = 0
-    /// What the window still has to give to the main space since it was made smaller.
+    /// The cost that the window still has to move to the main space since it shrank.
     private var windowRest = 0
     private var protectedCost = 0
-    /// Nodes that are no entries, linked by `older`.
+    /// The free nodes, linked by `older`.
     private var firstFree = none
 
-    /// - Parameter windowShare: the window's part of the limit, from 0 to 1.
+    /// - Parameter windowShare: the window's share of the limit, from 0 to 1.
     init(limit: Int, windowShare: Double) {
         self.limit = limit
         window = Self.window(limit, windowShare)
     }
 
-    /// One more than the highest index that was ever an entry's.
+    /// One more than the highest index ever used.
     var indexEnd: Int { nodes.count }
 
     mutating func setWindow(share: Double) {
@@ -80,7 +80,7 @@ struct WTinyLFU {
 
     private static func window(_ limit: Int, _ share: Double) -> Int { max(1, Int(Double(limit) * share)) }
 
-    /// The key's node, or none.
+    /// The node of a key, or `none`.
     func node(of digest: SHA256.Digest) -> Int32 {
         table.node(digest) { digests[Int($0)] == digest }
     }
@@ -89,13 +89,13 @@ struct WTinyLFU {
 
     func cost(of index: Int32) -> Int { nodes[Int(index)].cost }
 
-    /// An entry was used: on probation it is protected from now on, elsewhere it is its segment's newest.
+    /// Notes the use of an entry. An entry on probation becomes protected; any other becomes the newest of its segment.
     mutating func use(_ index: Int32) {
         let node = nodes[Int(index)]
         switch node.segment {
         case Segment.pinned: break
         case Segment.window: makeNewest(index, in: Segment.window)
-        // A window that was made larger fills with whatever is used.
+        // A window that has grown fills with all entries that are used.
         case _ where windowCost + node.cost <= window: move(index, to: Segment.window)
         case Segment.protected: makeNewest(index, in: Segment.protected)
         default:
@@ -107,7 +107,7 @@ struct WTinyLFU {
         }
     }
 
-    /// Adds an entry for a key that has none; `removeNext` is due then. Returns its index.
+    /// Adds an entry for a new key, and returns its index. The caller must call `removeNext` then.
     mutating func add(_ digest: SHA256.Digest, cost: Int) -> Int32 {
         let index = newNode(digest)
         var nodes = nodes.mutableSpan
@@ -117,13 +117,13 @@ struct WTinyLFU {
         note(cost, in: Segment.window)
         self.cost += cost
         count += 1
-        table.enter(index, digest)
+        table.insert(index, digest)
         return index
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     mutating func remove(_ index: Int32) {
-        table.leave(index, digest(of: index))
+        table.remove(index, digest(of: index))
         let nextFree = firstFree
         var nodes = nodes.mutableSpan
         let node = nodes[Int(index)]
@@ -136,7 +136,7 @@ struct WTinyLFU {
         count -= 1
     }
 
-    /// Changes an entry's cost; `removeNext` is due then.
+    /// Changes an entry's cost. The caller must call `removeNext` then.
     mutating func setCost(_ cost: Int, of index: Int32) {
         let change = cost - nodes[Int(index)].cost
         nodes[Int(index)].cost = cost
@@ -144,7 +144,7 @@ struct WTinyLFU {
         note(change, in: nodes[Int(index)].segment)
     }
 
-    /// Keeps an entry out of every choice of what goes, until it is unpinned.
+    /// Protects an entry from eviction until it is unpinned.
     mutating func pin(_ index: Int32) {
         leaveRing(index)
         nodes[Int(index)].newer = index
@@ -154,8 +154,8 @@ struct WTinyLFU {
 
     mutating func unpin(_ index: Int32) { link(index, to: Segment.window) }
 
-    /// Takes out the next entry that goes because there is no room, and returns its index, free from then on; nil when the
-    /// rest fits, or is pinned. Moves on what the window has no room for.
+    /// Evicts one entry and returns its index, which is free from then on; nil if the others fit, or are pinned. Moves
+    /// entries that do not fit into the window to the main space.
     @inline(__always)
     mutating func removeNext(_ sketch: borrowing FrequencySketch) -> Int32? {
         if windowRest > 0 { moveWindowRest() }
@@ -176,9 +176,9 @@ struct WTinyLFU {
         return removeNext(above: limit)
     }
 
-    /// Whether a candidate was used more often than a victim. The candidate's last use does not count, because the
-    /// victim's next one may be due: in a loop all keys are used equally often, and the one that was just used is a
-    /// use ahead of those that come later in the same round.
+    /// Whether a candidate was used more often than a victim. The candidate's last use does not count: in a loop all
+    /// keys are used equally often, and the key that was just used is one use ahead of those that come later in the
+    /// round.
     @inline(__always)
     private func isMoreFrequent(
         _ candidate: Int32, than victim: Int32, _ sketch: borrowing FrequencySketch
@@ -186,8 +186,7 @@ struct WTinyLFU {
         sketch.frequency(of: digest(of: candidate)) - 1 > sketch.frequency(of: digest(of: victim))
     }
 
-    /// Moves on what a window held before it was made smaller. Newer entries take the places of those that went
-    /// meanwhile.
+    /// Moves the entries that the window had before it shrank to the main space.
     @inline(never)
     private mutating func moveWindowRest() {
         for _ in 0..<Self.movesOfRest where windowRest > 0 && windowCost > window {
@@ -197,14 +196,14 @@ struct WTinyLFU {
         }
     }
 
-    /// Takes out what is worth least if more than `bound` is left.
+    /// Evicts the least valuable entry if the cost is more than `bound`.
     mutating func removeNext(above bound: Int) -> Int32? {
         guard cost > bound, let victim = victim() else { return nil }
         remove(victim)
         return victim
     }
 
-    /// Goes on with half the limit and the entries whose keys `isKept` wants.
+    /// Halves the limit, and keeps only the entries for whose keys `isKept` is true.
     mutating func halve(_ isKept: (SHA256.Digest) -> Bool) {
         limit /= 2
         window = max(1, window / 2)
@@ -216,7 +215,7 @@ struct WTinyLFU {
 
     private func isEntry(_ index: Int32) -> Bool { nodes[Int(index)].segment != Segment.free }
 
-    /// The least recently used on probation, or the least recently used that is protected; nil if the main space is empty.
+    /// The oldest entry on probation, else the oldest protected one; nil if the main space is empty.
     private func mainVictim() -> Int32? {
         let probation = nodes[Int(Segment.probation)].newer
         if probation != Segment.probation { return probation }
@@ -224,7 +223,7 @@ struct WTinyLFU {
         return protected != Segment.protected ? protected : nil
     }
 
-    /// What goes first of all entries, or nil if everything is pinned.
+    /// The entry to evict first; nil if all are pinned.
     private func victim() -> Int32? {
         if let victim = mainVictim() { return victim }
         let window = nodes[Int(Segment.window)].newer
@@ -258,8 +257,8 @@ extension WTinyLFU {
         link(index, to: segment)
     }
 
-    // Each of these takes the nodes as a span first, so that the array is made sure to be ours once and not for every
-    // link: a hit would spend half its time there.
+    // Each of these takes a span of the nodes first: the array then checks its uniqueness once and not for every link,
+    // which would take half the time of a hit.
 
     private mutating func leaveRing(_ index: Int32) {
         var nodes = nodes.mutableSpan

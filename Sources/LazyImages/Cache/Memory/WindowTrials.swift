@@ -1,42 +1,40 @@
-/// How large the window of W-TinyLFU should be: caches without values, one for each of a few sizes, that see the uses of
-/// a sample of the keys and count their hits. The window adapts as in "Adaptive Software Cache Management" (Einziger,
-/// Eytan, Friedman, Manes, Middleware 2018), but not by climbing, which needs many more uses and ends before a valley:
-/// for a list that is gone through in a loop a window helps only once the whole loop fits into it.
+/// Finds the best window size for W-TinyLFU. A few trial caches without values, each with another window, see the uses
+/// of a sample of the keys and count hits. The window adapts as in "Adaptive Software Cache Management" (Einziger,
+/// Eytan, Friedman, Manes, Middleware 2018), but not by hill climbing: that needs many more uses and cannot cross a
+/// valley, and for a list read in a loop a window helps only if the whole loop fits.
 ///
-/// The cache fills as plain LRU. `begin` guesses its first window when there is no room for the first time: without a
-/// guess, a trace that is short beside its cache would end before the trials know enough. A guess needs little
-/// evidence to be given up; every later change needs more.
+/// The cache starts as plain LRU. When it is full for the first time, `begin` guesses a window: a short trace would end
+/// before the trials know enough. Little evidence is enough to change a guess; every later change needs more.
 ///
-/// In a small cache the trials see every use, which costs several times what the use itself does. Where each of them
-/// has all that is wanted there is nothing to choose: they rest then, until something new is stored.
+/// In a small cache the trials see every use, which costs several times as much as the use itself. If no trial misses
+/// anything, all windows are equally good: the trials then rest until something new is stored.
 struct WindowTrials {
-    /// The windows' parts of the cache. The first is plain LRU, as which a cache begins.
+    /// The window's share of the cache in each trial. The first is plain LRU, with which a cache starts.
     private static let shares = [1, 0.5, 0.2, 0.01]
-    /// The most entries of a trial that sees all keys, which is most sure.
+    /// The most entries of a trial that sees all keys, which gives the best evidence.
     private static let allEntries = 512
-    /// The most entries of one that sees a sample: few, since each use of the sample costs as much as several hits.
+    /// The most entries of a trial that sees a sample: few, since each sampled use costs as much as several hits.
     private static let sampledEntries = 128
-    /// Uses of the sample in a round: as many as a trial has entries, and not fewer than these.
+    /// The fewest sampled uses in a round; else a round has as many as a trial has entries.
     private static let leastUses = 100
-    /// Judgements in a round.
+    /// How often a round compares the trials.
     private static let judgements = 10
-    /// What the hits of one round still count in the next: about the last twenty rounds decide.
-    private static let memory = 0.95
-    /// How many more hits another window must have, for each entry: about so many are lost while the cache changes.
-    private static let priceOfChange = 0.5
-    /// The same for the first change, if the window was only guessed.
-    private static let priceOfGuess = 0.15
-    /// The guess, unless the cache should go on as LRU: small enough for frequency to count, and large enough for keys
-    /// that come back soon.
+    /// The weight of a round's hits in the next round: about the last twenty rounds decide.
+    private static let decay = 0.95
+    /// How many more hits per entry another window must have: about as many are lost while the cache changes.
+    private static let evidenceForChange = 0.5
+    /// The same while the window is a guess.
+    private static let evidenceForGuess = 0.15
+    /// The index of the guessed share: small enough for frequency to count, large enough for keys that are used again
+    /// soon.
     private static let guess = 2
-    /// The fewest entries for which the window is guessed. The trials of a smaller cache know soon what is best.
+    /// The fewest entries for a guess. In a smaller cache the trials soon know the best window.
     private static let guessedEntries = 256
-    /// The most of the uses that may have been hits while the cache was filling. Above, nearly all that is used again
-    /// fits into it in the order of use.
+    /// The highest hit rate, while the cache fills, for a guess. Above it plain LRU is good enough.
     private static let guessedHits = 0.6
 
-    /// The rounds in a row in which no trial misses anything, after which they rest.
-    private static let calm = 4
+    /// After how many rounds in a row without a miss the trials rest.
+    private static let roundsUntilRest = 4
 
     private struct Trial {
         var policy: WTinyLFU
@@ -46,13 +44,13 @@ struct WindowTrials {
     private var trials: [Trial]
     /// A key is in the sample if these bits of it are zero.
     private var mask: UInt64 = 0
-    /// Uses in this round that a judgement has seen.
+    /// Uses in this round before the last comparison.
     private var judgedUses = 0
-    /// Uses since the last judgement.
+    /// Uses since the last comparison.
     private var uses = 0
     private var best = 0
     private var isGuess = false
-    /// The rounds in a row in which every trial had all that was used; -1 once one had not, until the round ends.
+    /// Rounds in a row without a miss in any trial; -1 after a miss, until the round ends.
     private var roundsWithoutMiss = 0
 
     init(limit: Int) {
@@ -65,12 +63,12 @@ struct WindowTrials {
     /// Whether the window is the whole cache.
     var isPlainLRU: Bool { best == 0 }
 
-    /// Guesses the window of a cache that has been filled and has no room for the first time. If nothing came back while
-    /// it was filling, nothing speaks against the order of use.
+    /// Guesses the window when the cache is full for the first time. Without hits while it filled, there is no evidence
+    /// against plain LRU.
     /// - Parameters:
-    ///   - entries: what the cache holds.
+    ///   - entries: how many entries the cache has.
     ///   - hits: how many of the uses so far were hits.
-    ///   - uses: the hits, and what was stored.
+    ///   - uses: how many hits and stores there were.
     mutating func begin(entries: Int, hits: Int, uses: Int) {
         guard best == 0, entries >= Self.guessedEntries else { return }
         guard hits > 0, Double(hits) <= Self.guessedHits * Double(uses) else { return }
@@ -78,16 +76,16 @@ struct WindowTrials {
         isGuess = true
     }
 
-    /// Whether the use of a key is to be noted.
+    /// Whether the trials want to see the use of a key.
     @inline(__always)
     func samples(_ digest: SHA256.Digest) -> Bool {
-        digest.fourth & mask == 0 && roundsWithoutMiss < Self.calm
+        digest.fourth & mask == 0 && roundsWithoutMiss < Self.roundsUntilRest
     }
 
-    /// Something new was stored: its use is the first to be noted again.
+    /// Wakes the trials: something new was stored.
     mutating func wake() { roundsWithoutMiss = 0 }
 
-    /// Notes the use of a key in the sample. True if another window is the best now.
+    /// Shows the trials the use of a sampled key. True if another window is now the best.
     @inline(never)
     mutating func use(_ digest: SHA256.Digest, cost: Int, _ sketch: borrowing FrequencySketch) -> Bool {
         for index in trials.indices {
@@ -115,21 +113,22 @@ struct WindowTrials {
     private mutating func judge() {
         let current = best
         for index in trials.indices where trials[index].hits > trials[best].hits { best = index }
-        let price = (isGuess ? Self.priceOfGuess : Self.priceOfChange) * Double(trials[0].policy.count)
-        if trials[best].hits <= trials[current].hits + price { best = current }
+        let needed =
+            (isGuess ? Self.evidenceForGuess : Self.evidenceForChange) * Double(trials[0].policy.count)
+        if trials[best].hits <= trials[current].hits + needed { best = current }
         if best != current { isGuess = false }
     }
 
     private mutating func endRound() {
         judgedUses = 0
         roundsWithoutMiss += 1
-        for index in trials.indices { trials[index].hits *= Self.memory }
+        for index in trials.indices { trials[index].hits *= Self.decay }
         if trials[0].policy.count > (mask == 0 ? Self.allEntries : Self.sampledEntries) {
             while trials[0].policy.count > Self.sampledEntries { halveSample() }
         }
     }
 
-    /// Sees half as many keys from now on, with half the room.
+    /// Halves the sample, and the size of the trials.
     private mutating func halveSample() {
         let mask = mask << 1 | 1
         self.mask = mask

@@ -1,5 +1,6 @@
 extension MemoryCache {
-    /// Gives memory back as a level of pressure asks: half the limit at a warning, all but what is pinned when it is critical.
+    /// Evicts entries as a level of memory pressure requires: down to half the limit at a warning, all but pinned ones
+    /// when it is critical.
     /// - Parameter level: how short memory is.
     public func relieve(_ level: MemoryPressure.Level) {
         switch level {

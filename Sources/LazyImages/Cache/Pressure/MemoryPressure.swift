@@ -1,28 +1,28 @@
 import SystemSupport
 
-/// How short memory is, as news: an asynchronous sequence of levels, for any number of readers. Each reader gets the level
-/// of now first unless it is `.normal`, and then every change; one that is slow gets only the latest.
+/// Memory pressure: an asynchronous sequence of levels, for any number of readers. Each reader first gets the present
+/// level, unless it is `.normal`, and then every change. A slow reader gets only the latest level.
 ///
-/// ``system`` watches this process's surroundings. One that is made with `init()` says what ``report(_:)`` is told, for
-/// tests and for programs that know better.
+/// ``system`` watches this process. An instance made with `init()` passes on what ``report(_:)`` receives, for tests
+/// and for programs with their own source.
 ///
 /// Safe for concurrent use.
 public final class MemoryPressure: AsyncSequence, Sendable {
     /// How short memory is.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
-        /// There is enough.
+        /// There is enough memory.
         case normal
-        /// It runs short: what may be wanted some time should go.
+        /// Memory runs short: release what may be useful later.
         case warning
-        /// It is about to run out: everything that nobody looks at should go.
+        /// Memory is about to run out: release everything that is not on the screen.
         case critical
 
-        /// Whether memory is less short in `left`.
+        /// Whether the pressure is lower in `left`.
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The pressure on this process, by systemd's protocol, the kernel's stall information, or else by looking at what is
-    /// left. One thread watches for the whole process, from the first use on.
+    /// The memory pressure on this process, by systemd's protocol, else by the kernel's pressure stall information,
+    /// else by the memory left. One thread watches for the whole process, from the first use on.
     public static var system: MemoryPressure {
         isWatched.withLock { isWatched in
             guard !isWatched else { return }
@@ -43,14 +43,14 @@ public final class MemoryPressure: AsyncSequence, Sendable {
 
     private let state = Lock(State())
 
-    /// A sequence without a watch.
+    /// A sequence that only ``report(_:)`` changes.
     public init() {}
 
-    /// The level of now.
+    /// The present level.
     public var level: Level { state.withLock { $0.level } }
 
-    /// Tells every reader that the level is now this one, unless it was already.
-    /// - Parameter level: how short memory is now.
+    /// Sets the level, and tells every reader if it has changed.
+    /// - Parameter level: the new level.
     public func report(_ level: Level) {
         let readers = state.withLock { state -> [AsyncStream<Level>.Continuation] in
             guard level != state.level else { return [] }
@@ -60,10 +60,10 @@ public final class MemoryPressure: AsyncSequence, Sendable {
         for reader in readers { reader.yield(level) }
     }
 
-    /// A reader of its own. It ends only with its task.
+    /// A new reader. It ends only with its task.
     public func makeAsyncIterator() -> AsyncStream<Level>.Iterator { levels.makeAsyncIterator() }
 
-    /// What a new reader gets.
+    /// The stream of a new reader.
     var levels: AsyncStream<Level> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Level.self, bufferingPolicy: .bufferingNewest(1))

@@ -4,31 +4,31 @@ internal import Glibc
 import SystemSupport
 
 /// Watches for memory pressure on a thread of its own: by systemd's protocol if the environment asks for it
-/// (MEMORY_PRESSURE_WATCH and MEMORY_PRESSURE_WRITE, systemd.io/MEMORY_PRESSURE), else by a trigger of the kernel's pressure
-/// stall information (Documentation/accounting/psi.rst), and in any case by looking at what is left once in a while.
+/// (MEMORY_PRESSURE_WATCH and MEMORY_PRESSURE_WRITE, systemd.io/MEMORY_PRESSURE), else by a trigger of the kernel's
+/// pressure stall information (Documentation/accounting/psi.rst). It also checks the memory left at intervals.
 struct MemoryWatch: ~Copyable {
-    /// Stalls of some task for 150 ms in any two seconds. Shorter windows are refused without privileges.
+    /// Some task stalls for 150 ms within two seconds. The kernel refuses shorter windows without privileges.
     private static let trigger = "some 150000 2000000"
-    /// How long to wait for a sign before looking at what is left: in calm times, and under pressure.
-    private static let calmWait: Int32 = 5_000
-    private static let tenseWait: Int32 = 1_000
+    /// How long to wait for a signal before checking the memory left, in ms: at level `.normal`, and under pressure.
+    private static let normalInterval: Int32 = 5_000
+    private static let pressureInterval: Int32 = 1_000
 
-    /// What becomes ready when there is pressure; -1 if nothing does.
+    /// Becomes ready when there is pressure; -1 for none.
     private var descriptor: Int32 = -1
     private var events = Int16(POLLPRI)
-    /// Whether what is readable must be read away: a FIFO or a socket, not a pressure file.
+    /// Whether the signal must be read: from a FIFO or a socket, not from a pressure file.
     private var isStream = false
-    /// What the watch goes by, in words.
-    private(set) var source = byLooking
-    private static let byLooking = "what is left of memory, looked at every \(calmWait / 1000) s"
-    /// Whether the environment forbids to watch.
+    /// The source of the signals, in words.
+    private(set) var source = checksOnly
+    private static let checksOnly = "the memory left, checked every \(normalInterval / 1000) s"
+    /// Whether the environment switches the watch off.
     private var isOff = false
     private var judge = PressureJudge()
     private let memory: SystemMemory
     private let start = ContinuousClock.now
 
-    /// Watches for `pressure`'s readers from now on.
-    /// - Throws: when the system gives no thread.
+    /// Starts to watch, and reports to `pressure` until it is released.
+    /// - Throws: if the system has no thread to give.
     static func start(reportingTo pressure: MemoryPressure) throws(ResourceShortage) {
         let environment = ProcessInfo.processInfo.environment
         try start(environment: environment, memory: SystemMemory()) { [weak pressure] level in
@@ -37,7 +37,7 @@ struct MemoryWatch: ~Copyable {
         }
     }
 
-    /// - Parameter report: is told the level after every look; returns whether to go on.
+    /// - Parameter report: receives the level after every check; returns whether to continue.
     static func start(
         environment: [String: String], memory: SystemMemory,
         report: @escaping @Sendable (MemoryPressure.Level) -> Bool
@@ -52,9 +52,9 @@ struct MemoryWatch: ~Copyable {
     private init(environment: [String: String], memory: SystemMemory) {
         self.memory = memory
         if let path = environment["MEMORY_PRESSURE_WATCH"], !path.isEmpty {
-            // So a service manager switches the watch off.
+            // A service manager switches the watch off by this path.
             isOff = path == "/dev/null"
-            if isOff { source = "nobody: MEMORY_PRESSURE_WATCH is /dev/null" }
+            if isOff { source = "none: MEMORY_PRESSURE_WATCH is /dev/null" }
             let text = environment["MEMORY_PRESSURE_WRITE"].flatMap { Data(base64Encoded: $0) }
             if !isOff { open(path, writing: text.map { [UInt8]($0) } ?? []) }
         }
@@ -65,17 +65,18 @@ struct MemoryWatch: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Waits for a sign, or for the time to look, and tells the level then.
+    /// Waits for a signal, or for the next check, and returns the level.
     private mutating func next() -> MemoryPressure.Level {
         var wanted = pollfd(fd: descriptor, events: events, revents: 0)
-        let count = unsafe poll(&wanted, 1, judge.level == .normal ? Self.calmWait : Self.tenseWait)
+        let count = unsafe poll(
+            &wanted, 1, judge.level == .normal ? Self.normalInterval : Self.pressureInterval)
         let now = start.duration(to: .now).nanoseconds
         if count > 0, wanted.revents & events != 0 {
-            readAway()
-            judge.sign(at: now, left: left)
+            drain()
+            judge.signal(at: now, left: left)
         } else {
-            if count > 0 { giveUp() }
-            judge.look(at: now, left: left)
+            if count > 0 { stopListening() }
+            judge.check(at: now, left: left)
         }
         return judge.level
     }
@@ -87,7 +88,7 @@ struct MemoryWatch: ~Copyable {
         return Double(available) / Double(allowance)
     }
 
-    /// A file, a FIFO or a socket, as systemd's protocol names them.
+    /// Opens a file, a FIFO or a socket, the three kinds of systemd's protocol.
     private mutating func open(_ path: String, writing bytes: [UInt8]) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return }
@@ -99,28 +100,28 @@ struct MemoryWatch: ~Copyable {
             ? unsafe csystem_connect_local(path) : unsafe csystem_open(path, O_RDWR | O_NONBLOCK, 0)
         guard descriptor >= 0 else { return }
         source = path
-        if !bytes.isEmpty, unsafe write(descriptor, bytes, bytes.count) != bytes.count { giveUp() }
+        if !bytes.isEmpty, unsafe write(descriptor, bytes, bytes.count) != bytes.count { stopListening() }
     }
 
-    private func readAway() {
+    private func drain() {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while isStream, unsafe read(descriptor, &bytes, bytes.count) > 0 {}
     }
 
-    /// What was watched is gone, or refuses: from now on only what is left tells.
-    private mutating func giveUp() {
+    /// The watched file is gone or fails. From now on only the memory left is checked.
+    private mutating func stopListening() {
         close(descriptor)
         descriptor = -1
-        source = Self.byLooking
+        source = Self.checksOnly
     }
 
-    /// What a watch of this process goes by.
+    /// The source of a watch of this process, in words.
     static var source: String {
         MemoryWatch(environment: ProcessInfo.processInfo.environment, memory: SystemMemory()).source
     }
 }
 
 extension MemoryPressure {
-    /// What tells ``system`` of pressure: the file that systemd or the kernel names, or what is left of memory.
+    /// The source of ``system``, in words: the file that systemd or the kernel names, or the memory left.
     package static var systemSource: String { MemoryWatch.source }
 }

@@ -1,24 +1,24 @@
-/// What the signs of pressure amount to: a plain struct that is told what happens and when, in nanoseconds.
+/// Derives the level of memory pressure from signals and checks. A plain struct; times are in nanoseconds.
 ///
-/// A sign is a warning. It is critical where little memory is left, or when signs go on although the warning has had a
-/// whole window of time to help. When no sign has come for a while, and not much is used, all is normal again.
+/// A signal is a warning. The level is critical if little memory is left, or if signals continue for a whole window
+/// after the warning. It is normal again when no signal has come for a while and enough memory is left.
 struct PressureJudge {
-    /// The kernel's windows of pressure, and how often systemd's are told at most: two seconds.
+    /// The kernel's window, and the shortest interval of systemd's signals: two seconds.
     static let window: Int64 = 2_000_000_000
-    /// Without a sign for so long, the pressure has passed.
-    static let calm: Int64 = 3 * window
-    /// The parts of the allowance below which what is left is a sign by itself, or critical.
+    /// After this time without a signal the pressure has passed.
+    static let quietTime: Int64 = 3 * window
+    /// Below these shares of the allowance the memory left is a warning, or critical.
     static let warningShare = 0.1
     static let criticalShare = 0.04
 
     private(set) var level = MemoryPressure.Level.normal
     private var warned: Int64 = 0
-    private var lastSign: Int64 = 0
+    private var lastSignal: Int64 = 0
 
-    /// Pressure was signalled.
-    /// - Parameter left: the part of the allowance that is available, from 0 to 1; nil if nobody knows.
-    mutating func sign(at now: Int64, left: Double?) {
-        lastSign = now
+    /// Notes a signal.
+    /// - Parameter left: the available share of the allowance, from 0 to 1; nil if unknown.
+    mutating func signal(at now: Int64, left: Double?) {
+        lastSignal = now
         if let left, left < Self.criticalShare {
             level = .critical
         } else if level == .normal {
@@ -29,18 +29,18 @@ struct PressureJudge {
         }
     }
 
-    /// Nothing was signalled for a while: what is left tells.
-    mutating func look(at now: Int64, left: Double?) {
+    /// Notes a check without a signal.
+    mutating func check(at now: Int64, left: Double?) {
         if let left, left < Self.criticalShare {
             level = .critical
-            lastSign = now
+            lastSignal = now
         } else if let left, left < Self.warningShare {
             if level == .normal {
                 level = .warning
                 warned = now
             }
-            lastSign = now
-        } else if now - lastSign >= Self.calm {
+            lastSignal = now
+        } else if now - lastSignal >= Self.quietTime {
             level = .normal
         }
     }

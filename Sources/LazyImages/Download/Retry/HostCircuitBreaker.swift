@@ -36,10 +36,10 @@ struct HostCircuitBreaker {
     /// Asks for one transfer. Where it is the probe of a host that rested, `succeeded`, `failed` or `gaveUp` must follow.
     /// - Parameters:
     ///   - now: on any clock that only goes forward.
-    ///   - insists: whether it is made even while the host rests, as a probe before its time. Default: no.
-    mutating func admit(_ host: String, now: Duration, insists: Bool = false) -> Admission {
+    ///   - overrides: whether it is made even while the host rests, as a probe before its time. Default: no.
+    mutating func admit(_ host: String, now: Duration, overrides: Bool = false) -> Admission {
         guard !hosts.isEmpty, let until = hosts[host]?.restsUntil else { return .allowed }
-        if !insists, hosts[host]?.isProbed == true || now < until {
+        if !overrides, hosts[host]?.isProbed == true || now < until {
             return .refused(until: max(until, now))
         }
         hosts[host]?.isProbed = true

@@ -31,19 +31,19 @@ struct MemoryPressureTests {
     func judge() {
         let second: Int64 = 1_000_000_000
         var judge = PressureJudge()
-        judge.look(at: 5 * second, left: 0.5)
+        judge.check(at: 5 * second, left: 0.5)
         #expect(judge.level == .normal)
-        judge.sign(at: 10 * second, left: 0.5)
+        judge.signal(at: 10 * second, left: 0.5)
         #expect(judge.level == .warning)
-        judge.sign(at: 11 * second, left: 0.5)
+        judge.signal(at: 11 * second, left: 0.5)
         #expect(judge.level == .warning, "the warning has had no time to help")
-        judge.sign(at: 12 * second, left: nil)
+        judge.signal(at: 12 * second, left: nil)
         #expect(judge.level == .critical)
-        judge.look(at: 17 * second, left: 0.5)
+        judge.check(at: 17 * second, left: 0.5)
         #expect(judge.level == .critical)
-        judge.look(at: 18 * second, left: 0.5)
+        judge.check(at: 18 * second, left: 0.5)
         #expect(judge.level == .normal)
-        judge.sign(at: 20 * second, left: 0.01)
+        judge.signal(at: 20 * second, left: 0.01)
         #expect(judge.level == .critical)
     }
 
@@ -53,15 +53,15 @@ struct MemoryPressureTests {
     func sampling() {
         let second: Int64 = 1_000_000_000
         var judge = PressureJudge()
-        judge.look(at: 1 * second, left: 0.08)
+        judge.check(at: 1 * second, left: 0.08)
         #expect(judge.level == .warning)
-        judge.look(at: 20 * second, left: 0.08)
+        judge.check(at: 20 * second, left: 0.08)
         #expect(judge.level == .warning)
-        judge.look(at: 21 * second, left: 0.02)
+        judge.check(at: 21 * second, left: 0.02)
         #expect(judge.level == .critical)
-        judge.look(at: 40 * second, left: 0.5)
+        judge.check(at: 40 * second, left: 0.5)
         #expect(judge.level == .normal)
-        judge.look(at: 41 * second, left: nil)
+        judge.check(at: 41 * second, left: nil)
         #expect(judge.level == .normal)
     }
 

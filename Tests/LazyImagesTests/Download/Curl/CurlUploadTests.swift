@@ -135,7 +135,7 @@ struct CurlUploadTests {
     func unreadable() throws {
         for (path, reason) in [
             (folder.file("none"), "No such file or directory"), (folder.path, "it is a folder"),
-            ("/dev/null", "it is no file"),
+            ("/dev/null", "it is not a regular file"),
         ] {
             #expect(throws: ImageLoadingError.unreadableFile(path: path, reason: reason)) {
                 _ = try UploadBody.file(path).open()

@@ -77,11 +77,11 @@ struct HostCircuitBreakerTests {
     @Test("an insisting request passes an open circuit, and its outcome counts as a probe's")
     mutating func insisting() {
         for _ in 0..<3 { budget.failed("a", now: .zero) }
-        #expect(budget.admit("a", now: .seconds(1), insists: true) == .allowed)
-        #expect(budget.admit("a", now: .seconds(1), insists: true) == .allowed)
+        #expect(budget.admit("a", now: .seconds(1), overrides: true) == .allowed)
+        #expect(budget.admit("a", now: .seconds(1), overrides: true) == .allowed)
         budget.failed("a", now: .seconds(1))
         #expect(budget.admit("a", now: .seconds(2)) == .refused(until: .seconds(5)))
-        #expect(budget.admit("a", now: .seconds(2), insists: true) == .allowed)
+        #expect(budget.admit("a", now: .seconds(2), overrides: true) == .allowed)
         budget.succeeded("a")
         #expect(budget.admit("a", now: .seconds(2)) == .allowed)
     }
