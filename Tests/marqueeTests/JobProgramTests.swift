@@ -27,7 +27,7 @@ struct JobProgramTests {
         #expect(second.status == 2)
         #expect(
             second.errorText
-                == "marquee: there is a job night already, which does not run; go on with marquee jobs resume night, or remove it with marquee jobs remove night\n"
+                == "marquee: job night exists, but is not running; go on with marquee jobs resume night, or remove it with marquee jobs remove night\n"
         )
         #expect(try await fixture.run("jobs", "remove", "night").status == 0)
         #expect(try await fixture.run("jobs", "wait", "night").status == 2)
@@ -44,7 +44,7 @@ struct JobProgramTests {
             #expect(started.text == "job \(name)  1 image   marquee jobs attach \(name)\n")
             #expect(try await fixture.run("jobs", "wait", name).status == 0)
         }
-        #expect(try await fixture.detach("../up").errorText.contains("is no name for a job"))
+        #expect(try await fixture.detach("../up").errorText.contains("is not a valid job name"))
         #expect(
             try await fixture.run("prewarm", "--name", "x").errorText.contains("belongs to prewarm --detach"))
     }

@@ -44,7 +44,7 @@ struct JobSurroundingsTests {
         #expect(without.status == 2)
         #expect(
             without.errorText
-                == "marquee: job night was started with --header and MARQUEE_CREDENTIALS or --credentials-file, which is stored nowhere: give it again\n"
+                == "marquee: job night was started with --header and MARQUEE_CREDENTIALS or --credentials-file, which is not stored: pass it again\n"
         )
         let with = try await Program.run(
             ["jobs", "resume", "night", "--header", "X-Key: sesame4"], environment: variables)

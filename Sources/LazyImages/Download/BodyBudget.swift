@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many bytes of bodies may be in memory at once, over all transfers of one downloader.
+/// Limits the bytes of bodies in memory, for all transfers of one downloader.
 final class BodyBudget: Sendable {
     private let limit: Int
     private let used = Atomic(0)
@@ -19,7 +19,7 @@ final class BodyBudget: Sendable {
 
     fileprivate func give(_ count: Int) { used.subtract(count, ordering: .relaxed) }
 
-    /// One body's part of the budget, given back when the object goes.
+    /// One body's share of the budget, given back when the object is released.
     final class Reservation: Sendable {
         private let budget: BodyBudget
         private let count = Atomic(0)
@@ -28,7 +28,7 @@ final class BodyBudget: Sendable {
 
         deinit { budget.give(count.load(ordering: .relaxed)) }
 
-        /// Reserves `more` bytes; false, and nothing changes, if the budget has no more.
+        /// Reserves `more` bytes; returns false and changes nothing if the budget has not enough left.
         func grow(by more: Int) -> Bool {
             guard budget.take(more) else { return false }
             count.add(more, ordering: .relaxed)

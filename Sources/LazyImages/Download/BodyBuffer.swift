@@ -6,9 +6,9 @@ import SystemSupport
 /// `finish`. The buffer's share of the budget is free again when the buffer is released, which is when the body has
 /// reached the callers.
 final class BodyBuffer: BodyReceiver {
-    /// How much of a body that nobody wants (of a redirect, of an error) is read so that the connection can be kept.
+    /// The most bytes read of an unwanted body (of a redirect or an error), so that the connection can be reused.
     private static let discardLimit = 64 * 1024
-    /// How much room is made at once for a length that is only promised.
+    /// The most bytes reserved at once for the length that a server announces.
     private static let firstReserve = 1024 * 1024
 
     private struct State {
@@ -19,12 +19,12 @@ final class BodyBuffer: BodyReceiver {
         var earlier: PartialFile?
         /// Whether the body is read but not kept.
         var isDiscarded = false
-        /// How many bytes an earlier transfer had brought.
+        /// The bytes of the resumed part.
         var offset = 0
         var received = 0
         var expected: Int?
         var failure: ImageLoadingError?
-        var mustAskAnew = false
+        var mustRestart = false
         /// For a body whose parts each replace the one before. The storage then has the last complete part.
         var replacing: MixedReplaceReader?
         var partNumber = 0
@@ -67,22 +67,22 @@ final class BodyBuffer: BodyReceiver {
         state = Lock(State(storage: storage, earlier: plan == nil ? nil : earlier))
     }
 
-    /// The fields that ask for the rest of what there is, if there is something.
+    /// The fields that request the rest of a partial body; nil without one.
     var conditions: HTTPFields? { plan?.fields }
 
-    /// The URL for messages. Made when it is needed: most transfers need none.
+    /// The URL for messages. Computed on demand: most transfers need no message.
     private var url: String { source.displayText }
 
-    /// How many bytes an earlier transfer had brought: 0 unless this one went on with them.
+    /// The bytes of the resumed part; 0 if the transfer did not resume one.
     var offset: Int { state.withLock { $0.offset } }
 
-    /// Whether the part that was to be gone on with is of no use, and all is to be asked for.
-    var mustAskAnew: Bool { state.withLock { $0.mustAskAnew } }
+    /// Whether the partial body cannot be resumed, and the whole body must be requested.
+    var mustRestart: Bool { state.withLock { $0.mustRestart } }
 
-    /// The answer's head: where a part was gone on with, as if all had come now.
+    /// The head of the answer. After a resumption, as if the whole body had arrived in one answer.
     var head: ResponseHead? { state.withLock { $0.head } }
 
-    /// Whether all that the head promised is there.
+    /// Whether the whole body has arrived.
     var isWhole: Bool {
         state.withLock { state in
             !state.isDiscarded && state.failure == nil && state.received > 0
@@ -90,22 +90,22 @@ final class BodyBuffer: BodyReceiver {
         }
     }
 
-    /// What has arrived behind the first `start` bytes, as far as it is in memory: nothing of a body that is in a file, or
-    /// that has ended. A copy, since who shared the bytes would make the next ones copy all.
+    /// The bytes in memory after the first `start` ones; none for a body that is in a file or finished. A copy: sharing
+    /// the array would make the next append copy all of it.
     func bytes(from start: Int) -> [UInt8] { state.withLock { Array($0.storage.bytes.dropFirst(start)) } }
 
-    /// The last whole part of a body whose parts each replace the one before it, and its number from 1; nil before the first
-    /// one, and for every other body.
+    /// The last complete part of a body whose parts replace each other, and its number from 1. Nil before the first
+    /// part, and for other bodies.
     var replacement: (number: Int, bytes: [UInt8])? {
         state.withLock { state in
             state.replacing == nil || state.partNumber == 0 ? nil : (state.partNumber, state.storage.bytes)
         }
     }
 
-    /// When the head came.
+    /// When the head arrived.
     var headTime: FileTime { state.withLock { $0.headTime } }
 
-    /// What was measured, once the transfer has ended.
+    /// The metrics, once the transfer has ended.
     var metrics: TransferMetrics? { state.withLock { $0.metrics } }
 
     func receive(_ metrics: TransferMetrics) { state.withLock { $0.metrics = metrics } }
@@ -114,7 +114,7 @@ final class BodyBuffer: BodyReceiver {
         let begins: TransferProgress?? = state.withLock { state in
             state.head = head
             state.headTime = .coarseNow
-            if let plan, !goOn(plan.verdict(on: head), with: head, in: &state) { return nil }
+            if let plan, !resume(plan.verdict(on: head), with: head, in: &state) { return nil }
             let expected = head.contentLength.map { state.offset + $0 }
             guard head.status == 200 || state.storage.part != nil || keepsAnyStatus else {
                 state.isDiscarded = true
@@ -178,8 +178,8 @@ final class BodyBuffer: BodyReceiver {
         return true
     }
 
-    /// The body, once the transfer has ended well.
-    /// - Throws: what was refused on the way; `.empty`; `.truncated` if fewer bytes came than were promised.
+    /// The body, after a successful transfer.
+    /// - Throws: an error on the way; `.empty`; `.truncated` if the body is shorter than announced.
     func finish() throws(ImageLoadingError) -> ImageBytes {
         let outcome: Result<ImageBytes, ImageLoadingError> = state.withLock { state in
             if let failure = state.failure {
@@ -193,7 +193,7 @@ final class BodyBuffer: BodyReceiver {
                 return .failure(.truncated(url: url, received: state.received, expected: nil))
             }
             if let expected = state.expected, state.received < expected {
-                breakOff(&state, keepsSmall: true)
+                interrupt(&state, keepsSmall: true)
                 return .failure(.truncated(url: url, received: state.received, expected: expected))
             }
             if let body = state.storage.take(count: state.received) { return .success(body) }
@@ -202,13 +202,13 @@ final class BodyBuffer: BodyReceiver {
         return try outcome.get()
     }
 
-    /// The transfer has failed: what there is is left for the next one to go on with.
-    /// - Parameter keepsSmall: whether a part that is not in a file yet is worth one.
-    func breakOff(keepsSmall: Bool) { state.withLock { breakOff(&$0, keepsSmall: keepsSmall) } }
+    /// Ends a failed transfer. Keeps the partial body for the next attempt.
+    /// - Parameter keepsSmall: whether to keep a partial body that is not in a file yet.
+    func interrupt(keepsSmall: Bool) { state.withLock { interrupt(&$0, keepsSmall: keepsSmall) } }
 
     // MARK: Away from the cooperative pool
 
-    /// As `finish()`, on `threads` where it has to wait for the disk.
+    /// As `finish()`. Runs on `threads` if it has to wait for the disk.
     func finish(on threads: BlockingThreads) async throws(ImageLoadingError) -> ImageBytes {
         guard waitsForDisk(keepsSmall: isShort) else { return try finish() }
         let outcome: Result<ImageBytes, ImageLoadingError>
@@ -222,11 +222,11 @@ final class BodyBuffer: BodyReceiver {
         return try outcome.get()
     }
 
-    /// As `breakOff(keepsSmall:)`, on `threads` where it has to wait for the disk.
-    func breakOff(keepsSmall: Bool, on threads: BlockingThreads) async {
-        guard waitsForDisk(keepsSmall: keepsSmall) else { return breakOff(keepsSmall: keepsSmall) }
-        // Losing the error is right: without a thread the part is closed as it is when this object goes.
-        try? await threads.run { self.breakOff(keepsSmall: keepsSmall) }
+    /// As `interrupt(keepsSmall:)`. Runs on `threads` if it has to wait for the disk.
+    func interrupt(keepsSmall: Bool, on threads: BlockingThreads) async {
+        guard waitsForDisk(keepsSmall: keepsSmall) else { return interrupt(keepsSmall: keepsSmall) }
+        // Losing the error is right: without a thread the partial file is closed with this object.
+        try? await threads.run { self.interrupt(keepsSmall: keepsSmall) }
     }
 
     private var isShort: Bool { state.withLock { $0.received < $0.expected ?? 0 } }
@@ -239,29 +239,29 @@ final class BodyBuffer: BodyReceiver {
 
     // MARK: Where the bytes are
 
-    /// Does what an answer to a request for the rest means. False: nothing of it is wanted.
-    private func goOn(
+    /// Handles the answer to a request for the rest. False if its body is not wanted.
+    private func resume(
         _ verdict: ResumePlan.Verdict, with head: ResponseHead, in state: inout State
     ) -> Bool {
         guard let earlier = state.earlier.take() else { return true }
         switch verdict {
-        case .goesOn:
+        case .resumes:
             state.head = earlier.response.confirmed(by: head)
             state.storage.resume(earlier)
             state.offset = earlier.count
             state.received = earlier.count
-        case .asksAnew:
-            state.mustAskAnew = true
+        case .cannotResume:
+            state.mustRestart = true
             earlier.remove()
             return false
-        case .beginsAnew: earlier.remove()
+        case .restarts: earlier.remove()
         case .isUnrelated: break
         }
         return true
     }
 
-    /// Takes bytes of a body whose parts each replace the one before it. Only the last whole one is held, and what has come of
-    /// the next; no tier stores it.
+    /// Takes bytes of a body whose parts replace each other. Keeps only the last complete part and the bytes of the
+    /// next. No tier stores such a body.
     private func replace(by bytes: Span<UInt8>, in state: inout State) -> Bool {
         let part = state.replacing?.append(bytes)
         let held = state.replacing?.held ?? 0
@@ -277,7 +277,7 @@ final class BodyBuffer: BodyReceiver {
         return true
     }
 
-    /// Why the body cannot be kept.
+    /// The error for a fault of the disk.
     private func failure(_ fault: FileFault) -> ImageLoadingError {
         if let shortage = ResourceShortage(code: fault.code), shortage.missing == .descriptor {
             return ImageLoadingError(shortage, url: url)
@@ -285,7 +285,7 @@ final class BodyBuffer: BodyReceiver {
         return .storageFailed(url: url, reason: SystemError.text(fault.code))
     }
 
-    private func breakOff(_ state: inout State, keepsSmall: Bool) {
+    private func interrupt(_ state: inout State, keepsSmall: Bool) {
         if state.failure != nil {
             state.storage.removePart()
         } else if keepsSmall {

@@ -1,11 +1,11 @@
-/// Which waiting transfer may start: at most `perHost` of one host and `total` in all; of those that may, the most urgent
-/// and, among equals, the one that came first. A plain struct, not safe for concurrent use.
+/// Decides which waiting transfer may start: at most `perHost` for one host and `total` in all run at once. The most
+/// urgent goes first, and among equals the first to arrive. A plain struct, not safe for concurrent use.
 ///
-/// Transfers are known by numbers, and a smaller number came first. One that lines up again, for the next attempt of a
-/// redirect, keeps its number and so goes before all that came later.
+/// Transfers are known by numbers, in order of arrival. A transfer that waits again, for the next attempt after a
+/// redirect, keeps its number and its place before later ones.
 ///
-/// Adding a newcomer and removing cost O(1), a change of priority a binary search; `next()` looks once at every host that
-/// has somebody waiting.
+/// Adding and removing cost O(1), a change of priority a binary search. `next()` looks once at every host with waiting
+/// transfers.
 struct DownloadQueue {
     typealias Priority = ImageRequest.Priority
 
@@ -15,8 +15,9 @@ struct DownloadQueue {
         var priority: Priority
     }
 
-    /// One host's transfers: how many run, and for each priority who waits, in ascending order. A line may hold numbers of
-    /// transfers that have left or moved to another line; they are dropped when they come to the front.
+    /// One host's transfers: how many run, and for each priority a line of the waiting ones, in ascending order. A line
+    /// may have numbers of transfers that have left or changed to another line; they are dropped when they come to the
+    /// front.
     private struct Host {
         let name: String
         var running = 0
@@ -30,7 +31,7 @@ struct DownloadQueue {
 
         var first: Int? { front < numbers.count ? numbers[front] : nil }
 
-        /// Inserts a number in ascending order: a newcomer at the end. One that was left behind stands there again.
+        /// Inserts a number in ascending order, mostly at the end. A number may still be in the line from before.
         mutating func insert(_ number: Int) {
             guard let last = numbers.last, front < numbers.count, last >= number else {
                 numbers.append(number)
@@ -57,7 +58,7 @@ struct DownloadQueue {
     private let perHost: Int
     private let total: Int
     private var running = 0
-    /// Every host that has transfers, and entries that hosts have left. An index costs no hashing, unlike a name.
+    /// All hosts with transfers, and free entries. An index costs no hashing, unlike a name.
     private var hosts: [Host] = []
     private var indices: [String: Int] = [:]
     private var free: [Int] = []
@@ -69,10 +70,10 @@ struct DownloadQueue {
         self.total = max(1, total)
     }
 
-    /// How many wait.
+    /// How many transfers wait.
     var waitingCount: Int { waiting.count }
 
-    /// Lines a transfer up.
+    /// Adds a waiting transfer.
     mutating func append(_ number: Int, host name: String, priority: Priority) {
         let host = indices[name] ?? add(name)
         waiting[number] = Waiting(host: host, priority: priority)
@@ -81,21 +82,21 @@ struct DownloadQueue {
         if hosts[host].waiting == 1 { hostsWithWaiting.insert(host) }
     }
 
-    /// Takes a waiting transfer out of the line; false if it does not wait.
+    /// Removes a waiting transfer; false if it does not wait.
     mutating func remove(_ number: Int) -> Bool {
         guard let entry = waiting.removeValue(forKey: number) else { return false }
         stopWaiting(entry.host)
         return true
     }
 
-    /// Gives a waiting transfer another priority. Among its new equals it stands where it came.
+    /// Changes the priority of a waiting transfer. Arrival order holds within the new priority.
     mutating func setPriority(_ priority: Priority, of number: Int) {
         guard let entry = waiting[number], entry.priority != priority else { return }
         waiting[number]?.priority = priority
         hosts[entry.host].lines[priority.rawValue].insert(number)
     }
 
-    /// The transfer that starts now, which then counts as running; nil when nobody may.
+    /// The next transfer to start, which then counts as running; nil if none may start.
     mutating func next() -> Int? {
         guard running < total else { return nil }
         var best: (number: Int, entry: Waiting)?
@@ -115,7 +116,7 @@ struct DownloadQueue {
         return best.number
     }
 
-    /// A running transfer of `host` has ended.
+    /// Notes the end of a running transfer of `host`.
     mutating func release(host name: String) {
         guard let host = indices[name] else { return }
         running -= 1
@@ -123,7 +124,7 @@ struct DownloadQueue {
         forgetIfIdle(host)
     }
 
-    /// The first in line of a host, over its lines from the most urgent on.
+    /// The first waiting transfer of a host, from its most urgent line.
     private mutating func first(of host: Int) -> (number: Int, entry: Waiting)? {
         for line in hosts[host].lines.indices.reversed() {
             while let number = hosts[host].lines[line].first {

@@ -2,23 +2,23 @@ import FoundationEssentials
 import HTTPSemantics
 import ImageCodecs
 
-/// What a transfer brought: the bytes, checked to be a whole image, and how the server presented them.
+/// The answer of a transfer. Its body is checked to be a complete image.
 struct DownloadedImage: Sendable {
     /// The body.
     private(set) var bytes = ImageBytes([])
-    /// Format and size; nil only for what is no image, where any content is accepted.
+    /// Format and size; nil only for a body that is not an image, if any content is accepted.
     private(set) var header: ImageHeader?
-    /// The answer's status and header.
+    /// The status and header of the answer.
     let head: ResponseHead
-    /// Where the answer came from, after redirects.
+    /// The URL after redirects.
     let url: URL
 
-    /// How many of the bytes an earlier transfer had brought.
+    /// The bytes of the resumed part.
     var offset = 0
-    /// When the head came, in seconds since 1970, and how many seconds after it was asked for.
+    /// When the head arrived, in seconds since 1970, and how many seconds after the request was sent.
     var received = 0
     var delay = 0
-    /// Whether the request had Authorization.
+    /// Whether the request had an Authorization field.
     var isAuthorised = false
     /// The redirects that led to it.
     var steps: [RedirectStep] = []
@@ -29,7 +29,7 @@ struct DownloadedImage: Sendable {
         self.url = url
     }
 
-    /// An image that was read and not fetched.
+    /// A file that was read locally.
     init(
         checking bytes: ImageBytes, by decoders: ImageDecoders, url: URL, acceptsAnyContent: Bool
     ) throws(ImageLoadingError) {
@@ -37,7 +37,7 @@ struct DownloadedImage: Sendable {
         try take(bytes, checkedBy: decoders, acceptsAnyContent: acceptsAnyContent)
     }
 
-    /// Takes the body. Checks that it is an image, by what it is and not by what the server calls it, and a whole one.
+    /// Sets the body. Checks by its bytes, not by its Content-Type, that it is a complete image.
     /// - Throws: `.notAnImage`, `.truncated`.
     mutating func take(
         _ bytes: ImageBytes, checkedBy decoders: ImageDecoders, acceptsAnyContent: Bool
@@ -59,7 +59,7 @@ struct DownloadedImage: Sendable {
 }
 
 extension ImageBytes {
-    /// What the header of an image says that is all there, in a format that is decoded or known.
+    /// The header of a complete image in a known format.
     func wholeImageHeader(by decoders: ImageDecoders) throws(ImageDecodingError) -> ImageHeader {
         let result: Result<ImageHeader, ImageDecodingError> = withBytes { bytes in
             do throws(ImageDecodingError) {
@@ -73,27 +73,27 @@ extension ImageBytes {
 }
 
 extension ImageLoadingError {
-    /// What bytes that are no image look like, in a few words.
+    /// A short description of bytes that are not an image.
     static func description(ofBeginning bytes: Span<UInt8>) -> String {
         var text = ""
         for index in 0..<min(bytes.count, 24) {
             let byte = bytes[index]
             guard byte < 0x7F, byte >= 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else {
-                return "it begins with bytes of no known format"
+                return "its first bytes match no known format"
             }
             text.unicodeScalars.append(byte >= 0x20 ? Unicode.Scalar(byte) : " ")
         }
         if text.lowercased().contains("<html") || text.lowercased().hasPrefix("<!doctype") {
             return "it is a web page"
         }
-        return "it is text that begins with \"\(text)\""
+        return "it is text: \"\(text)\""
     }
 }
 
 extension DownloadedImage {
-    /// What a request's own closure gives, as an answer that does not grow old: the tiers keep it by the rules for others.
-    /// - Throws: `.dataFailed`, `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, and any error of the library's own
-    ///   that the closure throws.
+    /// The bytes of a request's closure, as an answer that stays fresh: the tiers treat it like other answers.
+    /// - Throws: `.dataFailed`, `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, and any ``ImageLoadingError`` that
+    ///   the closure throws.
     init(
         from data: ImageRequest.DataClosure, of url: URL, _ configuration: ImageDownloader.Configuration
     ) async throws(ImageLoadingError) {
@@ -102,7 +102,8 @@ extension DownloadedImage {
             bytes = try await data()
         } catch {
             if Task.isCancelled { throw .cancelled(url: url.displayText) }
-            // An error of ours says more than its text. That somebody else's load was cancelled is a failure of this one.
+            // An `ImageLoadingError` passes through. But `.cancelled`, from another load inside the closure, is a
+            // failure of this one.
             if let error = error as? ImageLoadingError, error.code != "cancelled" { throw error }
             throw .dataFailed(url: url.displayText, reason: "\(error)")
         }

@@ -3,15 +3,15 @@ import HTTPSemantics
 import ImageCodecs
 import SystemSupport
 
-/// The tiers that keep files, memory before disk, and what goes into them (RFC 9111 section 3).
+/// The tiers for files, memory before disk, and the rules for storing (RFC 9111 section 3).
 struct FileTiers: Sendable {
-    /// Keeps files in memory; nil for none.
+    /// The memory tier; nil for none.
     let memory: MemoryCache<LoadedFile>?
-    /// Nil for none.
+    /// The disk tier; nil for none.
     let disk: DiskCache?
     let clock: WallClock
     let configuration: ImageDownloader.Configuration
-    /// The library's own fields, which go with every request.
+    /// The library's fields, sent with every request.
     let ownFields: HTTPFields
 
     init(
@@ -29,7 +29,7 @@ struct FileTiers: Sendable {
         ]
     }
 
-    /// What is decoded, ahead of other images, ahead of anything (RFC 9110 section 12.5.1).
+    /// Prefers the formats of the decoders, then other images, then anything (RFC 9110 section 12.5.1).
     private static func accept(_ decoders: ImageDecoders) -> String {
         (decoders.mediaTypes + ["image/*;q=0.5", "*/*;q=0.1"]).joined(separator: ", ")
     }
@@ -44,8 +44,8 @@ struct FileTiers: Sendable {
 
     // MARK: What is stored
 
-    /// What a tier has for the request, fresh or not, if it is what the request wants. Counts no look into memory: the
-    /// load has looked before. What comes from disk is not put into memory yet.
+    /// The stored file for a request, fresh or stale, if it matches the request's checksum. Counts no lookup in memory:
+    /// the load has already looked there. Does not copy a file from disk to memory.
     func stored(for request: ImageRequest) async -> LoadedFile? {
         if let file = memory?.uncountedValue(for: request.key), request.accepts(file.bytes) || !file.isPresent
         {
@@ -56,7 +56,8 @@ struct FileTiers: Sendable {
             response.variance.members.isEmpty || response.variance.matches(fields(for: request)),
             let url = URL(string: response.url)
         else { return nil }
-        // Losing the reason is right: an entry that is no whole image is a miss, and the network says what it is.
+        // Losing the error is right: an entry that is not a complete image is a miss, and the next transfer reports the
+        // reason.
         let header =
             response.status == 200 ? try? entry.body.wholeImageHeader(by: configuration.decoders) : nil
         let file = LoadedFile(
@@ -68,8 +69,8 @@ struct FileTiers: Sendable {
     }
 
     /// Keeps a file in memory.
-    /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile. Asked before, since it would push out
-    ///   what was stored since; and again when it is in memory, so that of a removal and this one sees the other.
+    /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile. Checked before storing, to keep a
+    ///   newer file, and again after it, so that either the removal or this call sees the other.
     func remember(_ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool) {
         guard let memory, !isUnwanted() else { return }
         memory.store(file, for: request.key, cost: file.bytes.count)
@@ -78,9 +79,8 @@ struct FileTiers: Sendable {
 
     // MARK: What a transfer brings
 
-    /// Stores what the server has sent, as far as it may be stored, and gives it. Bytes that the order's request does not
-    /// expect are not stored: each caller checks for itself whether they are what it expects. Nor is anything stored once
-    /// `transfer` is forgotten.
+    /// Stores the answer of a transfer, if that is allowed, and returns its file. Does not store bytes that do not
+    /// match the request's checksum; each caller checks its own. Stores nothing if `transfer` is forgotten.
     func keep(
         _ answer: DownloadedImage, _ order: TransferOrder, from transfer: SharedTask<LoadedFile>
     ) async -> LoadedFile {
@@ -98,9 +98,9 @@ struct FileTiers: Sendable {
             requestedURL: request.url, source: request.data == nil ? brought : .local,
             head: configuration.acceptsAnyStatus ? answer.head : nil,
             response: response(answer.head, answer, order), mayBeKept: mayBeKept)
-        // Of what is no picture only this is remembered, that there is none.
+        // Of other statuses only 404 and 410 are remembered.
         guard isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410 else { return file }
-        // A server that fails does not take away what is stored.
+        // A temporary failure of the server does not remove the stored file.
         if order.revalidates, HTTPStatus(rawValue: status).isTemporary { return file }
         if transfer.isForgotten { return file }
         if mayBeKept {
@@ -112,7 +112,7 @@ struct FileTiers: Sendable {
         return file
     }
 
-    /// A 304 has come: what is stored holds on, with the fields that the 304 brought (RFC 9111 section 4.3.4).
+    /// After a 304: stores the old file with the new fields (RFC 9111 section 4.3.4).
     private func keep(
         _ stored: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder,
         from transfer: SharedTask<LoadedFile>
@@ -128,7 +128,7 @@ struct FileTiers: Sendable {
         return file
     }
 
-    /// Whether an answer with this head may be kept.
+    /// Whether an answer with this head may be stored.
     private func mayKeep(_ head: ResponseHead, of answer: DownloadedImage, for request: ImageRequest) -> Bool
     {
         configuration.cacheKind.allows(
@@ -136,8 +136,8 @@ struct FileTiers: Sendable {
             isWhole: !request.isPartial)
     }
 
-    /// Keeps a file in both tiers.
-    /// - Parameter isUnwanted: whether it was removed from the tiers before it was stored.
+    /// Stores a file in both tiers.
+    /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile.
     func store(
         _ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool = { false }
     ) async {

@@ -4,13 +4,13 @@ import SystemSupport
 
 /// One attempt of a transfer, from its slot to its answer.
 extension ImageDownloader {
-    /// Where an attempt led.
+    /// The result of an attempt.
     enum Arrival {
-        /// In a box: it is handed on often, and large.
+        /// Indirect, since it is large and passed on often.
         indirect case answer(DownloadedImage)
         case redirect(RedirectStep)
         /// The earlier part of the body cannot be resumed.
-        case uselessPart
+        case unusablePart
 
         /// The fields of an answer that asks for credentials.
         var challenge: HTTPFields? {
@@ -19,7 +19,7 @@ extension ImageDownloader {
         }
     }
 
-    /// Fetches and authenticates: first with the credential that the origin accepted last, then with the authenticator's.
+    /// Authenticates: first with the last accepted credential, then with the authenticator's.
     nonisolated func answerChallenges(
         _ attempt: TransferAttempt, spent: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> Arrival {
@@ -34,14 +34,14 @@ extension ImageDownloader {
         }
     }
 
-    /// The part of the body that an earlier transfer left.
+    /// The partial body of an earlier transfer.
     private nonisolated func earlierPart(_ parts: BodyStorage.Parts?, from url: URL) async -> PartialFile? {
         guard let parts, parts.store.mayHavePart(of: parts.key) else { return nil }
-        // Losing the error is right: without a thread to look with, the transfer begins anew.
+        // Losing the error is right: without a thread the transfer starts from the first byte.
         return (try? await threads.run { parts.store.part(of: parts.key, from: url) }) ?? nil
     }
 
-    /// All the time for a download has run out, over one attempt or several.
+    /// The total timeout has run out, over all attempts.
     private nonisolated func tookTooLong(_ attempt: TransferAttempt) -> ImageLoadingError {
         .timedOut(
             url: attempt.url.displayText, phase: .total, seconds: configuration.timeouts.total.seconds)
@@ -52,7 +52,7 @@ extension ImageDownloader {
         _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> Arrival {
         let parts = partials.flatMap { store in
-            attempt.order.isPlain && !attempt.ignoresPart
+            attempt.order.mayResume && !attempt.ignoresPart
                 ? BodyStorage.Parts(store: store, key: attempt.order.key) : nil
         }
         let body = BodyBuffer(
@@ -79,14 +79,14 @@ extension ImageDownloader {
             let isCancelled = error.code == "cancelled"
             guard isCancelled, body.isWhole, let whole = body.head else {
                 // A cancelled caller may be scrolling fast: a small part is not worth a file.
-                await body.breakOff(keepsSmall: !isCancelled, on: threads)
+                await body.interrupt(keepsSmall: !isCancelled, on: threads)
                 if case .timedOut(_, .total, _) = error { throw tookTooLong(attempt) }
                 throw error
             }
-            // All of it has come, and only its end was not seen.
+            // The whole body had arrived before the cancellation.
             head = whole
         }
-        if body.mustAskAnew { return .uselessPart }
+        if body.mustRestart { return .unusablePart }
         let received = body.headTime
         let delay = max(0, received.seconds(since: start))
         if let target = try configuration.security.redirect(head, from: attempt.url) {
@@ -97,7 +97,7 @@ extension ImageDownloader {
         }
         var answer = DownloadedImage(head: body.head ?? head, url: attempt.url)
         if answer.head.status == 200 || configuration.acceptsAnyStatus {
-            // Only a 200 claims to be the picture.
+            // Only an answer with 200 must be an image.
             try answer.take(
                 await body.finish(on: threads), checkedBy: configuration.decoders,
                 acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)

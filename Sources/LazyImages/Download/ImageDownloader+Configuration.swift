@@ -4,23 +4,25 @@ public import ImageCodecs
 package import SystemSupport
 
 extension ImageDownloader {
-    /// Limits, and what is sent with every request.
+    /// The settings of a downloader.
     public struct Configuration: Sendable {
-        /// Transfers at once to one host and port. Default 6.
+        /// The most transfers at once to one host and port. Default: 6.
         public var transfersPerHost = 6
-        /// Transfers at once in all. Default 32.
+        /// The most transfers at once in all. Default: 32.
         public var transfers = 32
-        /// The largest body taken, from the network or of a loader's tiers, in bytes. Default 32 MiB.
+        /// The largest accepted file in bytes, from the network or from a tier. Default: 32 MiB.
         public var maximumBytes = 32 * 1024 * 1024
-        /// Bytes of bodies in memory at once, over all transfers; what exceeds them goes to a file without a name in
-        /// ``temporaryFolder``. Default 64 MiB.
+        /// The most bytes of bodies in memory, for all transfers. Further bytes go to files without a name in
+        /// ``temporaryFolder``. Default: 64 MiB.
         public var memoryForBodies = 64 * 1024 * 1024
-        /// A folder for bodies that memory has no room for; nil if nothing may touch the disk. Default: the system's.
+        /// The folder for bodies that exceed ``memoryForBodies``; nil if nothing may touch the disk. Default: the
+        /// system's temporary folder.
         public var temporaryFolder: String? = FileManager.default.temporaryDirectory.path
-        /// A folder for the bodies of transfers that did not end, so that the next one, in a later process too, goes on where
-        /// they stopped; nil, the default, to begin anew. A loader with a disk tier sets it to one there.
+        /// The folder for partial bodies of transfers that did not finish. The next transfer resumes them, also in a
+        /// later process. Default: nil, none; a loader with a disk tier sets it to a folder there.
         ///
-        /// What is kept, of bodies that can be resumed: status 200, a strong validator, and a server that takes ranges.
+        /// A body can be resumed if its status is 200, it has a strong validator, and the server does not refuse
+        /// ranges. Of such bodies is kept:
         ///
         /// | the transfer | kept |
         /// |---|---|
@@ -29,51 +31,50 @@ extension ImageDownloader {
         /// | had all of its body when its last caller left | the whole image, in both tiers |
         /// | was refused: too large, no image | nothing |
         public var partialFolder: String?
-        /// From how many bytes on a body is written to ``partialFolder`` as it comes, and so outlives a cancellation.
-        /// Fewer are given up: a caller that leaves early may be scrolling past a thousand images. Default 1 MiB.
+        /// A larger body is written to ``partialFolder`` while it arrives, and so outlives a cancellation. A smaller
+        /// one does not: a cancelled caller may be scrolling fast. In bytes. Default: 1 MiB.
         public var partialMinimum = 1024 * 1024
-        /// The most bytes that folder may have, 512 MiB by default.
+        /// The most bytes in ``partialFolder``. Default: 512 MiB.
         public var partialLimit = 512 * 1024 * 1024
-        /// Redirects followed for one request. Default 10.
+        /// The most redirects of one request. Default: 10.
         public var maximumRedirects = 10
         /// How long each phase of a transfer may take; waiting for a slot does not count.
         public var timeouts = Timeouts()
-        /// Which servers are spoken to.
+        /// The rules for connections and redirects.
         public var security = SecurityPolicy()
-        /// Answers what servers ask of whom they let in; nil, the default, answers nothing. A caller's own `Authorization`
-        /// goes before it.
+        /// Provides credentials; not called for a request with its own `Authorization`. Default: nil, none.
         public var authenticator: (any Authenticator)?
-        /// The formats that are asked for and recognised, and what decodes them. Formats that `ImageFormat` names are taken for
-        /// images even if nothing here decodes them. Default: JPEG and PNG.
+        /// The decoders, whose formats are requested and recognised. Files in other formats of `ImageFormat` are
+        /// accepted as images too. Default: JPEG and PNG.
         public var decoders = ImageDecoders.standard
-        /// Whether what is not an image is taken too. Default false.
+        /// Whether files that are not images are accepted. Default: false.
         public var acceptsAnyContent = false
-        /// Whether an answer of any status, empty or not, is taken as it is and not as an error: for a program that shows
-        /// HTTP and not pictures. Default false.
+        /// Whether answers with any status, and empty ones, are accepted and not errors: for a program that shows HTTP
+        /// answers. Default: false.
         public var acceptsAnyStatus = false
-        /// Whose requests the tiers answer (RFC 9111): one user's, the default, or everybody's. Loaders of different kinds
-        /// must not share a disk tier.
+        /// Private (for one user) or shared (RFC 9111). Loaders of different kinds must not share a disk tier. Default:
+        /// private.
         public var cacheKind = CacheKind.private
-        /// When a transfer that failed is tried again.
+        /// When failed transfers are retried.
         public var retry = RetryPolicy()
-        /// What retries go by.
+        /// The clock of retries.
         package var timing = RetryTiming.system
-        /// The calls of the system for the files of bodies.
+        /// The system calls for the files of bodies.
         package var fileCalls = FileCalls()
         /// Sent as `User-Agent`.
         public var userAgent = "Marquee"
-        /// Sent with every request to its own origin, beside the library's own fields and before the request's. Loaders
-        /// that share a disk tier share what these bring: credentials belong into requests, or to ``authenticator``.
+        /// Sent with every request to its own origin. The request's fields replace equal ones. Do not put credentials
+        /// here: loaders that share a disk tier would share the answers. Use ``authenticator`` or the request's fields.
         /// Default: none.
         public var fields = HTTPFields()
 
-        /// The defaults.
+        /// The default settings.
         public init() {}
     }
 }
 
 extension ImageDownloader.Configuration {
-    /// The same, with nothing on disk.
+    /// A copy that uses no folders.
     var withoutDisk: Self {
         var configuration = self
         configuration.temporaryFolder = nil

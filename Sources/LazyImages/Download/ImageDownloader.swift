@@ -2,20 +2,20 @@ import FoundationEssentials
 import HTTPSemantics
 import SystemSupport
 
-/// Fetches images: one transfer per URL (and per differing fields of the request) however many callers wait for it. A
-/// transfer follows redirects, tries again after failures, and stores what it brings before it ends.
+/// Downloads images. All callers with the same URL and fields share one transfer. A transfer follows redirects, retries
+/// after failures, and stores the file in the tiers before it finishes.
 ///
-/// Waiting transfers get their slots by priority, then first come; so many run at once, in all and for one host, as the
-/// configuration says. What is not an image, is empty, shorter than promised or larger than the limit is an error that
-/// names URL and reason.
+/// Transfers get their slots by priority, then in order of arrival. The configuration limits how many run at once, in
+/// all and for each host. An answer that is not an image, is empty, truncated or too large is an error with URL and
+/// reason.
 ///
-/// The last caller to leave cancels the transfer. What is kept of it then, and of one that breaks, stands at
-/// `Configuration.partialFolder`.
+/// When the last caller leaves, the transfer is cancelled. ``Configuration/partialFolder`` says what is kept then, and
+/// after a failure.
 public actor ImageDownloader {
     /// One transfer, shared by its callers.
     typealias Transfer = SharedTask<LoadedFile>
 
-    /// What the downloader is doing on the network.
+    /// The network activity of this downloader.
     public nonisolated let activity = NetworkActivity()
 
     private typealias Admission = TransferSlots.Admission
@@ -23,7 +23,7 @@ public actor ImageDownloader {
 
     nonisolated let transfers = TaskPool<CacheKey, LoadedFile>()
     private var slots: TransferSlots
-    /// Transfers that nobody waits for, by number.
+    /// Transfers in the background, which have no waiting callers, by number.
     private nonisolated let background = Lock<[Int: Transfer]>([:])
     nonisolated let tiers: FileTiers
     nonisolated let transport: any Transport
@@ -31,10 +31,10 @@ public actor ImageDownloader {
     nonisolated let budget: BodyBudget
     nonisolated let broker: AuthenticationBroker?
     nonisolated let partials: PartialStore?
-    /// For the files of bodies.
+    /// Read and write the files of bodies.
     nonisolated let threads = BlockingThreads(count: 2, name: "LazyImages.body")
 
-    /// - Parameter tiers: where transfers store what they bring.
+    /// - Parameter tiers: where transfers store their files.
     init(transport: any Transport, tiers: FileTiers) {
         let configuration = tiers.configuration
         self.transport = transport
@@ -50,19 +50,19 @@ public actor ImageDownloader {
         }
     }
 
-    /// What went wrong with the parts of broken bodies; nothing where none are kept.
+    /// The faults of the partial bodies' folder.
     package nonisolated var partialCounters: PartialCounters { partials?.counters ?? PartialCounters() }
 
-    /// How many transfers there are, those that wait for a slot included.
+    /// How many transfers there are, including those that wait for a slot.
     package nonisolated var transferCount: Int { transfers.tasks.count }
 
     // MARK: Callers
 
     /// Joins the transfer for an order, or begins it.
     /// - Parameters:
-    ///   - stamp: when the caller looked in the tiers; nil for one that wants the network in any case.
-    ///   - listener: hears how far the transfer is.
-    /// - Returns: nil if a transfer for the same has ended since `stamp`: the caller looks again.
+    ///   - stamp: when the caller looked in the tiers; nil for a caller that wants the network in any case.
+    ///   - listener: hears the events of the transfer.
+    /// - Returns: nil if an equal transfer has finished since `stamp`: the caller looks in the tiers again.
     nonisolated func join(
         _ order: TransferOrder, _ priority: ImageRequest.Priority, listener: TaskListener? = nil,
         since stamp: Int? = nil
@@ -75,8 +75,8 @@ public actor ImageDownloader {
         return (transfer, caller)
     }
 
-    /// Begins a transfer that nobody waits for, unless it is under way.
-    /// - Parameter stamp: as in `join`; where such a transfer has ended since, there is none to begin.
+    /// Begins a transfer in the background, unless an equal one is running.
+    /// - Parameter stamp: as in `join`. Begins nothing if an equal transfer has finished since.
     nonisolated func beginInBackground(_ order: TransferOrder, since stamp: Int?) async {
         let joined = transfers.join(order.key, url: order.request.url, priority: .low, since: stamp)
         guard let (transfer, caller, isFirst) = joined else { return }
@@ -85,38 +85,37 @@ public actor ImageDownloader {
         await begin(TransferAttempt(order, transfer))
     }
 
-    /// Returns when the transfers in the background have ended, or the calling task is cancelled.
+    /// Returns when the transfers in the background have finished, or the calling task is cancelled.
     nonisolated func endBackground() async {
         for transfer in background.withLock({ Array($0.values) }) {
             guard let caller = transfer.join(.low) else { continue }
-            // Losing the error is right: what is stored was updated, or stays as it was.
+            // Losing the error is right: after a failure the stored file stays as it was.
             _ = try? await transfer.value(for: caller)
         }
     }
 
-    /// Has nothing kept of what the transfers under way for a request bring, whatever their conditions. Later callers begin
-    /// anew.
+    /// Makes the running transfers of a request store nothing. Later callers begin new transfers.
     nonisolated func forget(_ request: ImageRequest) {
         let key = request.transferKey
         transfers.forget { $0 == key || $0.text.hasPrefix(key.text + "\nvariant ") }
     }
 
-    /// Removes what an earlier transfer left of a body, unless a transfer is at it.
+    /// Removes the partial body of a request, unless a transfer uses it.
     nonisolated func removePart(of request: ImageRequest) async {
         guard let partials, partials.mayHavePart(of: request.transferKey) else { return }
         await BlockingThreads.runInAnyCase { partials.remove(request.transferKey) }
     }
 
-    /// Ends every transfer whose callers all have a lower priority than `.normal`: nobody looks at what it brings.
-    /// - Returns: how many.
+    /// Stops all transfers whose callers all have a priority below `.normal`: nobody looks at their images.
+    /// - Returns: how many transfers were stopped.
     @discardableResult
-    package func stopUnseen() -> Int {
-        let unseen = transfers.tasks.filter { $0.priority < .normal }
-        for transfer in unseen {
+    package func stopLowPriority() -> Int {
+        let stopped = transfers.tasks.filter { $0.priority < .normal }
+        for transfer in stopped {
             transfer.stop(ImageLoadingError.memoryShort)
             for (left, admission) in slots.remove(transfer.number) { Task { left.begin(admission) } }
         }
-        return unseen.count
+        return stopped.count
     }
 
     // MARK: Slots
@@ -134,12 +133,12 @@ public actor ImageDownloader {
     }
 
     /// Waits for a slot for a later attempt of a transfer.
-    /// - Parameter queued: how long earlier ones have waited.
-    /// - Returns: how long all have waited.
+    /// - Parameter queued: how long earlier attempts have waited for slots.
+    /// - Returns: how long all attempts have waited for slots.
     private nonisolated func slot(
         for attempt: TransferAttempt, queued: Duration
     ) async throws(ImageLoadingError) -> Duration {
-        // A transfer that is abandoned is taken out of the queue, which ends the wait too.
+        // If the transfer is abandoned, leaving the queue resumes the continuation.
         let admission = await withCheckedContinuation { continuation in
             Task {
                 let begins = await lineUp(attempt, queued: queued) { continuation.resume(returning: $0) }
@@ -172,7 +171,7 @@ public actor ImageDownloader {
 
     // MARK: One transfer
 
-    /// Makes attempts until one brings the answer or an error that stands.
+    /// Makes attempts until one has an answer or a final error.
     private nonisolated func run(_ first: TransferAttempt, _ admission: Admission) async {
         let (order, transfer) = (first.order, first.transfer)
         let outcome: Transfer.Outcome
@@ -241,12 +240,8 @@ public actor ImageDownloader {
         case .success(.answer(let answer)):
             .finished(status: answer.head.status, metrics: metrics ?? TransferMetrics())
         case .success(.redirect(let step)): .redirected(to: step.target.displayText)
-        case .success(.uselessPart): .finished(status: 416, metrics: metrics ?? TransferMetrics())
+        case .success(.unusablePart): .finished(status: 416, metrics: metrics ?? TransferMetrics())
         case .failure(let error): .failed(error, metrics: metrics)
         }
     }
-}
-
-extension Result {
-    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

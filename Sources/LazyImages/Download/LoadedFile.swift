@@ -2,43 +2,42 @@ public import FoundationEssentials
 public import HTTPSemantics
 public import ImageCodecs
 
-/// An image's file: its bytes and what is known of them. Shared, never copied.
+/// An image's file: its bytes and their origin. Shared, never copied.
 public final class LoadedFile: Sendable, CachedAddress {
     /// Where a load found its file.
     public enum Source: String, Sendable, Hashable {
-        /// The memory tier; the disk tier; the network; a `file:` or `data:` URL, or the request's own closure.
+        /// `local` is a `file:` or `data:` URL, or the request's closure.
         case memory, disk, network, local
-        /// A tier, after the server has said that it still holds.
+        /// A tier, and the server has confirmed the file (304).
         case revalidated
-        /// A tier, although it is no longer fresh: the server fails, or is asked meanwhile, or the request allows it.
+        /// A tier, and the file is stale: the server fails, or the revalidation is still running, or the request allows
+        /// it.
         case stale
-        /// The network, but for the part that an earlier transfer had brought.
+        /// The network, except for a partial body of an earlier transfer.
         case resumed
-        /// For images only: a file that memory keeps was decoded anew, because another size was wanted or a checksum asked
-        /// for.
+        /// Only for images: decoded from a file in memory, for another size or to verify a checksum.
         case decoded
     }
 
     /// The file's bytes.
     public let bytes: ImageBytes
-    /// Format and size; nil only for what is no image, where any content is accepted.
+    /// Format and size; nil only for a file that is not an image, if the loader accepts any content.
     public let header: ImageHeader?
-    /// The status of the answer that brought it, 200; nil for `file:` and `data:`.
+    /// The status of the answer, 200; nil for `file:` and `data:`.
     public let status: Int?
-    /// Where it came from, after redirects.
+    /// The URL after redirects.
     public let url: URL
-    /// What was asked for, before redirects.
+    /// The URL of the request, before redirects.
     public let requestedURL: URL
-    /// Where the load found it.
+    /// Where the load found the file.
     public let source: Source
-    /// Status and header as a cache gives them, with their age; nil for `file:` and `data:`. Only for a loader that accepts
-    /// any status.
+    /// Status and fields with an Age, for a loader that accepts any status; else nil. Nil for `file:` and `data:`.
     public let head: ResponseHead?
-    /// What is known of the answer that brought it; nil for `file:` and `data:`, which do not grow old.
+    /// The stored form of the answer; nil for `file:` and `data:`, which are always fresh.
     let response: StoredResponse?
-    /// What the server called its content, as in `text/html; charset=utf-8`; nil where it said nothing.
+    /// The server's `Content-Type`, such as `text/html; charset=utf-8`; nil if it sent none.
     public var contentType: String? { response?.fields["Content-Type"] }
-    /// Whether the answer that brought it may be kept, by the rules of the loader's kind of cache.
+    /// Whether a cache of the loader's kind may store the answer.
     package let mayBeKept: Bool
 
     init(
@@ -56,19 +55,19 @@ public final class LoadedFile: Sendable, CachedAddress {
         self.mayBeKept = mayBeKept
     }
 
-    /// A file of the caller's own, such as a loader of another program gives.
+    /// A file for loaders of other programs.
     /// - Parameters:
     ///   - bytes: the whole file.
-    ///   - header: format and size; nil for what is no image.
-    ///   - url: where it is from.
-    ///   - source: where it was found. Default: `local`.
+    ///   - header: format and size; nil for a file that is not an image.
+    ///   - url: the file's URL.
+    ///   - source: where the file was found. Default: `local`.
     public convenience init(
         bytes: ImageBytes, header: ImageHeader?, url: URL, source: Source = .local
     ) {
         self.init(bytes: bytes, header: header, status: nil, url: url, requestedURL: url, source: source)
     }
 
-    /// The same, found elsewhere.
+    /// The same file with another source.
     func from(_ source: Source, head: ResponseHead? = nil) -> LoadedFile {
         if self.source == source, head == nil, self.head == nil { return self }
         return LoadedFile(
@@ -76,15 +75,15 @@ public final class LoadedFile: Sendable, CachedAddress {
             source: source, head: head, response: response, mayBeKept: mayBeKept)
     }
 
-    /// The header of the answer that brought it, as far as a cache keeps it; nil for `file:` and `data:`.
+    /// The fields of the answer that a cache keeps; nil for `file:` and `data:`.
     package var fields: HTTPFields? { response?.fields }
 
-    /// When the answer that brought it came, or was confirmed, in seconds since 1970; how old it was then, and how long it is
-    /// fresh from when it was made, in seconds. Nil for what does not grow old.
+    /// When the answer arrived or was confirmed, in seconds since 1970; its age at that time, and its freshness
+    /// lifetime, in seconds. Nil for a file that is always fresh.
     package var freshness: (received: Int, initialAge: Int, lifetime: Int)? {
         response.map { ($0.received, $0.initialAge, $0.lifetime) }
     }
 
-    /// Whether it is the picture itself, and not word that there is none.
+    /// Whether it is the image itself, and not a remembered 404 or 410.
     var isPresent: Bool { status == nil || status == 200 }
 }

@@ -2,18 +2,18 @@ import Glibc
 import SystemSupport
 
 extension UnnamedFile {
-    /// What was written, as memory; nil if the system cannot map it.
+    /// The content mapped into memory; nil if the system cannot map it.
     func mapped() -> MappedFile? { MappedFile(descriptor: descriptor.number, count: count) }
 }
 
-/// A file's content as memory, until the object goes. Proof for `@unchecked`: nothing is changed after `init`, and the
-/// file is mapped privately and has no name by which another process could shorten it.
+/// A file mapped into memory, until the object is released. `@unchecked` is safe: nothing changes after `init`. The
+/// mapping is private, and the file has no name by which another process could truncate it.
 @safe final class MappedFile: ByteSource, @unchecked Sendable {
     private let start: UnsafeMutableRawPointer
     private let skipped: Int
     let count: Int
 
-    /// Maps `count` bytes of the open file `descriptor`, after those it skips; nil if the system cannot.
+    /// Maps `count` bytes of the open file `descriptor`, after the first `skipped` ones; nil if the system cannot.
     init?(descriptor: Int32, count: Int, skipping skipped: Int = 0) {
         guard count > 0, let start = unsafe mmap(nil, skipped + count, PROT_READ, MAP_PRIVATE, descriptor, 0),
             unsafe start != MAP_FAILED

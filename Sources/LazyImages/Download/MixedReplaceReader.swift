@@ -1,7 +1,7 @@
 import HTTPSemantics
 
-/// Reads `multipart/x-mixed-replace` (HTML Living Standard, section 7.6.2), as cameras send it: each part replaces the one
-/// before it.
+/// Reads `multipart/x-mixed-replace` (HTML Living Standard, section 7.6.2), as cameras send it: each part replaces the
+/// last one.
 ///
 ///     --boundary
 ///     Content-Type: image/jpeg
@@ -10,33 +10,33 @@ import HTTPSemantics
 ///     (bytes)
 ///     --boundary
 ///
-/// Lines may end without CR, and a boundary that the header names with its two hyphens is taken as it stands: cameras do both.
+/// As some cameras do, lines may end without CR, and the header may name the boundary with its two hyphens.
 struct MixedReplaceReader {
     struct Part: Equatable {
-        /// Nil where it names none.
+        /// Nil if the part names none.
         let contentType: String?
         let body: [UInt8]
     }
 
     private enum Place: Equatable {
-        /// Before the next boundary. `beginsLine`: the first byte that is pending begins a line.
+        /// Before the next boundary. `beginsLine`: the first pending byte begins a line.
         case between(beginsLine: Bool)
         case header
         /// `searched`: no boundary begins before this index.
         case body(contentType: String?, length: Int?, searched: Int)
-        /// Behind the closing boundary, or in what is no such message.
+        /// After the closing boundary, or in malformed text.
         case end
     }
 
-    /// Bytes of the header of a part at most.
+    /// The most bytes of a part's header.
     private static let longestHeader = 16 << 10
 
     private let mark: [UInt8]
     private var place = Place.between(beginsLine: true)
-    /// What has come and is not read: from the boundary, the header or the body on.
+    /// Bytes that have arrived and are not read yet.
     private var pending: [UInt8] = []
 
-    /// Nil for another type of content.
+    /// Nil for another content type.
     init?(contentType text: String) {
         guard let type = ContentType(text), type.mediaType == "multipart/x-mixed-replace",
             let boundary = type.parameters["boundary"], !boundary.isEmpty
@@ -44,10 +44,10 @@ struct MixedReplaceReader {
         mark = Array((boundary.hasPrefix("--") ? boundary : "--" + boundary).utf8)
     }
 
-    /// How many bytes are held.
+    /// How many bytes are in memory.
     var held: Int { pending.count }
 
-    /// Takes more bytes. Returns the last part that they complete; nil where they complete none.
+    /// Takes more bytes. Returns the last part that they complete; nil if they complete none.
     mutating func append(_ bytes: Span<UInt8>) -> Part? {
         guard place != .end else { return nil }
         unsafe bytes.withUnsafeBufferPointer { unsafe pending.append(contentsOf: $0) }
@@ -56,13 +56,13 @@ struct MixedReplaceReader {
         return last
     }
 
-    /// Reads on by one boundary, header or body. Nil where more bytes are needed; a part where one is complete.
+    /// Reads one boundary, header or body. Nil if more bytes are needed; a part if one is complete.
     private mutating func step() -> Part?? {
         switch place {
         case .end: return nil
         case .between(let beginsLine):
             guard let start = boundary(from: 0, beginsLine: beginsLine) else {
-                // A line feed and most of a boundary may be there.
+                // Keeps enough bytes for a line feed and the beginning of a boundary.
                 let excess = pending.count - mark.count - 1
                 if excess > 0 {
                     pending.removeFirst(excess)
@@ -126,8 +126,8 @@ struct MixedReplaceReader {
         return part
     }
 
-    /// Where the next boundary begins that follows a line feed.
-    /// - Parameter beginsLine: whether the first byte that is pending begins a line.
+    /// Where the next boundary after a line feed begins.
+    /// - Parameter beginsLine: whether the first pending byte begins a line.
     private func boundary(from start: Int, beginsLine: Bool) -> Int? {
         if beginsLine, start == 0, pending.starts(with: mark) { return 0 }
         var index = start

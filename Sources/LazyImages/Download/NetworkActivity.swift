@@ -1,44 +1,44 @@
 import SystemSupport
 
-/// What a downloader is doing on the network: every transfer's events as they come, and counts by host. Can
-/// be read from anywhere without waiting.
+/// The network activity of a downloader: events of all transfers, and counts by host. Can be read from any thread
+/// without waiting.
 public final class NetworkActivity: Sendable {
-    /// What has happened with one host and port.
+    /// The counts of one host and port.
     public struct HostCounters: Sendable, Hashable {
-        /// Transfers that have their slot now.
+        /// Transfers that have a slot now.
         public var running = 0
-        /// Transfers that brought an answer.
+        /// Transfers with an answer.
         public var finished = 0
-        /// Transfers that came to nothing.
+        /// Transfers that failed.
         public var failed = 0
-        /// Transfers over a connection that was open already.
+        /// Transfers on a reused connection.
         public var reusedConnections = 0
-        /// Bytes of bodies that arrived.
+        /// Bytes of bodies received.
         public var bytes = 0
-        /// Bytes of requests' bodies that were sent.
+        /// Bytes of request bodies sent.
         public var sent = 0
 
-        /// Nothing yet.
+        /// All counts are zero.
         public init() {}
     }
 
-    /// What has come of bodies, and what is still to come.
+    /// The bytes of bodies received, and the bytes still expected.
     package struct Traffic: Sendable, Hashable {
-        /// Bytes that have arrived so far, of transfers under way too.
+        /// Bytes received so far, including those of running transfers.
         package var received = 0
-        /// Bytes that servers have promised for the transfers under way and that have not arrived.
+        /// Bytes that the running transfers still expect.
         package var remaining = 0
-        /// How much has come of the transfers under way, in transfers: 0.5 for one that is half there.
+        /// The progress of the running transfers, in transfers: 0.5 for one that is half done.
         package var underWay = 0.0
 
-        /// Nothing yet.
+        /// All counts are zero.
         package init() {}
     }
 
     private struct State {
         var hosts: [String: HostCounters] = [:]
         var received = 0
-        /// The transfers under way, by number, and how many bytes had come of each when its attempt began.
+        /// The running transfers by number, each with the bytes received before its present attempt.
         var transfers: [Int: (transfer: any CountedTransfer, before: Int)] = [:]
         var lastListener = 0
         var listeners: [Int: AsyncStream<TransferEvent>.Continuation] = [:]
@@ -49,8 +49,8 @@ public final class NetworkActivity: Sendable {
         for listener in state.withLock({ $0.listeners }).values { listener.finish() }
     }
 
-    /// Every event from now on. Each use is a stream of its own, and events wait for whoever reads slowly; one that is let
-    /// go of ends.
+    /// All events from now on. Each use makes a new stream, which keeps the events for a slow reader and ends when it
+    /// is released.
     public var events: AsyncStream<TransferEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: TransferEvent.self)
         let number = state.withLock { state in
@@ -65,7 +65,7 @@ public final class NetworkActivity: Sendable {
     /// The counts by host and port, `example.org:443`.
     public var hosts: [String: HostCounters] { state.withLock { $0.hosts } }
 
-    /// The bytes of bodies so far, for a sign that moves while a transfer runs.
+    /// The bytes of bodies so far, for a progress display.
     package var traffic: Traffic {
         state.withLock { state in
             var traffic = Traffic()
@@ -83,7 +83,7 @@ public final class NetworkActivity: Sendable {
 
     // MARK: What the downloader tells
 
-    /// Passes an event on, which is only made if somebody listens.
+    /// Passes an event on. The event is made only if somebody listens.
     func note(_ event: () -> TransferEvent) {
         let listeners = state.withLock { $0.listeners }
         if listeners.isEmpty { return }
@@ -91,7 +91,7 @@ public final class NetworkActivity: Sendable {
         for listener in listeners.values { listener.yield(event) }
     }
 
-    /// An attempt of a transfer has its slot. How far it is, the transfer knows, which is asked when somebody wants to know.
+    /// An attempt of a transfer has its slot. `traffic` asks the transfer for its progress when needed.
     func begin(_ transfer: some CountedTransfer, host: String) {
         let before = transfer.traffic.arrived
         state.withLock { state in
@@ -121,62 +121,62 @@ public final class NetworkActivity: Sendable {
 
 /// A transfer whose bytes are counted.
 protocol CountedTransfer: AnyObject, Sendable {
-    /// Like no other's of one downloader or uploader.
+    /// Unique within one downloader or uploader.
     var number: Int { get }
-    /// How many bytes have come so far, and how far the body is.
+    /// The bytes received so far, and the progress of the present body.
     var traffic: (arrived: Int, progress: TransferProgress?) { get }
 }
 
 extension SharedTask: CountedTransfer {}
 
-/// One thing that happened to a transfer.
+/// An event of one transfer.
 public struct TransferEvent: Sendable {
     /// What happened.
     public enum Kind: Sendable {
-        /// It was asked for and waits for a slot.
+        /// An attempt waits for a slot.
         case waiting
-        /// It has its slot, after waiting so long.
+        /// The attempt has its slot, after waiting for this time.
         case started(queueWait: Duration)
-        /// A redirect leads on to another address.
+        /// A redirect leads to another URL.
         case redirected(to: String)
-        /// Its answer is there, with this status.
+        /// The answer has arrived, with this status.
         case finished(status: Int, metrics: TransferMetrics)
-        /// It came to nothing.
+        /// The attempt failed.
         case failed(ImageLoadingError, metrics: TransferMetrics?)
-        /// What it came to may pass: it is tried again after so long.
+        /// The transfer is retried after this time.
         case retrying(after: Duration)
     }
 
-    /// The same for all events of one transfer, and like no other's of one downloader.
+    /// The number of the transfer, unique within one downloader.
     public let transfer: Int
-    /// Where it goes, without credentials.
+    /// The URL of the attempt, without credentials.
     public let url: String
     /// What happened.
     public let kind: Kind
 }
 
-/// Where one transfer's time went, and what it carried. Times are counted from the transfer's start; zero where a phase did
-/// not happen, as on a connection that was open already.
+/// The times and sizes of one transfer. Times count from the start of the transfer; zero for a phase that did not
+/// happen, as on a reused connection.
 public struct TransferMetrics: Sendable, Hashable {
-    /// Until the host's address was known.
+    /// Until the name lookup was done.
     public var nameLookup = Duration.zero
-    /// Until the connection stood.
+    /// Until the connection was open.
     public var connect = Duration.zero
-    /// Until TLS stood.
+    /// Until the TLS handshake was done.
     public var secureConnect = Duration.zero
     /// Until the first byte of the answer.
     public var firstByte = Duration.zero
     /// Until the end.
     public var total = Duration.zero
-    /// Bytes of the body that arrived.
+    /// Bytes of the body received.
     public var bytes = 0
-    /// Bytes of the request's body that were sent.
+    /// Bytes of the request's body sent.
     public var sent = 0
-    /// `HTTP/1.1`, `HTTP/2`; empty where no answer came.
+    /// `HTTP/1.1` or `HTTP/2`; empty without an answer.
     public var protocolVersion = ""
-    /// Whether it went over a connection that was open already.
+    /// Whether the connection was reused.
     public var isReused = false
 
-    /// A transfer of which nothing is known.
+    /// All values are zero.
     public init() {}
 }

@@ -1,20 +1,20 @@
 public import FoundationEssentials
 
-/// Which servers are spoken to, how, and where a redirect may lead. In the manner of Apple's App Transport Security: https
-/// with TLS 1.2 and forward secrecy everywhere, plain http only to this machine; what a host needs beside that is named.
+/// The rules for connections and redirects, in the manner of Apple's App Transport Security: https with TLS 1.2 and
+/// forward secrecy for all hosts, plain http only to this machine. Exceptions are named by host.
 public struct SecurityPolicy: Sendable, Hashable {
-    /// What is different for one host.
+    /// Other rules for one host.
     public struct HostException: Sendable, Hashable {
-        /// Whether it holds for the names below the host's too. Default false.
+        /// Whether the exception holds for subdomains too. Default: false.
         public var includesSubdomains = false
-        /// Whether plain http is allowed. Default false.
+        /// Whether plain http is allowed. Default: false.
         public var allowsInsecureHTTP = false
-        /// The oldest version of TLS that will do. Default 1.2.
+        /// The oldest accepted version of TLS. Default: 1.2.
         public var minimumTLSVersion = TLSVersion.v1_2
-        /// Whether only key exchanges with forward secrecy will do. Default true.
+        /// Whether key exchanges must have forward secrecy. Default: true.
         public var requiresForwardSecrecy = true
 
-        /// The rules that hold for every host.
+        /// The default rules.
         public init() {}
     }
 
@@ -27,47 +27,45 @@ public struct SecurityPolicy: Sendable, Hashable {
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What a server's certificate is judged by.
+    /// How a server's certificate is verified.
     public enum ServerTrust: Sendable, Hashable {
-        /// The certificate authorities in a file of PEM, or the one certificate in it; nil: those of the system.
+        /// By the certificate authorities, or the one certificate, in a PEM file; nil for the system's authorities.
         case authorities(file: String?)
-        /// The server's public key and nothing else: base64 of the SHA-256 of its SubjectPublicKeyInfo (RFC 7469
-        /// section 2.4).
+        /// Only by the server's public key: base64 of the SHA-256 of its SubjectPublicKeyInfo (RFC 7469 section 2.4).
         case publicKey(sha256: String)
     }
 
-    /// What a server is shown that asks for the client's certificate (RFC 8446 section 4.4.2).
+    /// The certificate for a server that requests one from the client (RFC 8446 section 4.4.2).
     public struct ClientCertificate: Sendable, Hashable {
-        /// The certificate, and those between it and its authority: a file of PEM.
+        /// A PEM file with the certificate and its intermediate certificates.
         public var certificateFile: String
-        /// The private key, without a password: a file of PEM. Nil, the default: it is in the certificate's file.
+        /// A PEM file with the private key, without a password. Default: nil, the key is in the certificate's file.
         public var keyFile: String?
 
-        /// A certificate, with its key in the same file unless another is named.
+        /// A certificate and its key.
         /// - Parameters:
-        ///   - certificateFile: a file of PEM.
-        ///   - keyFile: a file of PEM; nil where the certificate's file has the key.
+        ///   - certificateFile: a PEM file.
+        ///   - keyFile: a PEM file. Default: nil, the key is in the certificate's file.
         public init(certificateFile: String, keyFile: String? = nil) {
             self.certificateFile = certificateFile
             self.keyFile = keyFile
         }
     }
 
-    /// What is different for hosts, by name in lower case. Default none.
+    /// Exceptions by host name in lower case. Default: none.
     public var exceptions: [String: HostException] = [:]
-    /// Certificate authorities to trust instead of the system's: a file of PEM. Default nil.
+    /// A PEM file of certificate authorities to trust instead of the system's. Default: nil.
     public var certificateAuthorityFile: String?
-    /// Servers that are trusted by a certificate or key of their own, by name in lower case. Default none.
+    /// Servers with a certificate or key of their own, by host name in lower case. Default: none.
     public var trusted: [String: ServerTrust] = [:]
-    /// The client's certificates, by the name of the host in lower case. No other host is shown one, wherever a redirect
-    /// leads. Default none.
+    /// Client certificates by host name in lower case. No other host gets one, even after a redirect. Default: none.
     public var clientCertificates: [String: ClientCertificate] = [:]
 
-    /// Who may be fetched, for servers that fetch what strangers name. Default nil: everybody.
+    /// Limits which servers may be fetched from, for services that fetch URLs of strangers. Default: nil, no limits.
     public var fetchGuard: FetchGuard?
 
-    /// A policy that allows plain http to these hosts beside this machine.
-    /// - Parameter insecureHosts: names of hosts, in upper or lower case. Default: none.
+    /// A policy that allows plain http to this machine and to these hosts.
+    /// - Parameter insecureHosts: host names, in upper or lower case. Default: none.
     public init(insecureHosts: Set<String> = []) {
         for host in insecureHosts {
             var exception = HostException()
@@ -76,7 +74,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         }
     }
 
-    /// The rules for a host: its own, else those of the nearest name above it that includes its subdomains.
+    /// The rules for a host: its own, else those of the nearest parent domain that includes subdomains.
     func rules(for host: String) -> HostException {
         if exceptions.isEmpty { return HostException() }
         if let own = exceptions[host] { return own }
@@ -88,7 +86,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         return HostException()
     }
 
-    /// What a connection to `origin` has to fulfil; nil for one without TLS.
+    /// The TLS requirements of connections to `origin`; nil for plain http.
     func transportSecurity(for origin: Origin) -> TransportSecurity? {
         guard origin.scheme == "https" else { return nil }
         let rules = rules(for: origin.host)
@@ -98,14 +96,14 @@ public struct SecurityPolicy: Sendable, Hashable {
             clientCertificate: clientCertificates[origin.host])
     }
 
-    /// Throws if `url` may not be read, over the network or from this machine. Only a guard refuses the latter.
+    /// Throws if `url`, a `file:` or `data:` URL, may not be read. Only a guard forbids that.
     func checkLocal(_ url: URL) throws(ImageLoadingError) {
         try fetchGuard?.check(url, allowsInsecureHTTP: false)
     }
 
-    /// Throws if `url` may not be fetched over the network: `.insecureConnection`, `.unsupportedScheme`, or `.addressRefused`
-    /// by the guard. Nothing is looked up or connected to. Every transfer is checked in any case.
-    /// - Parameter url: the address to be fetched.
+    /// Throws if `url` may not be fetched over the network: `.insecureConnection`, `.unsupportedScheme`, or
+    /// `.addressRefused` by the guard. Uses no network. Every transfer makes this check itself.
+    /// - Parameter url: the URL to fetch.
     public func check(_ url: URL) throws(ImageLoadingError) { try check(url, at: Origin(url)) }
 
     /// As above, with the URL's origin.
@@ -127,9 +125,8 @@ public struct SecurityPolicy: Sendable, Hashable {
         Self.isLoopback(host) || rules(for: host).allowsInsecureHTTP
     }
 
-    /// Where the redirect `head` leads from `url`, or nil if it is none (RFC 9110 section 15.4).
-    /// - Throws: `.redirectRefused` for a target that the policy does not follow, `.addressRefused` for one that its guard
-    ///   does not allow.
+    /// The target of a redirect from `url`; nil if `head` is not a redirect (RFC 9110 section 15.4).
+    /// - Throws: `.redirectRefused` if the policy forbids the target, `.addressRefused` if its guard does.
     func redirect(_ head: ResponseHead, from url: URL) throws(ImageLoadingError) -> URL? {
         guard [300, 301, 302, 303, 307, 308].contains(head.status), let location = head.fields["location"]
         else {
@@ -138,7 +135,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         func refused(_ reason: String) -> ImageLoadingError {
             .redirectRefused(url: url.displayText, location: location, reason: reason)
         }
-        // What a person types may be a name with a colon in it; what a server writes is a scheme where it can be one.
+        // A person may type a file name with a colon; in a Location the text before a colon is a scheme.
         if let scheme = URL.scheme(of: location), !["https", "http"].contains(scheme.lowercased()) {
             throw refused("only https and http are followed")
         }
@@ -146,11 +143,11 @@ public struct SecurityPolicy: Sendable, Hashable {
         do {
             target = try URL(typed: location, relativeTo: url)
         } catch {
-            throw refused("it is not a URL that can be fetched")
+            throw refused("it is not a valid URL")
         }
-        guard target.user() == nil, target.password() == nil else { throw refused("it carries credentials") }
+        guard target.user() == nil, target.password() == nil else { throw refused("it contains credentials") }
         if url.scheme?.lowercased() == "https", target.scheme?.lowercased() != "https" {
-            throw refused("it leads away from https")
+            throw refused("it leads from https to http")
         }
         do {
             try check(target)
@@ -164,7 +161,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         return target
     }
 
-    /// Whether both URLs have the same scheme, host and port: only then do a caller's own fields go along.
+    /// Whether both URLs have the same scheme, host and port: only then are a caller's fields sent to both.
     package static func haveSameOrigin(_ one: URL, _ other: URL) -> Bool {
         Origin(one) == Origin(other)
     }

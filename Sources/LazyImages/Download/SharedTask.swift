@@ -1,24 +1,24 @@
 import FoundationEssentials
 import SystemSupport
 
-/// Work that several callers wait for: a transfer, or the load of an image. All of them get its one outcome.
+/// Work that several callers wait for: a transfer, or the load of an image. All callers get the same outcome.
 ///
-/// Each caller has a priority of its own, and the work has the highest of them. A caller may leave at any time without
-/// harm to the others; when the last one leaves, the work is cancelled.
+/// Each caller has a priority, and the work has the highest of them. A caller may leave at any time. When the last one
+/// leaves, the work is cancelled.
 ///
-/// Safe for concurrent use. One lock guards the state, and nobody is called while it is held.
+/// Safe for concurrent use. One lock guards the state; no listener or owner is called under it.
 final class SharedTask<Value: Sendable>: Sendable {
     typealias Priority = ImageRequest.Priority
     typealias Outcome = Result<Value, ImageLoadingError>
     private typealias Caller = TaskCallers<Value>.Caller
 
-    /// What the owners of the work are told about its callers.
+    /// A change of the callers, which the owners of the work hear.
     enum Change {
-        /// The highest priority among them may be another.
+        /// The highest priority may have changed.
         case priority
-        /// One of them wants previews from now on. So much of the body is there.
+        /// A caller wants previews from now on. The values are the progress and the body so far.
         case wantsPreviews(TransferProgress, BodyBuffer)
-        /// All of them have left.
+        /// All callers have left.
         case abandoned
     }
 
@@ -29,13 +29,13 @@ final class SharedTask<Value: Sendable>: Sendable {
         var isForgotten = false
         var task: Task<Void, Never>?
         var owners: [@Sendable (Change) -> Void] = []
-        /// What a caller that comes later is told first.
+        /// The last events, for a listener that is added later.
         var queued: Duration?
         var progress: TransferProgress?
         var sent: UploadProgress?
-        /// The body that arrives. Not kept for longer than its transfer.
+        /// The arriving body. Weak: it must not outlive its transfer.
         weak var body: BodyBuffer?
-        /// Bytes that have come of all bodies, without the parts that they began with.
+        /// Bytes received of all bodies, without resumed parts.
         var arrived = 0
 
         var isOver: Bool { isAbandoned || outcome != nil }
@@ -48,8 +48,8 @@ final class SharedTask<Value: Sendable>: Sendable {
     private let order = ResumeOrder()
 
     /// - Parameters:
-    ///   - url: what the work is about, for errors.
-    ///   - outcome: for work that is done already.
+    ///   - url: the URL for errors.
+    ///   - outcome: the outcome of work that is already done. Default: nil.
     init(number: Int = 0, url: URL, outcome: Outcome? = nil) {
         self.number = number
         self.url = url
@@ -58,7 +58,7 @@ final class SharedTask<Value: Sendable>: Sendable {
 
     // MARK: Callers
 
-    /// Adds a caller. Nil if the work is over: it was abandoned, or has its outcome.
+    /// Adds a caller. Nil if the work is over: abandoned, or finished.
     func join(_ priority: Priority, listener: TaskListener? = nil) -> Int? {
         let joined = state.withLock { state -> (caller: Int, isMoreUrgent: Bool)? in
             guard !state.isOver else { return nil }
@@ -71,12 +71,12 @@ final class SharedTask<Value: Sendable>: Sendable {
         return joined.caller
     }
 
-    /// Adds a caller to work that is done already.
+    /// Adds a caller to finished work.
     func joinDone(_ priority: Priority) -> Int {
         state.withLock { $0.callers.add(priority) }
     }
 
-    /// The outcome. Cancelling the calling task makes the caller leave.
+    /// Waits for the outcome. Cancelling the calling task makes the caller leave.
     /// - Throws: `.cancelled` for a caller that has left.
     func value(for caller: Int) async throws(ImageLoadingError) -> Value {
         let outcome = await withTaskCancellationHandler {
@@ -96,12 +96,12 @@ final class SharedTask<Value: Sendable>: Sendable {
         return try outcome.get()
     }
 
-    /// The outcome, as far as it is known: `.cancelled` for a caller that has left.
+    /// The outcome, or nil before the work is finished; `.cancelled` for a caller that has left.
     func outcome(for caller: Int) -> Outcome? {
         state.withLock { $0.callers.contains(caller) ? $0.outcome : cancelled }
     }
 
-    /// Takes a caller out, who gets `.cancelled`. Does nothing once the work has its outcome.
+    /// Removes a caller, which gets `.cancelled`. Does nothing once the work is finished.
     func leave(_ caller: Int) {
         let left = state.withLock { state -> (caller: Caller, task: Task<Void, Never>?, isLast: Bool)? in
             guard state.outcome == nil, let left = state.callers.remove(caller) else { return nil }
@@ -117,16 +117,16 @@ final class SharedTask<Value: Sendable>: Sendable {
 
     private var cancelled: Outcome { .failure(.cancelled(url: url.displayText)) }
 
-    /// The highest priority among the callers.
+    /// The highest priority of the callers.
     var priority: Priority { state.withLock { $0.callers.highestPriority } }
 
-    /// The priority of one caller; nil once the caller has left.
+    /// The priority of one caller; nil if it has left.
     func priority(of caller: Int) -> Priority? {
         state.withLock { $0.callers.priority(of: caller) }
     }
 
-    /// Gives a caller another priority.
-    /// - Parameter priority: asked for under the lock, so that of two changes the later one stands.
+    /// Changes a caller's priority.
+    /// - Parameter priority: called under the lock, so that the later of two changes wins.
     func setPriority(of caller: Int, _ priority: () -> Priority) {
         let hasChanged = state.withLock { state in
             let before = state.callers.highestPriority
@@ -141,10 +141,10 @@ final class SharedTask<Value: Sendable>: Sendable {
 
     // MARK: The work
 
-    /// Whether nobody waits any more, because all have left or all have the outcome.
+    /// Whether the work is abandoned or finished.
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Does the work in a task of its own, and ends it by `finish`.
+    /// Runs the work in a new task, which then calls `finish`.
     func run(
         _ work: @escaping @Sendable () async throws(ImageLoadingError) -> Value,
         finish: @escaping @Sendable (Outcome) -> Void
@@ -152,7 +152,7 @@ final class SharedTask<Value: Sendable>: Sendable {
         setTask(Task { @concurrent in finish(await Outcome.of(work)) })
     }
 
-    /// Notes the task that does the work, so that it can be cancelled: at once, if the work is over.
+    /// Sets the task that does the work, to be cancelled with it. Cancels it at once if the work is over.
     func setTask(_ task: Task<Void, Never>) {
         let isOver = state.withLock { state in
             if !state.isOver { state.task = task }
@@ -161,7 +161,7 @@ final class SharedTask<Value: Sendable>: Sendable {
         if isOver { task.cancel() }
     }
 
-    /// Has an owner told from now on when the callers change, from whatever thread.
+    /// Adds an owner, which hears every change of the callers, on any thread.
     func addOwner(_ owner: @escaping @Sendable (Change) -> Void) {
         state.withLock { if !$0.isOver { $0.owners.append(owner) } }
     }
@@ -174,7 +174,7 @@ final class SharedTask<Value: Sendable>: Sendable {
         for owner in owners { owner(change) }
     }
 
-    /// Gives this work's priority to other work, in which it is a caller, now and whenever it changes.
+    /// Sets the priority of `caller` in other work to this work's priority, now and at every change.
     func passPriority<Other>(to other: SharedTask<Other>, caller: Int) {
         addOwner { [weak self] change in
             guard let self, case .priority = change else { return }
@@ -183,13 +183,13 @@ final class SharedTask<Value: Sendable>: Sendable {
         other.setPriority(of: caller) { priority }
     }
 
-    /// Ends the work: everybody who waits gets the outcome, first come first. Does nothing if it is over.
+    /// Finishes the work: all callers get the outcome, in the order in which they joined. Does nothing if it is over.
     func finish(_ outcome: Outcome) {
         let callers = state.withLock { state -> [Caller] in
             guard !state.isOver else { return [] }
             state.outcome = outcome
             (state.owners, state.task) = ([], nil)
-            // They stay: each may ask for the outcome later, and again.
+            // The callers stay: each may ask for the outcome later.
             return state.callers.all
         }
         order.mark()
@@ -199,22 +199,23 @@ final class SharedTask<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends the work before it is done.
+    /// Finishes the work with an error, and cancels its task.
     func stop(_ error: (_ url: String) -> ImageLoadingError) {
         let task = state.withLock { $0.task }
         finish(.failure(error(url.displayText)))
         task?.cancel()
     }
 
-    /// Whether what the work brings is kept nowhere, because it was removed from the tiers meanwhile. Its callers get it.
+    /// Whether the result must not be stored, because the image was removed from the tiers meanwhile. The callers get
+    /// it all the same.
     var isForgotten: Bool { state.withLock { $0.isForgotten } }
 
-    /// Has nothing kept of what the work brings.
+    /// Forbids to store the result.
     func forget() { state.withLock { $0.isForgotten = true } }
 
     // MARK: Events
 
-    /// Has a caller told what happens from now on, and at once how far things are.
+    /// Adds a listener for a caller. It hears the last events at once, and all later ones.
     func listen(_ listener: TaskListener, for caller: Int) {
         let (isOver, queued, progress, sent, body) = state.withLock { state in
             let listens =
@@ -228,26 +229,26 @@ final class SharedTask<Value: Sendable>: Sendable {
         if listener.wantsPreviews, let progress, let body { tellOwners(.wantsPreviews(progress, body)) }
     }
 
-    /// Whether anybody who listens wants to see previews.
+    /// Whether any listener wants previews.
     var wantsPreviews: Bool { state.withLock { $0.callers.listeners.contains(where: \.wantsPreviews) } }
 
-    /// How many bytes have come so far, and how far the body is.
+    /// The bytes received so far, and the progress of the present body.
     var traffic: (arrived: Int, progress: TransferProgress?) {
         state.withLock { ($0.arrived, $0.progress) }
     }
 
-    /// Passes an event on.
+    /// Passes an event to all listeners.
     func tell(_ event: TaskEvent) {
         let listeners = state.withLock { state in
             switch event {
             case .started(let queued):
                 state.queued = queued
-                // The next body begins anew, or with the part that is there.
+                // The next body starts at zero, or with a resumed part.
                 state.progress = nil
             case .progress(let progress, let body):
                 let earlier = state.progress?.received ?? progress.received
                 state.arrived += max(0, progress.received - earlier)
-                // A body's first report. A weak reference stored with every piece would cost more than the piece.
+                // Only at a body's first report: storing a weak reference is expensive.
                 if let body, progress.received <= earlier { state.body = body }
                 state.progress = progress
             case .sent(let sent): state.sent = sent
@@ -260,7 +261,9 @@ final class SharedTask<Value: Sendable>: Sendable {
 }
 
 extension Result {
-    /// What a call returns or throws.
+    var isSuccess: Bool { if case .success = self { true } else { false } }
+
+    /// The value or the error of a call.
     static func of(_ body: () async throws(Failure) -> Success) async -> Self {
         do {
             return .success(try await body())

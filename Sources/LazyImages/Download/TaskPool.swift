@@ -1,14 +1,19 @@
 import FoundationEssentials
 import SystemSupport
 
-/// How many ends a pool remembers.
+/// How many finished tasks a pool remembers.
 private let remembered = 1024
 
-/// Shared work under way, at most one piece for each key.
+/// The running shared tasks, at most one for each key.
 ///
-/// The memory of what has ended closes a gap. A caller looks in the cache and finds nothing; the transfer that was under
-/// way stores its file and ends; the caller would begin a second one. So a caller takes a `stamp` before it looks, and
-/// `join` refuses a caller whose work has ended since: it looks again.
+/// The pool remembers finished tasks because of this race:
+///
+/// 1. a caller looks in the cache and finds nothing;
+/// 2. the running transfer stores its file and finishes;
+/// 3. the caller would begin a second transfer.
+///
+/// So a caller takes a `stamp` before it looks. If a task for its key has finished since, `join` refuses the caller,
+/// which looks again.
 ///
 /// Safe for concurrent use.
 final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -17,14 +22,15 @@ final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var tasks: [Key: Work] = [:]
         var lastNumber = 0
-        /// How many pieces of work have ended.
+        /// How many tasks have finished.
         var ends = 0
-        /// The keys of the last ones, in a ring: that of end `n` is at `n % remembered`. Nil where work was forgotten.
+        /// The keys of the last finished tasks, in a ring: number `n` is at `n % remembered`. Nil for a call of
+        /// `forget`.
         var ended: [Key?] = []
-        /// When work was forgotten last: stamps from before are void, for whatever key.
+        /// The number of the last call of `forget`: earlier stamps are invalid for all keys.
         var forgotten = 0
 
-        /// Whether work for a key has ended since a stamp, as far as it is remembered; true where it is not.
+        /// Whether a task for a key may have finished since a stamp. True if the pool no longer knows.
         func hasEnded(_ key: Key, since stamp: Int) -> Bool {
             guard stamp < ends else { return false }
             if stamp < forgotten { return true }
@@ -40,18 +46,18 @@ final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private let state = Lock(State())
 
-    /// The present, to be taken before a look in the cache.
+    /// The present stamp, to be taken before a look in the cache.
     var stamp: Int { state.withLock { $0.ends } }
 
-    /// The work under way.
+    /// The running tasks.
     var tasks: [Work] { state.withLock { $0.tasks.values.filter { !$0.isOver } } }
 
-    /// The work under way for a key.
+    /// The running task for a key.
     subscript(key: Key) -> Work? { state.withLock { $0.tasks[key] } }
 
-    /// Adds a caller to the work for `key`, or makes that work, which the first caller then begins.
-    /// - Parameter stamp: when the caller looked in the cache; nil for one that did not.
-    /// - Returns: nil if work for `key` has ended since `stamp`.
+    /// Adds a caller to the task for `key`. Makes the task if there is none; its first caller must begin it.
+    /// - Parameter stamp: when the caller looked in the cache; nil for a caller that did not.
+    /// - Returns: nil if a task for `key` has finished since `stamp`.
     func join(
         _ key: Key, url: URL, priority: ImageRequest.Priority, listener: TaskListener? = nil,
         since stamp: Int? = nil
@@ -66,20 +72,20 @@ final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 return (work, true)
             }
             guard let found else { return nil }
-            // Nil where the work has ended since.
+            // Nil if the task has finished meanwhile.
             guard let caller = found.work.join(priority, listener: listener) else { continue }
             return (found.work, caller, found.isFirst)
         }
     }
 
-    /// Ends the work, which everybody who waits is told.
+    /// Removes the task and finishes it with an outcome, which all its callers get.
     func finish(_ key: Key, _ work: Work, _ outcome: Work.Outcome) {
         remove(key, work)
         work.finish(outcome)
     }
 
-    /// Takes the work for some keys out, before it has ended: nothing that it brings is kept, its callers get their outcome,
-    /// and later callers begin anew. Callers that have looked in the cache already, for whatever key, look again.
+    /// Removes the running tasks of some keys. Their callers get the outcome, but nothing of it is stored. Later
+    /// callers begin new tasks. Callers that have already looked in the cache, for any key, look again.
     func forget(where isMeant: (Key) -> Bool) {
         let works = state.withLock { state in
             state.noteEnd(nil)
@@ -89,10 +95,10 @@ final class TaskPool<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         for work in works { work.forget() }
     }
 
-    /// Whether something was forgotten since `stamp`: what was found in the cache before may have been removed.
+    /// Whether `forget` was called since `stamp`: a file found in the cache before may have been removed.
     func hasForgotten(since stamp: Int) -> Bool { state.withLock { stamp < $0.forgotten } }
 
-    /// Takes the work out: it has ended or was abandoned.
+    /// Removes a task that has finished or was abandoned.
     func remove(_ key: Key, _ work: Work) {
         state.withLock { state in
             guard state.tasks[key] === work else { return }

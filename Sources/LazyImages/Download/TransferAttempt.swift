@@ -1,11 +1,11 @@
 import FoundationEssentials
 import HTTPSemantics
 
-/// One request of a transfer to one host. A redirect leads to another attempt, and so may a failure.
+/// One request of a transfer to one host. A redirect or a retry is another attempt.
 final class TransferAttempt: Sendable {
-    /// What may differ from one attempt of a transfer to the next.
+    /// The values that differ between the attempts of a transfer.
     private struct Course {
-        /// The redirects that led here.
+        /// The redirects before this attempt.
         var steps: [RedirectStep] = []
         var tries = 1
         var ignoresPart = false
@@ -16,7 +16,7 @@ final class TransferAttempt: Sendable {
     let transfer: SharedTask<LoadedFile>
     let url: URL
     let origin: Origin
-    /// The host and port it goes to; empty for a request with a closure.
+    /// The host and port; empty for a request with a closure.
     let host: String
     private let course: Course
 
@@ -29,24 +29,24 @@ final class TransferAttempt: Sendable {
         host = order.request.data == nil ? origin.hostAndPort : ""
     }
 
-    /// The first one.
+    /// The first attempt.
     convenience init(_ order: TransferOrder, _ transfer: SharedTask<LoadedFile>) {
         let moved = order.move.flatMap { URL(string: $0.url) }
         self.init(order, transfer, moved ?? order.request.url, Course())
     }
 
-    /// The one that a redirect leads to.
+    /// The attempt after a redirect.
     func following(_ step: RedirectStep) -> TransferAttempt {
         next(at: step.target) { $0.steps.append(step) }
     }
 
-    /// The same once more, after a failure.
+    /// The same attempt again, after a failure.
     func retried() -> TransferAttempt { next { $0.tries += 1 } }
 
-    /// The same once more, for the whole body.
+    /// The same attempt again, for the whole body.
     func withoutPart() -> TransferAttempt { next { $0.ignoresPart = true } }
 
-    /// The same once more, without conditions.
+    /// The same attempt again, without conditions.
     func withoutConditions() -> TransferAttempt { next { $0.ignoresConditions = true } }
 
     private func next(at url: URL? = nil, _ change: (inout Course) -> Void) -> TransferAttempt {
@@ -55,31 +55,31 @@ final class TransferAttempt: Sendable {
         return TransferAttempt(order, transfer, url ?? self.url, course)
     }
 
-    /// The redirects that led here.
+    /// The redirects before this attempt.
     var steps: [RedirectStep] { course.steps }
-    /// Which try it is, from 1.
+    /// The number of the attempt, without redirects, from 1.
     var tries: Int { course.tries }
-    /// Whether the whole body is asked for: an earlier part of it was of no use.
+    /// Whether the whole body is requested, because a partial body could not be resumed.
     var ignoresPart: Bool { course.ignoresPart }
-    /// Whether the order's conditions are left out: the answer to them was about something else.
+    /// Whether the order's conditions are left out, because the 304 confirmed another file.
     var ignoresConditions: Bool { course.ignoresConditions }
 
     var request: ImageRequest { order.request }
 
-    /// Whether the caller's own fields go along.
+    /// Whether the caller's fields may be sent.
     private var isAtOrigin: Bool {
         steps.isEmpty && order.move == nil || origin == Origin(request.url)
     }
 
-    /// Whether a redirect to `target` leads back to where the transfer has been.
+    /// Whether the transfer has already visited `target`.
     func hasBeen(at target: URL) -> Bool {
         let address = CanonicalURL(target.absoluteString).text
         return CanonicalURL(request.url.absoluteString).text == address
             || steps.contains { CanonicalURL($0.target.absoluteString).text == address }
     }
 
-    /// The fields to send: the library's own; the configuration's and the caller's where the request is at its origin; and
-    /// the conditions where the stored answer came from. An id says that it is the same at another address.
+    /// The fields to send: the library's own; the configuration's and the caller's, at the request's origin; and the
+    /// conditions, at the URL of the stored answer or for a request with an id, whose first URL may change.
     func fields(_ own: HTTPFields, _ defaults: HTTPFields) -> HTTPFields {
         var fields = own
         if isAtOrigin {

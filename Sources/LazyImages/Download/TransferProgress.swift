@@ -1,14 +1,14 @@
-/// How far a transfer is.
+/// The progress of a transfer.
 public struct TransferProgress: Sendable, Hashable {
     /// Bytes of the body that have arrived.
     public var received: Int
-    /// Bytes the server promises; nil if it does not say.
+    /// The length of the body in bytes; nil if the server does not say.
     public var expected: Int?
 
-    /// A progress of these numbers.
+    /// A progress with these numbers.
     /// - Parameters:
     ///   - received: bytes of the body that have arrived.
-    ///   - expected: bytes that the server promises; nil if it does not say.
+    ///   - expected: the length of the body in bytes; nil if unknown.
     public init(received: Int, expected: Int?) {
         self.received = received
         self.expected = expected

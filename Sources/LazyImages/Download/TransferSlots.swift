@@ -72,7 +72,7 @@ struct TransferSlots {
                 overrides: attempt.request.overridesCircuitBreaker)
             if case .refused(let until) = admission {
                 queue.release(host: attempt.host)
-                begins.append((next, .failure(resting(attempt, until: until))))
+                begins.append((next, .failure(circuitOpen(attempt, until: until))))
                 continue
             }
             let wait = next.since.duration(to: .now)
@@ -94,11 +94,11 @@ struct TransferSlots {
         return [(left, .failure(.cancelled(url: left.attempt.url.displayText)))]
     }
 
-    private func resting(_ attempt: TransferAttempt, until: Duration) -> ImageLoadingError {
+    private func circuitOpen(_ attempt: TransferAttempt, until: Duration) -> ImageLoadingError {
         let seconds = max(1, Int((until - configuration.timing.now()).seconds.rounded(.up)))
         return .connectionFailed(
             url: attempt.url.displayText,
-            reason: "\(attempt.host) has failed again and again; it is tried again in \(seconds) s")
+            reason: "\(attempt.host) has failed repeatedly; the next try is in \(seconds) s")
     }
 
     /// Tells the circuit breaker how a host did. Only a host that does not answer has failed: one that answers with an
@@ -110,7 +110,8 @@ struct TransferSlots {
         case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)):
             hosts.failed(host, now: configuration.timing.now())
         // These say nothing about the host.
-        case .failure(.cancelled), .failure(.resourcesShort), .failure(.addressRefused): hosts.gaveUp(host)
+        case .failure(.cancelled), .failure(.resourcesShort), .failure(.addressRefused):
+            hosts.inconclusive(host)
         default: hosts.succeeded(host)
         }
     }

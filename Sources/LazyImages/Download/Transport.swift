@@ -1,41 +1,42 @@
-/// The one seam to the network. ``CurlTransport`` is the real one; tests and other programs put their own behind it.
+/// Makes HTTP requests. The library uses ``CurlTransport``; tests and other programs can replace it.
 public protocol Transport: Sendable {
-    /// Performs one request and returns the head of its answer once the whole body has gone to `receiver`, or `receiver`
-    /// has had enough. Never follows a redirect. Cancelling the calling task frees the connection at once and
-    /// throws `.cancelled`.
+    /// Makes one request. Returns the head of the answer when `receiver` has the whole body, or wants no more of it.
+    /// Follows no redirects. Cancelling the calling task frees the connection at once and throws `.cancelled`.
     /// - Parameters:
-    ///   - request: what to send, and its limits.
-    ///   - receiver: takes the head and the body as they arrive.
-    /// - Throws: what stands between the request and the last byte of its answer. A status is no error here.
+    ///   - request: the request and its limits.
+    ///   - receiver: receives the head and the body as they arrive.
+    /// - Throws: the reason why no complete answer arrived. A status such as 404 is not an error here.
     func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead
 }
 
-/// Takes the parts of one answer as they arrive. Called on the transport's own thread, never by two at once: what it
-/// does is quick. What it refuses, and why, it remembers itself.
+/// Receives the parts of one answer as they arrive. Called on the transport's thread, one call at a time; calls must be
+/// quick. A receiver that returns false keeps the reason itself.
 public protocol BodyReceiver: AnyObject, Sendable {
-    /// The head has arrived (the final one, not an interim 1xx). False: no body is wanted, free the connection.
+    /// The head has arrived (the final one, not an interim 1xx). Return false to refuse the body and free the
+    /// connection.
     /// - Parameter head: status and fields of the answer.
     func receive(_ head: ResponseHead) -> Bool
-    /// The next bytes of the body. False: no more are wanted, free the connection.
+    /// More bytes of the body have arrived. Return false to stop, and free the connection.
     /// - Parameter bytes: the next piece of the body.
     func receive(_ bytes: Span<UInt8>) -> Bool
-    /// So many bytes of the request's body have been sent, 64 KiB more or fewer. Fewer than the last time where the
-    /// transport had to begin anew. One that does not care leaves it out.
-    /// - Parameter count: bytes of the request's body that were sent so far.
+    /// More of the request's body has been sent. Called about every 64 KiB. The count falls if the transport has to
+    /// send the body again. Optional.
+    /// - Parameter count: bytes of the request's body sent so far.
     func sent(_ count: Int)
-    /// The transfer has ended, well or not; the last call. A transport that measures nothing leaves it out.
-    /// - Parameter metrics: where the time of the transfer went.
+    /// The transfer has ended, with or without success. The last call; a transport that measures nothing does not make
+    /// it. Optional.
+    /// - Parameter metrics: the times and sizes of the transfer.
     func receive(_ metrics: TransferMetrics)
 }
 
 extension BodyReceiver {
-    /// Does nothing, for receivers to whom it is all one.
-    /// - Parameter count: bytes of the request's body that were sent so far.
+    /// Does nothing.
+    /// - Parameter count: bytes of the request's body sent so far.
     public func sent(_ count: Int) {}
 
-    /// Does nothing, for receivers to whom it is all one.
-    /// - Parameter metrics: where the time of the transfer went.
+    /// Does nothing.
+    /// - Parameter metrics: the times and sizes of the transfer.
     public func receive(_ metrics: TransferMetrics) {}
 }

@@ -1,26 +1,26 @@
 public import FoundationEssentials
 
-/// One request: a GET without a body, unless it says otherwise.
+/// One HTTP request: by default a GET without a body.
 public struct TransportRequest: Sendable {
-    /// What is asked for. Default GET.
+    /// The method. Default: GET.
     public var method = HTTPMethod.get
     /// An absolute http or https URL.
     public var url: URL
-    /// Every header field to send beside those HTTP itself needs.
+    /// The header fields to send, without those that the transport adds (Host, Content-Length).
     public var fields: HTTPFields
-    /// What is sent; nil, the default, for nothing.
+    /// The body. Default: nil, none.
     public var body: OpenBody?
     /// How long each phase may take.
     public var timeouts: Timeouts
-    /// What a connection with TLS has to fulfil; nil for plain http.
+    /// The TLS requirements; nil for plain http.
     public var security: TransportSecurity?
 
-    /// Which addresses may be connected to; nil, the default, for all.
+    /// The allowed addresses. Default: nil, all.
     public var addresses: AddressRules?
 
-    /// A GET of `url` with these fields and timeouts; with TLS, by the default rules.
+    /// A GET of `url` with these fields and timeouts, and the default TLS requirements.
     /// - Parameters:
-    ///   - url: where to send it.
+    ///   - url: an absolute http or https URL.
     ///   - fields: header fields to send. Default: none.
     ///   - timeouts: how long each phase may take.
     public init(url: URL, fields: HTTPFields = HTTPFields(), timeouts: Timeouts = Timeouts()) {
@@ -41,14 +41,14 @@ public struct TransportRequest: Sendable {
     }
 }
 
-/// What a connection with TLS has to fulfil. A transport that cannot see to a part of it refuses the transfer.
+/// The requirements for a TLS connection. A transport that cannot enforce one of them refuses the transfer.
 public struct TransportSecurity: Sendable, Hashable {
-    /// The oldest version that will do.
+    /// The oldest accepted version of TLS.
     public var minimumTLSVersion: SecurityPolicy.TLSVersion
-    /// Whether only key exchanges with forward secrecy will do.
+    /// Whether key exchanges must have forward secrecy.
     public var requiresForwardSecrecy: Bool
-    /// What the server's certificate is judged by.
+    /// How the server's certificate is verified.
     public var trust: SecurityPolicy.ServerTrust
-    /// What the server is shown if it asks for a certificate; nil, the default, for none.
+    /// The certificate for a server that requests one; nil for none.
     public var clientCertificate: SecurityPolicy.ClientCertificate?
 }

@@ -1,7 +1,7 @@
-/// How far an upload is.
+/// The progress of an upload.
 public struct UploadProgress: Sendable, Hashable {
-    /// Bytes of the body that have been sent. It goes back to 0 where the body has to be sent again.
+    /// Bytes of the body sent so far. Starts again at 0 if the body has to be sent again.
     public let sent: Int
-    /// Bytes of the whole body.
+    /// The length of the body in bytes.
     public let total: Int
 }

@@ -1,11 +1,11 @@
 import Glibc
 import SystemSupport
 
-/// A job in the background, whoever has started it: `BackgroundJobs` finds it by its name.
+/// A background job of any program, found by its name with ``BackgroundJobs/job(_:)``.
 ///
 /// Safe for concurrent use from any thread or actor.
 public struct BackgroundJob: Sendable {
-    /// How often the results are looked at by those who follow them: files of every kind of disk tell that way.
+    /// How often followers read the results: polling works on every file system.
     private static let pause = Duration.milliseconds(100)
 
     let folder: JobFolder
@@ -13,14 +13,14 @@ public struct BackgroundJob: Sendable {
     /// Its name.
     public var name: String { folder.name }
 
-    /// What it is to do.
+    /// Its order.
     public var order: JobOrder { get throws(BackgroundJobsError) { try folder.storedOrder() } }
 
-    /// How far it is.
+    /// Its present status.
     public var status: JobStatus { get throws(BackgroundJobsError) { try folder.status() } }
 
-    /// What has happened from its beginning on, and then what happens, to its end or to that of its process. Each use is a
-    /// sequence of its own, with a thread that ends with it. It is empty where the job has been removed.
+    /// All events from the job's start, and then new ones, until the job or its process ends. Each use makes a new
+    /// sequence, with a thread that ends with it. For a removed job it has only `.stopped`.
     public var events: AsyncStream<JobEvent> {
         let (stream, events) = AsyncStream.makeStream(of: JobEvent.self)
         do {
@@ -31,7 +31,7 @@ public struct BackgroundJob: Sendable {
                 events.finish()
             }
         } catch {
-            // Losing the error is right: without a thread nothing can be followed, and the sequence says so by its end.
+            // Losing the error is right: without a thread the sequence ends at once.
             events.finish()
         }
         return stream
@@ -42,7 +42,7 @@ public struct BackgroundJob: Sendable {
             var reader = try JobReader(folder.path + "/" + JobFolder.results)
             var hasEnded = false
             while true {
-                // In this order: what its process writes last is read before its end is believed.
+                // In this order: the last events are read before the loop ends.
                 let isRunning = try folder.isRunning()
                 for event in try reader.next() {
                     if case .started = event { hasEnded = false }
@@ -54,13 +54,13 @@ public struct BackgroundJob: Sendable {
             }
             if !hasEnded { tell(.stopped) }
         } catch {
-            // Removed, or its disk has gone.
+            // The job was removed, or its disk is gone.
             tell(.stopped)
         }
     }
 
-    /// Waits until the job has ended, or its process has gone: the status of `JobEvent.ended`; nil for a job that was
-    /// stopped, and when the task is cancelled.
+    /// Waits until the job or its process has ended. Returns the status of ``JobEvent/ended(status:time:)``; nil for a
+    /// stopped job, or if the task is cancelled.
     public func completion() async -> Int32? {
         var status: Int32?
         for await event in events {
@@ -73,20 +73,20 @@ public struct BackgroundJob: Sendable {
         return Task.isCancelled ? nil : status
     }
 
-    /// Asks the job to end, as Ctrl-C would; `completion()` tells when it has. What it has fetched stays, and `resume` goes
-    /// on from there. Blocks for a moment where the job is just starting.
+    /// Tells the job to end; ``completion()`` waits for that. Its files stay, and a resumption continues there. Blocks
+    /// for a moment while the job is starting.
     /// - Throws: `.notRunning`.
     public func cancel() throws(BackgroundJobsError) {
-        // No signal: the number of a process may be another's by now. A pipe is read by the job itself or by nobody.
+        // By a pipe, which only the job reads. A signal could reach another process that has the same number by now.
         while try folder.isRunning() {
-            let isAsked = try folder.opened { folder throws(FileFault) in
+            let isSent = try folder.opened { folder throws(FileFault) in
                 guard let pipe = try self.folder.calls.openPipeForWriting(JobFolder.control, in: folder)
                 else { return false }
                 try self.folder.calls.write([UInt8(ascii: "x")], to: pipe)
                 return true
             }
-            if isAsked { return }
-            // It has its lock, and does not listen yet.
+            if isSent { return }
+            // The job has its lock, but does not listen yet.
             usleep(10_000)
         }
         throw .notRunning(name: name)

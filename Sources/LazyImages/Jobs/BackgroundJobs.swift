@@ -1,7 +1,8 @@
 import FoundationEssentials
 import SystemSupport
 
-/// Prewarms that go on when the program that started them has ended: each in a process of its own, without a terminal.
+/// Prewarms in the background: each job has a process of its own, without a terminal, which outlives the program that
+/// started it.
 ///
 ///     let jobs = BackgroundJobs()
 ///     let command = JobCommand("/proc/self/exe", ["myprogram", "job-process"])
@@ -9,37 +10,38 @@ import SystemSupport
 ///     for await event in job.events { print(event) }      // follows; another program may do the same
 ///     let status = await job.completion()                 // 0 when all is done
 ///
-/// And where the program is called as the command says:
+/// In the program that the command starts:
 ///
 ///     let process = try JobProcess()
 ///     exit(await process.run(requests(process.order), with: loader))
 ///
-/// A job is a folder with its order, its results and its log. It is locked while its process lives, so a job that was
-/// killed is known as stopped; `resume` works on what has no result yet. What the cache has is not fetched again.
+/// A job is a folder with its order, its results and its log. Its process holds a lock, so a killed job is recognised
+/// as stopped. `resume` works on the images without a result. Images in the cache are not fetched again.
 ///
-/// Safe for concurrent use from any thread or actor, and from several programs. The calls read and write small files and
-/// block for that long.
+/// Safe for concurrent use from any thread or actor, and from several programs. The calls block while they read and
+/// write small files.
 public struct BackgroundJobs: Sendable {
     /// The absolute path of the folder of all jobs.
     public let folder: String
     private let calls = FileCalls()
 
-    /// The jobs in a folder, which is made when the first one starts.
+    /// The jobs in a folder, which the first job creates.
     public init(folder: String = BackgroundJobs.standardFolder) { self.folder = folder }
 
-    /// The user's own jobs: `marquee/jobs` in `XDG_STATE_HOME`, or in `~/.local/state` where that is not set or not absolute
-    /// (XDG Base Directory Specification).
+    /// The default folder of the user's jobs: `marquee/jobs` in `XDG_STATE_HOME`, or in `~/.local/state` if that
+    /// variable is not set or not absolute (XDG Base Directory Specification).
     public static var standardFolder: String {
         UserFolder.path(variable: "XDG_STATE_HOME", standard: ".local/state") + "/marquee/jobs"
     }
 
     /// Starts a job, and returns when its process works on it.
     /// - Parameters:
-    ///   - order: what it fetches, and how.
+    ///   - order: the images to load, and the settings.
     ///   - name: 1 to 64 letters, digits, `.`, `_` and `-`; a letter or digit first.
-    ///   - secrets: what the process needs and must stand in no file: it gets them by a pipe.
-    ///   - command: the program that works on it.
-    /// - Throws: `.running` or `.exists` where there is a job of this name.
+    ///   - secrets: bytes that the process needs and that must not be in a file. They are passed through a socket.
+    ///     Default: none.
+    ///   - command: the program that works on the job.
+    /// - Throws: `.running` or `.exists` if there is a job with this name.
     @discardableResult
     public func start(
         _ order: JobOrder, named name: String, secrets: [UInt8] = [], by command: JobCommand
@@ -52,28 +54,27 @@ public struct BackgroundJobs: Sendable {
             try calls.makeFolders(folder)
             lock = try job.make(order, in: try calls.openFolder(folder))
         } catch {
-            // Another program was quicker.
+            // Another program has created the job meanwhile.
             if error.kind == .rename, job.exists { throw .running(name: name) }
             throw .storageFailed(path: folder, reason: error.explanation)
         }
         do {
             try command.start(job, lock, secrets: secrets)
         } catch {
-            // Losing the error is right: why it did not start says more.
+            // Losing the error is right: the first error says more.
             try? job.removeLocked()
             throw error
         }
         return BackgroundJob(folder: job)
     }
 
-    /// Works on what is left of a job that does not run: the images without a result or, if there are none, those that
-    /// failed.
+    /// Resumes a job that is not running: loads the images without a result or, if there are none, those that failed.
     /// - Parameters:
-    ///   - name: the job's.
+    ///   - name: the job's name.
     ///   - secrets: as for `start`.
-    ///   - secretNames: the names of what is among the secrets now.
-    ///   - command: the program that works on it.
-    /// - Throws: `.secretsMissing` where the order names others too, `.complete` where nothing is left.
+    ///   - secretNames: the names of the passed secrets.
+    ///   - command: the program that works on the job.
+    /// - Throws: `.secretsMissing` if the order names other secrets too; `.complete` if nothing is left to do.
     @discardableResult
     public func resume(
         _ name: String, secrets: [UInt8] = [], secretNames: [String] = [], by command: JobCommand
@@ -85,7 +86,7 @@ public struct BackgroundJobs: Sendable {
         let missing = order.secretNames.filter { !secretNames.contains($0) }
         guard missing.isEmpty else { throw .secretsMissing(name: name, secrets: missing) }
         let events = try job.events()
-        // One that was killed between its last result and its end has its end to say.
+        // A job that was killed after its last result still needs its final status.
         let hasEnded = JobStatus(name, order, events, isRunning: false).exitStatus.map { $0 != 130 } == true
         if hasEnded, order.remaining(after: events).isEmpty { throw .complete(name: name) }
         do {
@@ -97,7 +98,7 @@ public struct BackgroundJobs: Sendable {
         return BackgroundJob(folder: job)
     }
 
-    /// Every job, by name.
+    /// The status of all jobs, sorted by name.
     public func list() throws(BackgroundJobsError) -> [JobStatus] {
         let names: [String]
         do throws(FileFault) {
@@ -113,28 +114,28 @@ public struct BackgroundJobs: Sendable {
             } catch {
                 // Removed meanwhile.
                 if case .notFound = error { continue }
-                // A damaged one must not hide the others.
+                // A damaged job must not hide the others.
                 jobs.append(JobStatus(name, JobOrder([]), [], isRunning: false))
             }
         }
         return jobs
     }
 
-    /// The job of a name.
+    /// The job with a name.
     public func job(_ name: String) throws(BackgroundJobsError) -> BackgroundJob {
         let job = JobFolder(name, in: folder)
         guard Self.isName(name), job.exists else { throw .notFound(name: name) }
         return BackgroundJob(folder: job)
     }
 
-    /// Removes a job that does not run: its order, results and log. The cache keeps what it brought.
+    /// Removes a job that is not running: its order, results and log. Its images stay in the cache.
     public func remove(_ name: String) throws(BackgroundJobsError) {
         let job = JobFolder(name, in: folder)
         guard Self.isName(name), job.exists else { throw .notFound(name: name) }
         try job.remove()
     }
 
-    /// Whether a text can be a job's name.
+    /// Whether a text is a valid job name.
     public static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
         func isLetterOrDigit(_ byte: UInt8) -> Bool {
@@ -151,7 +152,7 @@ public struct BackgroundJobs: Sendable {
 }
 
 extension JobOrder {
-    /// The images to work on after these events, by their index: those without a result or, if there are none, those that
+    /// The indices of the images to load after these events: those without a result or, if there are none, those that
     /// failed.
     func remaining(after events: [JobEvent]) -> [Int] {
         var failedBy: [Int: Bool] = [:]

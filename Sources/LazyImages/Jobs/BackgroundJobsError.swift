@@ -1,22 +1,22 @@
-/// What stands in the way of a background job.
+/// The errors of background jobs.
 public enum BackgroundJobsError: Error, Sendable, Hashable {
     /// Names are 1 to 64 letters, digits, `.`, `_` and `-`, and begin with a letter or digit.
     case invalidName(String)
-    /// A job of this name is running.
+    /// A job with this name is running.
     case running(name: String)
-    /// There is a job of this name that does not run.
+    /// A job with this name exists, but is not running.
     case exists(name: String)
-    /// There is no job of this name.
+    /// There is no job with this name.
     case notFound(name: String)
-    /// The job does not run, so it cannot be cancelled.
+    /// The job is not running, so it cannot be cancelled.
     case notRunning(name: String)
     /// All images are done: there is nothing to resume.
     case complete(name: String)
-    /// The job was started with these secrets, which are stored nowhere: they must be given again.
+    /// The job was started with these secrets, which are not stored: pass them again.
     case secretsMissing(name: String, secrets: [String])
-    /// The job's process ended before it began.
+    /// The job's process ended before it began to work.
     case notStarted(name: String, reason: String)
-    /// The state folder cannot be read or written.
+    /// The folder of the jobs cannot be read or written.
     case storageFailed(path: String, reason: String)
 
     /// A short, stable name for programs.
@@ -40,16 +40,16 @@ extension BackgroundJobsError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidName(let name):
-            "\"\(name)\" is no name for a job: use up to 64 letters, digits, '.', '_' and '-', a letter or digit first"
+            "\"\(name)\" is not a valid job name: use up to 64 letters, digits, '.', '_' and '-', a letter or digit first"
         case .running(let name): "job \(name) is running"
-        case .exists(let name): "there is a job \(name) already, which does not run"
+        case .exists(let name): "job \(name) exists, but is not running"
         case .notFound(let name): "there is no job \(name)"
-        case .notRunning(let name): "job \(name) does not run"
+        case .notRunning(let name): "job \(name) is not running"
         case .complete(let name): "job \(name) is complete: there is nothing to resume"
         case .secretsMissing(let name, let secrets):
-            "job \(name) was started with \(secrets.joined(separator: " and ")), which is stored nowhere: give it again"
+            "job \(name) was started with \(secrets.joined(separator: " and ")), which is not stored: pass it again"
         case .notStarted(let name, let reason): "job \(name) did not start: \(reason)"
-        case .storageFailed(let path, let reason): "the state of jobs cannot be kept in \(path): \(reason)"
+        case .storageFailed(let path, let reason): "the jobs' folder \(path) cannot be used: \(reason)"
         }
     }
 }

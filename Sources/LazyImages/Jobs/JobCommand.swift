@@ -2,46 +2,46 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 
-/// The program that works on a background job: it must make a `JobProcess` as soon as it begins. The simplest is the own
-/// program with a word that tells it so.
+/// The program that works on a background job. It must make a ``JobProcess`` as soon as it starts. The simplest is the
+/// same program with another argument:
 ///
 ///     JobCommand("/proc/self/exe", ["myprogram", "job-process"])
 public struct JobCommand: Sendable {
     /// The absolute path of the program.
     public var executable: String
-    /// Its arguments, its own name first. Every user of the machine can read them.
+    /// Its arguments, the program's name first. All users of the machine can read them.
     public var arguments: [String]
-    /// Its environment. Other processes of this user can read it: no secrets.
+    /// Its environment. Other processes of this user can read it: pass no secrets.
     public var environment: [String: String]
 
-    /// A program. Its environment is this process's own unless told.
+    /// A program. Default environment: this process's.
     public init(_ executable: String, _ arguments: [String], environment: [String: String]? = nil) {
         (self.executable, self.arguments) = (executable, arguments)
         self.environment = environment ?? ProcessInfo.processInfo.environment
     }
 
-    /// Starts the program as a process of its own, and returns when it works on the job. Blocks.
-    /// - Parameter lock: the job's lock, which the process keeps.
+    /// Starts the program as a new process, and returns when it works on the job. Blocks.
+    /// - Parameter lock: the job's lock, which the new process keeps.
     func start(_ folder: JobFolder, _ lock: borrowing Descriptor, secrets: [UInt8])
         throws(BackgroundJobsError)
     {
         let answer: [UInt8]
         do {
-            let nothing = try folder.calls.openForReading(path: "/dev/null")
+            let null = try folder.calls.openForReading(path: "/dev/null")
             let parent = try folder.calls.openFolder(folder.path)
             let log = try folder.calls.openForAppending(JobFolder.log, in: parent)
             let ends = try SessionProcess.connection()
-            let line = Descriptor(ends.own)
+            let connection = Descriptor(ends.own)
             do {
                 let other = Descriptor(ends.other)
                 try SessionProcess.start(
                     executable, arguments, environment: environment,
-                    descriptors: [nothing.number, log.number, log.number, other.number, lock.number])
+                    descriptors: [null.number, log.number, log.number, other.number, lock.number])
             }
             let message = try JSONEncoder().encode(JobMessage(folder: folder.path, secrets: Data(secrets)))
-            // Who does not hear it does not answer either.
-            _ = SessionProcess.say([UInt8](message), to: line)
-            answer = SessionProcess.hear(line)
+            // Ignores a failure: then there is no answer either.
+            _ = SessionProcess.say([UInt8](message), to: connection)
+            answer = SessionProcess.hear(connection)
         } catch let error as FileFault {
             throw .notStarted(name: folder.name, reason: error.explanation)
         } catch {
@@ -55,11 +55,12 @@ public struct JobCommand: Sendable {
     }
 }
 
-/// What a job's process is told at its start, on its descriptor 3, as JSON. It answers with `begun`, or with why it cannot.
+/// The starter's message to the job's process, on descriptor 3, as JSON. The process answers with `begun`, or with the
+/// reason why it cannot begin.
 struct JobMessage: Codable {
     static let begun = [UInt8(ascii: "+")]
-    /// The descriptors that the process has from its starter.
-    static let (line, lock): (Int32, Int32) = (3, 4)
+    /// The descriptors that the process inherits.
+    static let (connection, lock): (Int32, Int32) = (3, 4)
 
     let folder: String
     let secrets: Data

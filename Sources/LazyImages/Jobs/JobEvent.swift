@@ -1,43 +1,43 @@
-/// What happens to a background job.
+/// An event of a background job.
 public enum JobEvent: Sendable, Hashable {
-    /// A process has begun to work on it. `time` is in seconds since 1970.
+    /// A process has begun to work on the job. `time` is in seconds since 1970.
     case started(process: Int32, time: Double)
-    /// It waits for something, or, with nil, waits no longer.
+    /// The job waits for something; nil: it no longer waits.
     case waiting(JobWait?)
-    /// One image is done, or has failed. After a resumption an image that had failed may come a second time: the last
-    /// one holds.
+    /// One image is done, or has failed. After a resumption a failed image may have a second result, which replaces the
+    /// first.
     case result(JobResult)
-    /// It has come to its end. 0: all done; 1: some failed; 2: all failed; 130: it was cancelled.
+    /// The job has finished. 0: all done; 1: some failed; 2: all failed; 130: cancelled.
     case ended(status: Int32, time: Double)
-    /// Its process has gone without an end: it was killed, or the machine stopped.
+    /// The process ended without a final status: it was killed, or the machine stopped.
     case stopped
 }
 
-/// What a background job waits for.
+/// Why a background job waits.
 public enum JobWait: String, Sendable, Hashable, Codable, CaseIterable {
     /// There is no network.
     case network
-    /// The network is a mobile one, which the order refuses.
+    /// The network is a mobile network, which the order refuses.
     case otherNetwork = "other-network"
     /// Memory is short.
     case memory
 }
 
-/// What became of one image of a background job.
+/// The result of one image of a background job.
 public struct JobResult: Sendable, Hashable, Codable {
-    /// Why it could not be had.
+    /// The error of a failed image.
     public struct Failure: Sendable, Hashable, Codable {
-        /// As of `ImageLoadingError.code`.
+        /// The code of the ``ImageLoadingError``.
         public let code: String
         /// One line for people.
         public let message: String
     }
 
-    /// Where in the order it stands, from 0.
+    /// The index of the image in the order, from 0.
     public let index: Int
     /// Its URL, without credentials.
     public let url: String
-    /// Where its file came from (`LoadedFile.Source`), or `failed`.
+    /// The source of the file (``LoadedFile/Source``), or `failed`.
     public let outcome: String
     /// The status of the answer.
     public private(set) var status: Int?
@@ -51,19 +51,19 @@ public struct JobResult: Sendable, Hashable, Codable {
     public private(set) var height: Int?
     /// From the transfer's start, in milliseconds.
     public let milliseconds: Double
-    /// How long it waited for a slot before that, in milliseconds.
+    /// How long it waited for slots, in milliseconds.
     public let queued: Double
-    /// The SHA-256 of the file, where it was asked for.
+    /// The SHA-256 of the file, if the job wants checksums.
     public private(set) var sha256: String?
     /// Why it failed.
     public private(set) var error: Failure?
 
-    /// Whether bytes came from a server for it.
+    /// Whether the file was fetched from a server.
     public var isFetched: Bool {
         [LoadedFile.Source.network, .resumed].contains { $0.rawValue == outcome }
     }
 
-    /// Nil for what was decoded already: a job fills the disk.
+    /// Nil for an image that was decoded already: a job fills the disk.
     init?(
         _ result: Prewarmer.ItemResult, index: Int, wantsChecksum: Bool,
         explain: (ImageLoadingError) -> String

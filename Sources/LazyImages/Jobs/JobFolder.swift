@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SystemSupport
 
-/// The folder of one job. Only its owner can enter it.
+/// The folder of one job. Only its owner can open it.
 ///
 ///     order      what is to be done: JSON
 ///     results    a line of JSON for each event (JobLine)
@@ -36,8 +36,8 @@ struct JobFolder: Sendable {
         }
     }
 
-    /// Whether there is a job in it.
-    // Losing the error is right: what cannot be looked at is none.
+    /// Whether the job exists.
+    // Losing the error is right: a folder that cannot be examined is not a job.
     var exists: Bool { (try? calls.status(ofPath: path))?.isFolder == true }
 
     /// Whether a process works on the job.
@@ -51,18 +51,18 @@ struct JobFolder: Sendable {
         }
     }
 
-    /// Locks the job for a process that is to work on it.
+    /// Locks the job for a process that works on it.
     func locked() throws(BackgroundJobsError) -> Descriptor {
         let lock = try opened { folder throws(FileFault) in
             try calls.openForWriting(Self.lock, in: folder, creating: .ifAbsent)
         }
-        var isMine = false
+        var isLocked = false
         do throws(FileFault) {
-            isMine = try calls.tryLockWithCopies(lock)
+            isLocked = try calls.tryLockWithCopies(lock)
         } catch {
             throw .storageFailed(path: path, reason: error.explanation)
         }
-        guard isMine else { throw .running(name: name) }
+        guard isLocked else { throw .running(name: name) }
         return lock
     }
 
@@ -86,12 +86,12 @@ struct JobFolder: Sendable {
     }
 
     func status() throws(BackgroundJobsError) -> JobStatus {
-        // In this order: an end that comes in between is seen.
+        // In this order: if the job finishes in between, the events show it.
         let isRunning = try isRunning()
         return JobStatus(name, try storedOrder(), try events(), isRunning: isRunning)
     }
 
-    /// Makes the folder's files under another name, then gives it its own: a job is there wholly or not at all.
+    /// Creates the folder under a temporary name, and renames it: a job exists completely or not at all.
     /// - Returns: its lock.
     func make(_ order: JobOrder, in parent: borrowing Descriptor) throws(FileFault) -> Descriptor {
         let draft = ".new-" + UUID().uuidString
@@ -100,7 +100,7 @@ struct JobFolder: Sendable {
             let folder = try calls.openFolder(draft, in: parent)
             let lock = try calls.openForWriting(Self.lock, in: folder, creating: .always)
             _ = try calls.tryLockWithCopies(lock)
-            // Losing the error is right: texts and numbers are always encoded.
+            // Losing the error is right: encoding strings and numbers never fails.
             let encoded = (try? JSONEncoder().encode(order)) ?? Data()
             try calls.write(
                 [UInt8](encoded), to: try calls.openForWriting(Self.order, in: folder, creating: .always))
@@ -115,28 +115,28 @@ struct JobFolder: Sendable {
         }
     }
 
-    /// Removes the folder of a job that does not run.
+    /// Removes the folder of a job that is not running.
     func remove() throws(BackgroundJobsError) {
         let lock = try locked()
         try removeLocked()
         _ = consume lock
     }
 
-    /// The same where the caller has it locked.
+    /// As `remove()`, for a caller that has locked the job.
     func removeLocked() throws(BackgroundJobsError) {
         do throws(FileFault) {
             let parent = try calls.openFolder(String(path.dropLast(name.utf8.count + 1)))
-            let grave = ".old-" + UUID().uuidString
-            try calls.rename(name, to: grave, in: parent)
-            remove(grave, in: parent)
+            let removed = ".old-" + UUID().uuidString
+            try calls.rename(name, to: removed, in: parent)
+            remove(removed, in: parent)
         } catch {
             throw .storageFailed(path: path, reason: error.explanation)
         }
     }
 
-    /// Removes a folder and its files, as far as that can be: it is no job any more.
+    /// Removes a renamed folder and its files, as far as possible.
     private func remove(_ name: String, in parent: borrowing Descriptor) {
-        // Losing the errors is right: what stays has a name that is no job's.
+        // Losing the errors is right: a folder that stays has a name that no job can have.
         if let folder = try? calls.openFolder(name, in: parent) {
             for file in (try? calls.names(in: folder)) ?? [] { try? calls.remove(file, in: folder) }
         }

@@ -1,19 +1,19 @@
-/// Lets a job's images begin, or has them wait: all while memory is short, and those of other machines while there is no
-/// network, or only one that the order refuses.
+/// Pauses and resumes the images of a job: all of them while memory is short, and those of other machines while there
+/// is no network, or only one that the order refuses.
 actor JobGate {
-    /// Why images wait, by what is known. Plain values.
+    /// The conditions for loading, as plain values.
     struct Surroundings {
         let refusesCellular: Bool
-        /// Nil as long as nobody knows: then it is waited for.
+        /// Nil before the first report; images of other machines wait for it.
         var path: NetworkPath?
         var level = MemoryPressure.Level.normal
 
-        /// What images on this machine wait for.
-        var nearWait: JobWait? { level > .normal ? .memory : nil }
+        /// Why images on this machine wait.
+        var localWait: JobWait? { level > .normal ? .memory : nil }
 
-        /// What images of other machines wait for.
-        var farWait: JobWait? {
-            if let nearWait { return nearWait }
+        /// Why images of other machines wait.
+        var remoteWait: JobWait? {
+            if let localWait { return localWait }
             guard let path else { return nil }
             if path.reach == .none { return .network }
             return refusesCellular && path.link == .cellular ? .otherNetwork : nil
@@ -21,23 +21,23 @@ actor JobGate {
     }
 
     private var surroundings: Surroundings
-    private let near: Prewarmer
-    private let far: Prewarmer
-    private let farRequests: [ImageRequest]
+    private let local: Prewarmer
+    private let remote: Prewarmer
+    private let remoteRequests: [ImageRequest]
     private let tell: @Sendable (JobWait?) -> Void
-    private var told: JobWait?
+    private var reported: JobWait?
 
     /// - Parameters:
-    ///   - near: works on what this machine serves itself.
-    ///   - far: works on `farRequests`. It is paused until the network is known.
-    ///   - tell: hears what the job waits for, when that changes.
+    ///   - local: loads the images on this machine.
+    ///   - remote: loads `remoteRequests`. It is paused until the network is known.
+    ///   - tell: receives the reason for waiting, when it changes.
     init(
-        near: Prewarmer, far: Prewarmer, farRequests: [ImageRequest], refusesCellular: Bool,
+        local: Prewarmer, remote: Prewarmer, remoteRequests: [ImageRequest], refusesCellular: Bool,
         tell: @escaping @Sendable (JobWait?) -> Void
     ) {
         surroundings = Surroundings(refusesCellular: refusesCellular)
-        (self.near, self.far, self.farRequests, self.tell) = (near, far, farRequests, tell)
-        far.pause()
+        (self.local, self.remote, self.remoteRequests, self.tell) = (local, remote, remoteRequests, tell)
+        remote.pause()
     }
 
     func note(_ path: NetworkPath) {
@@ -51,14 +51,14 @@ actor JobGate {
     }
 
     private func apply() {
-        let (nearWait, farWait) = (surroundings.nearWait, surroundings.farWait)
-        if nearWait == nil { near.resume() } else { near.pause() }
-        if farWait == nil, surroundings.path != nil { far.resume() } else { far.pause() }
-        // What is under way would break, or cost: it goes on where it was.
-        if farWait == .network || farWait == .otherNetwork { far.stop(farRequests) }
-        let wait = farRequests.isEmpty ? nearWait : farWait
-        guard wait != told else { return }
-        told = wait
+        let (localWait, remoteWait) = (surroundings.localWait, surroundings.remoteWait)
+        if localWait == nil { local.resume() } else { local.pause() }
+        if remoteWait == nil, surroundings.path != nil { remote.resume() } else { remote.pause() }
+        // Running transfers would fail or cost money. They are resumed later.
+        if remoteWait == .network || remoteWait == .otherNetwork { remote.stop(remoteRequests) }
+        let wait = remoteRequests.isEmpty ? localWait : remoteWait
+        guard wait != reported else { return }
+        reported = wait
         tell(wait)
     }
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A line of a job's results: one event as JSON, with the members that it has.
+/// A line of a job's results: one event as JSON.
 ///
 ///     {"process":4711,"started":1795400000.25}
 ///     {"waiting":"network"}
@@ -8,7 +8,7 @@ import FoundationEssentials
 ///     {"result":{"index":0,"url":"https://example.org/a.png","outcome":"network","bytes":70,…}}
 ///     {"ended":1795400060.5,"status":0}
 ///
-/// Each is written in one call. What is no such line (half of one, after a kill or on a full disk) is passed over.
+/// Each line is written in one call. Invalid lines are skipped: a kill or a full disk can leave half a line.
 struct JobLine: Codable {
     private var started: Double?
     private var process: Int32?
@@ -40,16 +40,16 @@ struct JobLine: Codable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var bytes: [UInt8] = []
         for event in events {
-            // Losing the error is right: texts and finite numbers are always encoded.
+            // Losing the error is right: encoding strings and finite numbers never fails.
             guard let line = try? encoder.encode(JobLine(event)) else { continue }
             bytes += line + [UInt8(ascii: "\n")]
         }
         return bytes
     }
 
-    /// The event of a line; nil for what is none.
+    /// The event of a line; nil for an invalid line.
     static func event(_ line: some Collection<UInt8>) -> JobEvent? {
-        // Losing the error is right: half a line is no event.
+        // Losing the error is right: an invalid line is skipped.
         (try? JSONDecoder().decode(JobLine.self, from: Data(line)))?.event
     }
 }

@@ -2,9 +2,8 @@ import FoundationEssentials
 import HTTPSemantics
 import SystemSupport
 
-/// What went wrong in a job, for people: a line each, with its time. It is also where the process's standard output and
-/// error go. When it has more than 1 MiB it becomes `log.1`, in the place of the one before: there are never much more
-/// than 2 MiB.
+/// The log of a job, for people: one line for each failure, with its time. The process's standard output and error go
+/// there too. A log above 1 MiB is renamed to `log.1` and replaces the old one, so both have about 2 MiB at most.
 final class JobLog: Sendable {
     static let limit = 1 << 20
 
@@ -26,7 +25,7 @@ final class JobLog: Sendable {
         let time = Date().formatted(.iso8601)
         let line = Array("\(time) \(text.replacing("\n", with: " "))\n".utf8)
         lock.withLock { _ in
-            // Losing the error is right: the log is for people, and the results say the same.
+            // Losing the error is right: the results have the same errors.
             try? write(line)
         }
     }

@@ -1,14 +1,14 @@
-/// What a background job is to do: all that a process needs which knows nothing else. It is stored in the job's folder,
-/// which only this user can read: it holds no secrets.
+/// The order of a background job: all that its process needs to know. It is stored in the job's folder, which only this
+/// user can read, and contains no secrets.
 public struct JobOrder: Sendable, Hashable, Codable {
     /// One image.
     public struct Item: Sendable, Hashable, Codable {
-        /// Its absolute URL, without a user's name and password.
+        /// Its absolute URL, without user name and password.
         public var url: String
         /// The SHA-256 that its bytes must have, in hexadecimal; nil for any.
         public var checksum: String?
-        /// Whether the caller's own header fields go along, where there are any. The job does not look at it: it is for
-        /// the process that makes the requests.
+        /// Whether to send the caller's header fields. The library ignores it: it is for the program that makes the
+        /// requests.
         public var sendsFields: Bool
 
         /// An image of an order.
@@ -19,13 +19,13 @@ public struct JobOrder: Sendable, Hashable, Codable {
 
     /// The images, in their order.
     public var items: [Item]
-    /// The caller's own words, for the process that works on the job. No secrets.
+    /// Settings of the program that works on the job. No secrets.
     public var settings: [String]
-    /// The names of the secrets that the job is given at its start, such as `--header`: `resume` wants them again.
+    /// The names of the secrets passed to `start`, such as `--header`. `resume` requires them again.
     public var secretNames: [String]
-    /// Entries of the caller's list that name no image: they count as failed.
+    /// The number of invalid entries in the caller's list, which count as failed.
     public var rejected: Int
-    /// Whether the job waits while the network is a mobile one.
+    /// Whether the job waits while the network is a mobile network.
     public var refusesCellular: Bool
 
     /// An order.

@@ -3,7 +3,7 @@ import Glibc
 import HTTPSemantics
 import SystemSupport
 
-/// The process that works on a background job, as `JobCommand` has started it.
+/// The process that works on a background job, started by ``JobCommand``.
 ///
 ///     let process = try JobProcess()
 ///     let requests = process.order.items.map { ImageRequest(url: ...) }
@@ -11,28 +11,30 @@ import SystemSupport
 public final class JobProcess: Sendable {
     /// The job's name.
     public var name: String { folder.name }
-    /// What is to be done.
+    /// The order of the job.
     public let order: JobOrder
-    /// What the starter gave by the pipe.
+    /// The secrets from the starter.
     public let secrets: [UInt8]
 
     private let folder: JobFolder
-    /// The line to the starter; nil once it has its answer.
-    private let line: Lock<Int32?>
+    /// The connection to the starter; nil once it has the answer.
+    private let connection: Lock<Int32?>
 
-    /// Takes over what the starter has left: one of it in a process, before other descriptors are opened. Blocks.
-    /// - Throws: where nobody has started this process as a job's.
+    /// Takes over the descriptors of the starter. Make only one in a process, before other descriptors are opened.
+    /// Blocks.
+    /// - Throws: if this process was not started as a job's process.
     public init() throws(BackgroundJobsError) {
-        line = Lock(JobMessage.line)
-        let stranger = BackgroundJobsError.notStarted(
-            name: "?", reason: "only a job's starter calls this program so")
-        guard fcntl(JobMessage.lock, F_GETFD) >= 0, fcntl(JobMessage.line, F_GETFD) >= 0 else {
-            throw stranger
+        connection = Lock(JobMessage.connection)
+        let error = BackgroundJobsError.notStarted(
+            name: "?", reason: "this program was not started as the process of a job")
+        guard fcntl(JobMessage.lock, F_GETFD) >= 0, fcntl(JobMessage.connection, F_GETFD) >= 0 else {
+            throw error
         }
-        // Not to be closed at the end of this block: the number stays in use.
-        let heard = Self.hear()
-        guard let message = try? JSONDecoder().decode(JobMessage.self, from: Data(heard)) else {
-            throw stranger
+        // Reads from a copy, so that the descriptor stays open.
+        let bytes = Self.readMessage()
+        // Losing the error is right: it only says how the message of another program is malformed.
+        guard let message = try? JSONDecoder().decode(JobMessage.self, from: Data(bytes)) else {
+            throw error
         }
         let end = message.folder.lastIndex(of: "/") ?? message.folder.startIndex
         folder = JobFolder(
@@ -41,17 +43,17 @@ public final class JobProcess: Sendable {
         order = try folder.storedOrder()
     }
 
-    /// Tells the starter that there is nothing to be done, and why, in one line.
+    /// Tells the starter in one line why the job cannot start.
     public func refuse(_ reason: String) { answer(Array(reason.utf8)) }
 
-    /// Works on what has no result yet, and returns when it is done, cancelled (by `BackgroundJob.cancel()`, or with the
-    /// calling task) or cannot be recorded: 0, 1, 2 or 130 as in `JobEvent.ended`. Once in a process.
+    /// Works on the images without a result. Returns when it is done, was cancelled (by ``BackgroundJob/cancel()`` or
+    /// with the calling task), or cannot write the results. Call it once in a process.
     /// - Parameters:
-    ///   - requests: those of the order, in its order.
-    ///   - loader: where they are loaded. Its disk tier is what the job fills.
-    ///   - concurrency: images worked on at once. Default 32.
-    ///   - wantsChecksums: whether the results have the SHA-256 of each file.
-    ///   - explain: the message of an error, for people.
+    ///   - requests: the requests of the order's items, in the same order.
+    ///   - loader: loads the images into its disk tier.
+    ///   - concurrency: the most images at once. Default: 32.
+    ///   - wantsChecksums: whether the results have the SHA-256 of each file. Default: false.
+    ///   - explain: makes the message of an error, for people. Default: its description.
     public func run(
         _ requests: [ImageRequest], with loader: FileLoader, concurrency: Int = 32,
         wantsChecksums: Bool = false,
@@ -103,18 +105,18 @@ public final class JobProcess: Sendable {
     /// Records the end.
     private func finish(_ work: JobWork, _ log: JobLog, _ disk: DiskCache?, isCancelled: Bool) -> Int32 {
         if let fault = work.recorder.fault {
-            log.add("the job stops, because its results cannot be written: \(fault.explanation)")
+            log.add("the job stops: its results cannot be written: \(fault.explanation)")
             return 2
         }
         var status: Int32 = 130
-        // Losing the error is right: results that cannot be read are none.
+        // Losing the error is right: without readable results no image counts as finished.
         let events = (try? folder.events()) ?? []
         let now = JobStatus(name, order, events, isRunning: true)
         if now.finished >= now.total || !isCancelled {
             status = now.failed == 0 ? 0 : now.failed < now.finished ? 1 : 2
         }
         if let fault = disk?.counters.lastFault {
-            log.add("the cache does not work as it should: \(fault)")
+            log.add("the cache has a fault: \(fault)")
             if status == 0 { status = 1 }
         }
         work.recorder.addNow(.ended(status: status, time: Self.now))
@@ -123,23 +125,23 @@ public final class JobProcess: Sendable {
 
     private static var now: Double { Date().timeIntervalSince1970 }
 
-    private static func hear() -> [UInt8] {
-        let copy = Descriptor(dup(JobMessage.line))
+    private static func readMessage() -> [UInt8] {
+        let copy = Descriptor(dup(JobMessage.connection))
         return SessionProcess.hear(copy)
     }
 
     private func answer(_ bytes: [UInt8]) {
-        let line = line.withLock { line in
-            defer { line = nil }
-            return line
+        let descriptor = connection.withLock { connection in
+            defer { connection = nil }
+            return connection
         }
-        guard let line else { return }
-        // A starter that has gone is no reason to end.
-        _ = SessionProcess.say(bytes, to: Descriptor(line))
+        guard let descriptor else { return }
+        // The job continues without its starter.
+        _ = SessionProcess.say(bytes, to: Descriptor(descriptor))
     }
 }
 
-/// Hears, on a thread of its own, whether the job is to end.
+/// Waits on a thread of its own for the message that cancels the job.
 private final class JobListener: Sendable {
     private let pipe: Int32
     private let end: WakeDescriptor
@@ -147,7 +149,7 @@ private final class JobListener: Sendable {
     init(_ folder: JobFolder) throws {
         end = try WakeDescriptor()
         let pipe = try folder.calls.openPipe(JobFolder.control, in: try folder.calls.openFolder(folder.path))
-        // Its owner from here on is this object.
+        // This object closes the copy.
         self.pipe = dup(pipe.number)
         if self.pipe < 0 { throw ResourceShortage(missing: .descriptor, code: errno) }
     }
@@ -155,7 +157,7 @@ private final class JobListener: Sendable {
     deinit { close(pipe) }
 
     func listen(cancel: @escaping @Sendable () -> Void) {
-        // Losing the error is right: without a thread the job runs, and can be ended by a signal.
+        // Losing the error is right: without a thread the job runs, and a signal can end it.
         try? BlockingThreads.startThread(name: "LazyImages.job") { [self] in
             while true {
                 let ready = Polling.ready([(end.descriptor, POLLIN), (pipe, POLLIN)])

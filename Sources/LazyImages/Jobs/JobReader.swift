@@ -1,16 +1,16 @@
 import SystemSupport
 
-/// Reads a job's results, again and again, from where it stopped.
+/// Reads a job's results. Each call continues where the last one stopped.
 struct JobReader: ~Copyable {
     private let file: Descriptor
     private let calls = FileCalls()
     private var offset = 0
-    /// The beginning of a line whose end is not there yet.
+    /// The beginning of an incomplete line.
     private var rest: [UInt8] = []
 
     init(_ path: String) throws(FileFault) { file = try calls.openForReading(path: path) }
 
-    /// What has been written since the last time.
+    /// The events since the last call.
     mutating func next() throws(FileFault) -> [JobEvent] {
         var events: [JobEvent] = []
         var part = [UInt8](repeating: 0, count: 64 * 1024)

@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// Writes a job's events to its results, several in one call where they come fast. A result is written after its file is on
-/// disk: otherwise a kill in between would lose the file for good.
+/// Writes a job's events to its results, several in one call. A result is written after its file is on disk: a kill in
+/// between would otherwise lose the file.
 final class JobRecorder: Sendable {
     private struct State {
         var waiting: [JobEvent] = []
@@ -14,12 +14,12 @@ final class JobRecorder: Sendable {
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
-    /// - Parameter disk: where the files are.
+    /// - Parameter disk: the disk tier of the files.
     init(_ folder: JobFolder, _ disk: DiskCache?) throws(FileFault) {
         self.folder = folder
         self.disk = disk
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        // Half a line, which a kill or a full disk has left, becomes one that is passed over.
+        // Ends an incomplete line of an earlier process, which is then skipped.
         let calls = folder.calls
         let file = try calls.openForAppending(JobFolder.results, in: try calls.openFolder(folder.path))
         var last: [UInt8] = [0]
@@ -28,10 +28,10 @@ final class JobRecorder: Sendable {
         if last[0] != UInt8(ascii: "\n") { try calls.write([UInt8(ascii: "\n")], to: file) }
     }
 
-    /// Why nothing can be written any more; nil as long as it can.
+    /// The fault after which nothing is written; nil before it.
     var fault: FileFault? { state.withLock { $0.fault } }
 
-    /// Notes an event; `write` writes it.
+    /// Adds an event, which `write` writes.
     func add(_ event: JobEvent) {
         state.withLock { $0.waiting.append(event) }
         signal.yield()
@@ -43,8 +43,8 @@ final class JobRecorder: Sendable {
         writeWaiting(take())
     }
 
-    /// Writes what is noted, until `finish`.
-    /// - Parameter failed: is called when that does not go any more.
+    /// Writes the added events, until `finish`.
+    /// - Parameter failed: called if writing fails.
     func write(failed: @Sendable () -> Void) async {
         for await _ in signals {
             await writeOnce()
@@ -53,7 +53,7 @@ final class JobRecorder: Sendable {
         await writeOnce()
     }
 
-    /// No more events come but by `addNow`.
+    /// Ends `write`. Later events can only use `addNow`.
     func finish() { signal.finish() }
 
     private func writeOnce() async {

@@ -1,16 +1,16 @@
-/// How far a background job is.
+/// The status of a background job.
 public struct JobStatus: Sendable, Hashable {
-    /// What a job is about.
+    /// The state of a job.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// Its process works.
+        /// Its process is working.
         case running
-        /// Its process waits: see `wait`.
+        /// Its process waits: see ``JobStatus/wait``.
         case waiting
-        /// Its process has gone without an end: it was killed, or the machine stopped.
+        /// Its process ended without a final status: it was killed, or the machine stopped.
         case stopped
-        /// It has come to its end, and nothing failed.
+        /// It has finished, and no image failed.
         case done
-        /// It has come to its end, and something failed.
+        /// It has finished, and some image failed.
         case failed
         /// It was cancelled.
         case cancelled
@@ -18,24 +18,24 @@ public struct JobStatus: Sendable, Hashable {
 
     /// The job's name.
     public let name: String
-    /// What it is about.
+    /// The state of the job.
     public internal(set) var state = State.stopped
-    /// What it waits for.
+    /// Why the job waits; nil if it does not.
     public internal(set) var wait: JobWait?
-    /// How many images its order has, entries that name none included.
+    /// The number of images in its order, including invalid entries.
     public internal(set) var total: Int
-    /// How many of them are done, those that failed included.
+    /// The number of finished images, including failed ones.
     public internal(set) var finished = 0
-    /// How many have failed.
+    /// The number of failed images.
     public internal(set) var failed = 0
-    /// How many bytes it has fetched.
+    /// The number of bytes fetched.
     public internal(set) var bytesFetched = 0
-    /// What it ended with; nil where it has not.
+    /// The exit status; nil if the job has not finished.
     public internal(set) var exitStatus: Int32?
-    /// Its process; nil where none works on it.
+    /// The process that works on the job; nil for none.
     public internal(set) var process: Int32?
 
-    /// The status of a job that works on its order, if `isRunning`, after these events.
+    /// The status of a job after these events. `isRunning`: a process works on it.
     init(_ name: String, _ order: JobOrder, _ events: [JobEvent], isRunning: Bool) {
         self.name = name
         total = order.items.count + order.rejected

@@ -2,7 +2,7 @@ package import FoundationEssentials
 import HTTPSemantics
 import SystemSupport
 
-/// The work on what is left of a job.
+/// Works on the remaining images of a job.
 struct JobWork: Sendable {
     private struct Piece: Sendable {
         let index: Int
@@ -13,13 +13,14 @@ struct JobWork: Sendable {
     private let log: JobLog
     private let wantsChecksums: Bool
     private let explain: @Sendable (ImageLoadingError) -> String
-    private let near: Prewarmer
-    private let far: Prewarmer
-    private let nearPieces: [Piece]
-    private let farPieces: [Piece]
+    private let local: Prewarmer
+    private let remote: Prewarmer
+    private let localPieces: [Piece]
+    private let remotePieces: [Piece]
     private let refusesCellular: Bool
 
-    /// How long a job waits before it tries again what failed for want of a network: by then the monitor has said so.
+    /// How long a job waits before it retries images that failed without a network. By then the path monitor has
+    /// reported it.
     private static let pause = Duration.seconds(1)
 
     init(
@@ -28,10 +29,10 @@ struct JobWork: Sendable {
         explain: @escaping @Sendable (ImageLoadingError) -> String
     ) {
         let pieces = remaining.map { Piece(index: $0, request: requests[$0]) }
-        nearPieces = pieces.filter(\.request.url.isOfThisMachine)
-        farPieces = pieces.filter { !$0.request.url.isOfThisMachine }
-        near = Prewarmer(loader, concurrency: concurrency)
-        far = Prewarmer(loader, concurrency: concurrency)
+        localPieces = pieces.filter(\.request.url.isOfThisMachine)
+        remotePieces = pieces.filter { !$0.request.url.isOfThisMachine }
+        local = Prewarmer(loader, concurrency: concurrency)
+        remote = Prewarmer(loader, concurrency: concurrency)
         self.refusesCellular = refusesCellular
         self.recorder = recorder
         self.log = log
@@ -39,38 +40,39 @@ struct JobWork: Sendable {
         self.explain = explain
     }
 
-    /// Returns when all is done, or the task was cancelled, and everything is recorded.
+    /// Returns when all images are done, or the task is cancelled, and all results are written.
     func run(paths: some AsyncSequence<NetworkPath, Never> & Sendable, pressure: MemoryPressure) async {
         let gate = JobGate(
-            near: near, far: far, farRequests: farPieces.map(\.request), refusesCellular: refusesCellular
+            local: local, remote: remote, remoteRequests: remotePieces.map(\.request),
+            refusesCellular: refusesCellular
         ) { [recorder] wait in recorder.add(.waiting(wait)) }
-        let writing = Task { [recorder, near, far] in
+        let writing = Task { [recorder, local, remote] in
             await recorder.write {
-                // Without a record all work is for nothing.
-                for prewarmer in [near, far] { prewarmer.stop() }
+                // Without results the work would be lost.
+                for prewarmer in [local, remote] { prewarmer.stop() }
             }
         }
         await withTaskGroup(of: Void.self) { watch in
             watch.addTask { for await path in paths { await gate.note(path) } }
             watch.addTask { for await level in pressure { await gate.note(level) } }
-            async let nearWork: Void = work(on: nearPieces, by: near, mayLackNetwork: false)
-            async let farWork: Void = work(on: farPieces, by: far, mayLackNetwork: true)
-            _ = await (nearWork, farWork)
+            async let localWork: Void = work(on: localPieces, by: local, needsNetwork: false)
+            async let remoteWork: Void = work(on: remotePieces, by: remote, needsNetwork: true)
+            _ = await (localWork, remoteWork)
             watch.cancelAll()
         }
         recorder.finish()
         await writing.value
     }
 
-    /// Until each piece has a result: what was given up while there was no network begins again.
-    private func work(on pieces: [Piece], by prewarmer: Prewarmer, mayLackNetwork: Bool) async {
+    /// Runs until each piece has a result. Pieces that were cancelled without a network begin again.
+    private func work(on pieces: [Piece], by prewarmer: Prewarmer, needsNetwork: Bool) async {
         var rest = pieces
         while !rest.isEmpty, !Task.isCancelled, recorder.fault == nil {
             let now = rest
             var done: Set<Int> = []
             await prewarmer.run(now.map(\.request)) { result in
                 let index = now[result.index].index
-                guard !(mayLackNetwork && isForWantOfNetwork(result.outcome)),
+                guard !(needsNetwork && lacksNetwork(result.outcome)),
                     let record = JobResult(
                         result, index: index, wantsChecksum: wantsChecksums, explain: explain)
                 else { return }
@@ -79,7 +81,7 @@ struct JobWork: Sendable {
                 if let error = record.error { await note(error.message) }
             }
             rest.removeAll { done.contains($0.index) }
-            // Losing the error is right: a cancelled task sees it above.
+            // Losing the error is right: the loop checks for cancellation.
             if !rest.isEmpty { try? await Task.sleep(for: Self.pause) }
         }
     }
@@ -88,8 +90,8 @@ struct JobWork: Sendable {
         await BlockingThreads.runInAnyCase { [log] in log.add(message) }
     }
 
-    /// Whether an image failed because there is no network: then it is not the image's own failure.
-    private func isForWantOfNetwork(_ outcome: Prewarmer.Outcome) -> Bool {
+    /// Whether an image failed because there is no network, and so must be loaded again.
+    private func lacksNetwork(_ outcome: Prewarmer.Outcome) -> Bool {
         guard case .failed(let error) = outcome else { return false }
         switch error {
         case .hostNotFound, .connectionFailed, .connectionLost, .timedOut:
@@ -100,7 +102,7 @@ struct JobWork: Sendable {
 }
 
 extension URL {
-    /// Whether no network is needed for it: a file, data, or a server on this machine's loopback interface.
+    /// Whether it needs no network: a `file:` or `data:` URL, or a server on the loopback interface.
     package var isOfThisMachine: Bool {
         isLocal || HostName(host: lowercasedHost, port: nil).isLoopback
     }

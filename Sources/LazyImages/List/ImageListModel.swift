@@ -1,4 +1,5 @@
-/// The images of a scrolling list: loads those of the visible rows, then those of the page ahead, and releases all others.
+/// The images of a scrolling list: loads those of the visible rows, then those of the page ahead, and releases all
+/// others.
 ///
 ///     let posters: [ImageRequest?] = films.map(\.poster)
 ///     let model = ImageListModel(loader: ImageLoader(), rows: posters)
@@ -10,8 +11,8 @@
 /// Rows are known by their requests: rows with the same request share one load and one state, and when the rows are
 /// replaced, a request that both lists have keeps its state.
 ///
-/// While the list is dragged or decelerates no load starts, but images from the memory cache are shown at once. When the
-/// list rests, all visible rows load, those nearest the focus first. `ScrollWindow` decides; this actor performs.
+/// While the list is dragged or decelerates no load starts, but images from the memory cache are shown at once. When
+/// the list rests, all visible rows load, those nearest the focus first. `ScrollWindow` decides; this actor performs.
 ///
 /// ``state(of:)``, ``counters`` and ``updates`` can be read from any thread without waiting. The model keeps the images
 /// of visible rows and of the page ahead, and no others. When it is released, its loads are cancelled.
@@ -28,8 +29,7 @@ public actor ImageListModel {
         let image: LoadedImage
     }
 
-    /// Every change of a state. The state of a request that belongs neither to a visible row nor to the page ahead is
-    /// `.placeholder`.
+    /// Every change of a state. The state of a request that is neither visible nor in the page ahead is `.placeholder`.
     public nonisolated let updates: RowUpdates
 
     private let loader: any ImageLoading
@@ -41,21 +41,21 @@ public actor ImageListModel {
     private var held: [LoadKey: Held] = [:]
     private var pinned: Set<LoadKey> = []
     private var started = 0
-    /// Failed images that a person wants to be tried again. Their next load asks the network, even if the failure is
+    /// Failed images for which a person wants a retry. Their next load uses the network, even if the failure is
     /// remembered.
     private var retried: Set<LoadKey> = []
-    /// The status of each wanted key as it was last posted; a key without one is a placeholder.
+    /// The last posted status of each wanted key; none for a placeholder.
     private var posted: [LoadKey: ScrollWindow<LoadKey>.Status] = [:]
     private let wantsPreviews: Bool
-    private let relief = PressureReader()
+    private let pressureReader = PressureReader()
 
     /// A list without visible rows.
     /// - Parameters:
     ///   - loader: loads the images.
-    ///   - rows: the request of each row; nil for a row without an image. A visible row loads with its request's priority,
-    ///     but at least `.high`; a row in the page ahead with at most `.low`.
-    ///   - wantsPreviews: whether rows show previews of their images while they load. Default: no.
-    ///   - pauses: how long failures and memory warnings have an effect. Default: 30 seconds each.
+    ///   - rows: the request of each row; nil for a row without an image. A visible row loads with its request's
+    ///     priority, but at least `.high`; a row in the page ahead with at most `.low`.
+    ///   - wantsPreviews: whether rows show previews while their images load. Default: false.
+    ///   - pauses: how long failures and memory warnings have an effect. Default: 30 s each.
     ///   - clock: measures the pauses.
     ///   - pressure: the memory pressure; every rise is a memory warning. Default: the system's; nil for none.
     public init(
@@ -73,7 +73,7 @@ public actor ImageListModel {
         requests = ListRows(rows)
         // No row is visible, so there are no actions yet.
         _ = window.handle(requests.replacing(visible: 0..<0), at: .zero) { _ in false }
-        relief.read(pressure) { [weak self] level in
+        pressureReader.read(pressure) { [weak self] level in
             if level != .normal { await self?.didReceiveMemoryWarning() }
         }
     }
@@ -86,7 +86,7 @@ public actor ImageListModel {
 
     // MARK: What the rows show
 
-    /// What the rows with this request show now, whatever the request's priority.
+    /// The present state of the rows with this request; its priority does not matter.
     /// - Parameter request: the request of the rows.
     public nonisolated func state(of request: ImageRequest) -> RowState { board.state(of: LoadKey(request)) }
 
@@ -104,11 +104,11 @@ public actor ImageListModel {
     /// Makes these rows visible. Rows outside the list are cut off.
     /// - Parameters:
     ///   - rows: the visible rows, counted from 0.
-    ///   - focus: the row that a person looks at. It loads first, then the visible rows from there outwards. Default,
-    ///     and where it is not visible: from the middle.
+    ///   - focus: the row that a person looks at. It loads first, then the rows around it. Default, and for a row that
+    ///     is not visible: the middle.
     public func setVisible(_ rows: Range<Int>, focus: Int? = nil) { handle(.showed(rows, focus: focus)) }
 
-    /// The list is dragged: nothing new starts. Ends a deceleration.
+    /// The list is dragged: no load starts. Ends a deceleration.
     public func willBeginDragging() { handle(.scrolling(isDragging: true, isDecelerating: false)) }
 
     /// The person lets go of the list. It rests, or decelerates until ``didEndDecelerating()``.
@@ -125,24 +125,24 @@ public actor ImageListModel {
     /// Replaces the rows. A request that both lists have keeps its load and its image.
     /// - Parameters:
     ///   - rows: the request of each row; nil for a row without an image.
-    ///   - visible: the visible rows. Default: the same as before, as far as the list has them.
+    ///   - visible: the visible rows. Default: the same as before, within the new list.
     ///   - focus: the row that a person looks at: see ``setVisible(_:focus:)``.
     public func setRows(_ rows: [ImageRequest?], visible: Range<Int>? = nil, focus: Int? = nil) {
         setRows(ListRows(rows), visible: visible, focus: focus)
     }
 
-    /// As above, for a list whose requests are made when they are first read.
+    /// As above, for a list that makes its requests on demand.
     /// - Parameters:
     ///   - rows: the new rows.
-    ///   - visible: the visible rows. Default: the same as before, as far as the list has them.
+    ///   - visible: the visible rows. Default: the same as before, within the new list.
     ///   - focus: the row that a person looks at: see ``setVisible(_:focus:)``.
     public func setRows(_ rows: ListRows, visible: Range<Int>? = nil, focus: Int? = nil) {
         requests = rows
         handle(rows.replacing(visible: visible ?? window.span.visible, focus: focus))
     }
 
-    /// Tries a failed request again: at once if a row with it is visible and the list rests. The load asks the network,
-    /// even if the failure is remembered or the host is left alone because it failed.
+    /// Retries a failed request: at once if a row with it is visible and the list rests. The load uses the network,
+    /// even if the failure is remembered or the host's circuit breaker is open.
     /// - Parameter request: the request of the rows; its priority does not matter.
     public func retry(_ request: ImageRequest) {
         let key = LoadKey(request)
@@ -150,15 +150,15 @@ public actor ImageListModel {
         handle(.retry(key))
     }
 
-    /// Tries every failed request again: those of visible rows at once, the others when their rows come back on the screen.
-    /// The loads ask the network, as in ``retry(_:)``.
+    /// Retries all failed requests: those of visible rows at once, the others when their rows are visible again. The
+    /// loads use the network, as in ``retry(_:)``.
     public func retryFailed() {
         retried.formUnion(failedKeys)
         handle(.retryAll)
     }
 
-    /// Memory runs short: cancels loads and releases images of rows that are not visible, and prefetches nothing for a
-    /// while.
+    /// Call it when memory runs short. Cancels loads and releases images of rows that are not visible, and prefetches
+    /// nothing for a while.
     public func didReceiveMemoryWarning() { handle(.memoryWarning) }
 
     // MARK: Performing
@@ -188,7 +188,7 @@ public actor ImageListModel {
         window.wantedKeys.filter { if case .failed = window.status(of: $0) { true } else { false } }
     }
 
-    /// The image from the memory cache, unless the request must be loaded: to check the bytes, or to ask the network.
+    /// The image from the memory cache, unless the request must load: to verify its checksum, or with `.reload`.
     private func cachedImage(for request: ImageRequest) -> LoadedImage? {
         request.allowsMemory ? loader.cachedImage(for: request) : nil
     }
@@ -196,7 +196,7 @@ public actor ImageListModel {
     private func perform(_ action: ScrollWindow<LoadKey>.Action, _ found: [LoadKey: Held]) {
         switch action {
         case .cancel(let key): loads.removeValue(forKey: key)?.task.cancel()
-        case .letGo(let key): held[key] = nil
+        case .release(let key): held[key] = nil
         case .pin(let key): setPinned(true, key)
         case .unpin(let key): setPinned(false, key)
         case .setUrgency(let key, let urgency):
@@ -228,7 +228,8 @@ public actor ImageListModel {
         follow(task, key)
     }
 
-    /// Receives a load's progress, previews and outcome. The tasks do not hold the model: its release ends its loads.
+    /// Receives a load's progress, previews and outcome. The tasks do not retain the model: releasing it cancels its
+    /// loads.
     private func follow(_ task: ImageTask, _ key: LoadKey) {
         let progress = task.progress
         Task { [weak self] in
@@ -246,7 +247,7 @@ public actor ImageListModel {
         }
     }
 
-    /// Takes a load's outcome, unless the load was cancelled: another one may be in progress for the same key.
+    /// Takes a load's outcome, unless the load was cancelled: another one may be running for the same key.
     private func end(_ key: LoadKey, _ task: ImageTask, _ outcome: Result<LoadedImage, ImageLoadingError>) {
         guard let load = loads[key], load.task === task else { return }
         loads[key] = nil
@@ -285,7 +286,7 @@ public actor ImageListModel {
 }
 
 extension ImageRequest {
-    /// The priority it is loaded with. A visible row goes before one that nobody looks at, whatever the request says.
+    /// The priority of its load. A visible row always comes before one that is not.
     fileprivate func priority(_ urgency: ScrollWindow<LoadKey>.Urgency) -> Priority {
         switch urgency {
         case .focused: .veryHigh

@@ -1,24 +1,24 @@
 import SystemSupport
 
-/// The requests of a list's rows, made when they are first read: the cost of a list of a hundred thousand rows is that of
-/// the rows on the screen. The requests made last are kept.
+/// The requests of a list's rows, made on demand: a list of a hundred thousand rows costs no more than the rows on the
+/// screen. Keeps the last requests.
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class ListRows: Sendable {
-    /// How many requests are kept: more than any screen and its page ahead have.
+    /// The most requests to keep: more than any screen and its page ahead need.
     private static let kept = 1024
 
-    /// How many rows there are.
+    /// The number of rows.
     public let count: Int
 
     private let make: @Sendable (_ row: Int) -> ImageRequest?
     private let made = Lock<[Int: ImageRequest?]>([:])
 
-    /// Rows whose requests a closure makes.
+    /// Rows with the requests of a closure.
     /// - Parameters:
-    ///   - count: how many rows there are.
-    ///   - request: the request of a row, counted from 0; nil for a row without an image. It is called on any thread,
-    ///     perhaps more than once for a row, and must return the same each time.
+    ///   - count: the number of rows.
+    ///   - request: returns the request of a row, counted from 0; nil for a row without an image. Called on any thread,
+    ///     perhaps repeatedly for one row, and must always return the same request.
     public init(count: Int, request: @escaping @Sendable (_ row: Int) -> ImageRequest?) {
         self.count = count
         make = request
@@ -30,7 +30,7 @@ public final class ListRows: Sendable {
         self.init(count: requests.count) { requests[$0] }
     }
 
-    /// The request of a row; nil for a row without an image, and outside the list.
+    /// The request of a row; nil for a row without an image or outside the list.
     /// - Parameter row: a row, counted from 0.
     public subscript(row: Int) -> ImageRequest? {
         guard row >= 0, row < count else { return nil }
@@ -45,7 +45,7 @@ public final class ListRows: Sendable {
 }
 
 extension ListRows {
-    /// The event that replaces the list by these rows.
+    /// The event that replaces the list with these rows.
     func replacing(visible: Range<Int>, focus: Int? = nil) -> ScrollWindow<LoadKey>.Event {
         .replaced(count: count, key: { self[$0].map(LoadKey.init) }, visible: visible, focus: focus)
     }

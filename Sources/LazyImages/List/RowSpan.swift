@@ -26,11 +26,11 @@ struct RowSpan: Equatable {
         direction == .forward ? Array(ahead) : ahead.reversed()
     }
 
-    /// The visible rows, those nearest the focus first, or nearest the middle where the focus is not visible; of two equally
-    /// near rows, the upper one.
+    /// The visible rows, those nearest the focus first, or nearest the middle if the focus is not visible. Of two
+    /// equally near rows the upper one comes first.
     var visibleNearestFirst: [Int] {
         guard !visible.isEmpty else { return [] }
-        // Twice the middle, which may lie between two rows.
+        // Doubled, since the middle may lie between two rows.
         var middle = visible.lowerBound + visible.upperBound - 1
         if let focus, visible.contains(focus) { middle = 2 * focus }
         var above = middle / 2

@@ -1,39 +1,38 @@
 import SystemSupport
 
-/// What a row of a list shows.
+/// The state of a row: what it shows.
 public enum RowState: Sendable {
-    /// Nothing yet: the row has no image, waits for the list to come to rest, or is neither visible nor in the page ahead.
+    /// The row has no image, waits for the list to rest, or is neither visible nor in the page ahead.
     case placeholder
-    /// The image is loading; 0 bytes received until the first ones arrive. `preview`: what the image looks like so far, if
-    /// the model was asked for previews and there is one.
+    /// The image is loading; 0 bytes received at first. `preview` is the last preview, if the model wants previews.
     case loading(progress: TransferProgress, preview: ImagePreview?)
     /// The image.
     case loaded(LoadedImage)
-    /// The load failed. `isRetryable`: the same load may succeed later.
+    /// The load failed. `isRetryable`: a retry may succeed.
     case failed(reason: ImageLoadingError, isRetryable: Bool)
 }
 
 /// A new state of all rows with one request.
 public struct RowUpdate: Sendable {
-    /// The key of the request, `LoadKey(request)`. The list may have changed since: an update whose key belongs to none of
-    /// the present rows can be ignored.
+    /// The key of the request, `LoadKey(request)`. Ignore an update whose key belongs to none of the present rows: the
+    /// list may have changed meanwhile.
     public let key: LoadKey
-    /// What the rows with this request show from now on.
+    /// The new state.
     public let state: RowState
 }
 
-/// The updates of a list, as ``ImageListModel/updates`` gives them. A new reader first gets the state of every request
-/// that is no placeholder. A slow reader gets the newest state of each request and makes nobody wait; several readers
-/// each get everything. The sequence ends with the model, or when the reading task is cancelled.
+/// The updates of a list: see ``ImageListModel/updates``. A new reader first gets all states that are not
+/// `.placeholder`. A slow reader gets only the newest state of each request. Several readers each get all updates. The
+/// sequence ends with the model, or when the reading task is cancelled.
 public struct RowUpdates: AsyncSequence, Sendable {
     /// A new state of all rows with one request.
     public typealias Element = RowUpdate
-    /// It never fails.
+    /// Never fails.
     public typealias Failure = Never
 
     let board: RowBoard
 
-    /// Begins to read.
+    /// Adds a reader.
     public func makeAsyncIterator() -> Iterator { Iterator(board) }
 
     /// One reader.
@@ -60,8 +59,8 @@ public struct RowUpdates: AsyncSequence, Sendable {
             self.bell = bell.makeAsyncIterator()
         }
 
-        /// The next update, once there is one.
-        /// - Parameter actor: where the caller runs.
+        /// Waits for the next update; nil at the end.
+        /// - Parameter actor: the caller's actor.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async -> RowUpdate? {
@@ -74,11 +73,11 @@ public struct RowUpdates: AsyncSequence, Sendable {
     }
 }
 
-/// The states of a list's requests: `ImageListModel` writes them, and anybody reads them, from any thread or actor.
+/// The states of a list's requests. `ImageListModel` writes them, readers read them on any thread or actor.
 final class RowBoard: Sendable {
     private struct State {
         var notices = RowNotices()
-        /// Wakes each reader: a stream that keeps at most one ring.
+        /// Wake the readers: streams that keep at most one element.
         var bells: [Int: AsyncStream<Void>.Continuation] = [:]
         var isFinished = false
     }
@@ -91,21 +90,21 @@ final class RowBoard: Sendable {
 
     /// Writes all changes at once and wakes the readers.
     func post(_ changes: [(key: LoadKey, state: RowState)], counters: ImageListCounters) {
-        // The replaced states leave the lock before they end: releasing an image takes time.
+        // The replaced states are released outside the lock: releasing an image takes time.
         let (bells, replaced) = state.withLock { state in
             state.notices.counters = counters
             let replaced = changes.map { state.notices.post($0.state, for: $0.key) }
             return (changes.isEmpty ? [] : Array(state.bells.values), replaced)
         }
-        letGo(replaced)
+        release(replaced)
         for bell in bells { bell.yield() }
     }
 
-    /// Not inlined: the optimiser would otherwise release the unused states while the lock is held.
+    /// Never inlined: the optimiser would release the states while the lock is still held.
     @inline(never)
-    private func letGo(_ states: consuming [RowState?]) {}
+    private func release(_ states: consuming [RowState?]) {}
 
-    /// Ends every reader's sequence after what is left to read.
+    /// Ends every reader's sequence after its pending updates.
     func finish() {
         let bells = state.withLock { state in
             state.isFinished = true
@@ -114,7 +113,7 @@ final class RowBoard: Sendable {
         for bell in bells { bell.finish() }
     }
 
-    /// Adds a reader. The stream rings when there may be updates.
+    /// Adds a reader. The stream has an element when there may be updates.
     func addReader() -> (reader: Int, bell: AsyncStream<Void>) {
         let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (reader, isFinished) = state.withLock { state in
@@ -136,76 +135,76 @@ final class RowBoard: Sendable {
     func next(for reader: Int) -> RowUpdate? { state.withLock { $0.notices.next(for: reader) } }
 }
 
-/// The states of a list's requests, and what each reader has yet to be told. A plain struct, not safe for concurrent use:
+/// The states of a list's requests, and each reader's pending updates. A plain struct, not safe for concurrent use:
 /// `RowBoard` holds it under its lock.
 ///
-/// A slow reader misses intermediate states and gets the newest one of each request. The cost of a reader is bounded,
-/// however slow it is: only present states hold images, and a reader's lists have only keys of requests that have a state,
-/// or had one when the reader was last told.
+/// A slow reader misses intermediate states and gets the newest one of each request. A reader's memory is bounded,
+/// however slow it is: only present states retain images, and a reader has only keys with a state now or at its last
+/// update.
 struct RowNotices {
-    /// What one reader knows.
+    /// The pending updates of one reader.
     struct Reader {
-        /// Keys with news, each with the number of its first post that was not read.
-        var fresh: [LoadKey: Int] = [:]
-        /// Keys that had news when this list was made, the oldest last. It is read to its end before a new one is made, so
-        /// that a request with ever more news does not hold up the others.
+        /// Keys with a pending update, each with the number of its first unread post.
+        var pending: [LoadKey: Int] = [:]
+        /// The pending keys when this list was made, the oldest last. It is read to its end before a new one is made,
+        /// so that a request with many updates does not delay the others.
         var batch: [LoadKey] = []
-        /// Keys that are no placeholder, as far as the reader knows.
-        var told: Set<LoadKey> = []
+        /// Keys whose last update to the reader was not `.placeholder`.
+        var reported: Set<LoadKey> = []
     }
 
-    /// The states that are no placeholder, each with the number of its post.
+    /// The states other than `.placeholder`, each with the number of its post.
     private var states: [LoadKey: (state: RowState, post: Int)] = [:]
     private(set) var readers: [Int: Reader] = [:]
     private var lastReader = 0
     private var lastPost = 0
     var counters = ImageListCounters()
 
-    /// What the rows with this key show.
+    /// The state of a key.
     func state(of key: LoadKey) -> RowState { states[key]?.state ?? .placeholder }
 
-    /// Sets a state and returns the one it replaces.
+    /// Sets a state, and returns the replaced one.
     mutating func post(_ state: RowState, for key: LoadKey) -> RowState? {
         lastPost += 1
         let before = states.removeValue(forKey: key)?.state
         var isPlaceholder = false
         if case .placeholder = state { isPlaceholder = true } else { states[key] = (state, lastPost) }
         for reader in readers.keys {
-            if isPlaceholder, readers[reader]?.told.contains(key) == false {
-                readers[reader]?.fresh[key] = nil
-            } else if readers[reader]?.fresh[key] == nil {
-                readers[reader]?.fresh[key] = lastPost
+            if isPlaceholder, readers[reader]?.reported.contains(key) == false {
+                readers[reader]?.pending[key] = nil
+            } else if readers[reader]?.pending[key] == nil {
+                readers[reader]?.pending[key] = lastPost
             }
         }
         return before
     }
 
-    /// Adds a reader. Every present state is news for it.
+    /// Adds a reader. All present states are pending updates for it.
     mutating func addReader() -> Int {
         lastReader += 1
-        readers[lastReader] = Reader(fresh: states.mapValues(\.post))
+        readers[lastReader] = Reader(pending: states.mapValues(\.post))
         return lastReader
     }
 
     mutating func removeReader(_ reader: Int) { readers[reader] = nil }
 
-    /// The next news for a reader, the oldest first; nil if there is none.
+    /// The next update for a reader, the oldest first; nil if there is none.
     mutating func next(for number: Int) -> RowUpdate? {
         guard var reader = readers.removeValue(forKey: number) else { return nil }
         defer { readers[number] = reader }
         while true {
             if reader.batch.isEmpty {
-                reader.batch = reader.fresh.sorted { $0.value > $1.value }.map(\.key)
-                reader.fresh.removeAll(keepingCapacity: true)
+                reader.batch = reader.pending.sorted { $0.value > $1.value }.map(\.key)
+                reader.pending.removeAll(keepingCapacity: true)
             }
             guard let key = reader.batch.popLast() else { return nil }
-            reader.fresh[key] = nil
+            reader.pending[key] = nil
             if let state = states[key]?.state {
-                reader.told.insert(key)
+                reader.reported.insert(key)
                 return RowUpdate(key: key, state: state)
             }
-            // A state that came and went between two readings is no news.
-            if reader.told.remove(key) != nil { return RowUpdate(key: key, state: .placeholder) }
+            // A state that came and went between two reads needs no update.
+            if reader.reported.remove(key) != nil { return RowUpdate(key: key, state: .placeholder) }
         }
     }
 }

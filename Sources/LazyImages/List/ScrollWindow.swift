@@ -1,13 +1,13 @@
-/// How long a scrolling list leaves alone what went wrong.
+/// How long failures and memory warnings affect a list.
 public struct ScrollPauses: Sendable, Hashable {
-    /// A failed image is tried again when its row comes back on the screen, but not before this time has passed.
+    /// A failed image is retried when its row is visible again, but not before this time has passed.
     public var afterFailure: Duration
     /// After a memory warning nothing is prefetched for this time.
     public var afterWarning: Duration
 
-    /// Pauses of these lengths. Default: 30 seconds each.
+    /// Pauses of these lengths. Default: 30 s each.
     /// - Parameters:
-    ///   - afterFailure: how long a failed image is left alone.
+    ///   - afterFailure: how long a failed image is not retried.
     ///   - afterWarning: how long nothing is prefetched after a memory warning.
     public init(afterFailure: Duration = .seconds(30), afterWarning: Duration = .seconds(30)) {
         self.afterFailure = afterFailure
@@ -15,13 +15,13 @@ public struct ScrollPauses: Sendable, Hashable {
     }
 }
 
-/// Decides what a scrolling list loads, holds and gives up: it takes one event and returns a few actions, which the caller
-/// performs in order. A plain struct, not safe for concurrent use: `ImageListModel` owns it.
+/// Decides which images a scrolling list loads, holds and releases. It takes an event and returns actions, which the
+/// caller performs in order. A plain struct, not safe for concurrent use: `ImageListModel` owns it.
 ///
-/// Rows with equal keys share one image, so every decision is about a key. The window knows only the keys that are wanted,
-/// those of visible rows and of the page ahead. Their number decides what an event costs, not the length of the list.
+/// Rows with equal keys share one image, so every decision is about a key. The window knows only the wanted keys: those
+/// of visible rows and of the page ahead. The cost of an event depends on their number, not on the length of the list.
 struct ScrollWindow<Key: Hashable & Sendable> {
-    /// Why an image is wanted: a person looks at its row, the row is visible, or it is in the page ahead.
+    /// How urgent an image is: a person looks at its row, the row is visible, or it is in the page ahead.
     enum Urgency {
         case focused, visible, ahead
 
@@ -29,48 +29,48 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         var isSeen: Bool { self != .ahead }
     }
 
-    /// What happened.
+    /// An event of the list.
     enum Event: Sendable {
-        /// These rows are visible now, and a person looks at the focus.
+        /// The visible rows have changed. A person looks at the focus.
         case showed(Range<Int>, focus: Int? = nil)
-        /// The two flags of scrolling.
+        /// Scrolling has started, changed or stopped.
         case scrolling(isDragging: Bool, isDecelerating: Bool)
         /// A load has its image, or has failed.
         case loaded(Key)
         case failed(Key, ImageLoadingError)
-        /// The list has other rows; nil is the key of a row without an image.
+        /// The list has new rows. A row without an image has no key.
         case replaced(
             count: Int, key: @Sendable (_ row: Int) -> Key?, visible: Range<Int>, focus: Int? = nil)
         /// Memory runs short.
         case memoryWarning
-        /// A person wants failed images to be tried again.
+        /// A person wants to retry failed images.
         case retry(Key)
         case retryAll
     }
 
-    /// What the caller must do. An action that needs the request names a row with the key, the others name the key.
+    /// An action for the caller. Actions that need the request name a row with the key; the others name the key.
     enum Action: Equatable {
         case cancel(Key)
-        /// The memory cache need no longer keep the image, or must keep it.
+        /// Pin or unpin the image in the memory cache.
         case unpin(Key)
         case pin(Key)
-        /// Forget the image.
-        case letGo(Key)
-        /// Take the image from the memory cache and show it.
+        /// Release the image.
+        case release(Key)
+        /// Show the image from the memory cache.
         case hold(row: Int)
         case load(row: Int, Urgency)
         case setUrgency(Key, Urgency)
     }
 
-    /// What the rows with one key show.
+    /// The status of a key: what its rows show.
     enum Status: Equatable {
         case placeholder, loading, loaded
         case failed(ImageLoadingError)
     }
 
-    /// How far a wanted image is.
+    /// The phase of a wanted image.
     private enum Phase: Equatable {
-        /// It is not in the memory cache, and the list moves: the load waits.
+        /// Not in the memory cache, and the list moves: the load waits.
         case deferred
         case loading(Urgency)
         case held(isPinned: Bool)
@@ -94,27 +94,27 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private(set) var span = RowSpan()
     private(set) var isDragging = false
     private(set) var isDecelerating = false
-    /// When the last memory warning came.
+    /// The time of the last memory warning.
     private var warning: Duration?
     private var wants: [Want] = []
     private var urgencies: [Key: Urgency] = [:]
     private var phases: [Key: Phase] = [:]
     private var failures: [Key: Failure] = [:]
-    /// Whether a page ahead is wanted at all.
+    /// Whether to prefetch the page ahead.
     private var looksAhead = true
 
     init(pauses: ScrollPauses = ScrollPauses()) { self.pauses = pauses }
 
-    /// While the list moves nothing new starts.
+    /// Whether the list moves. Then no load starts.
     var isScrolling: Bool { isDragging || isDecelerating }
 
     /// The keys of the visible rows and of the page ahead, the most urgent first.
     var wantedKeys: [Key] { wants.map(\.key) }
 
-    /// Whether a visible row, or one in the page ahead, has this key.
+    /// Whether a visible row, or a row in the page ahead, has this key.
     func isWanted(_ key: Key) -> Bool { urgencies[key] != nil }
 
-    /// What the rows with this key show: the placeholder, if the key is not wanted.
+    /// The status of a key; the placeholder if it is not wanted.
     func status(of key: Key) -> Status {
         guard isWanted(key) else { return .placeholder }
         switch phases[key] {
@@ -139,18 +139,18 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         return counters
     }
 
-    /// Takes an event and returns what the caller must do.
+    /// Takes an event, and returns the actions for the caller.
     /// - Parameters:
-    ///   - now: the time since any fixed moment.
+    ///   - now: the time since a fixed moment.
     ///   - inMemory: whether the memory cache has a row's image. Called once for each image that becomes wanted.
     mutating func handle(_ event: Event, at now: Duration, inMemory: (_ row: Int) -> Bool) -> [Action] {
         note(event, at: now)
         looksAhead = warning.map { now - $0 >= pauses.afterWarning } ?? true
         let before = (wants: wants, urgencies: urgencies)
-        findWants()
-        let ended = before.wants.flatMap { urgencies[$0.key] == nil ? giveUp($0.key) : [] }
-        forgive(before: before.urgencies, at: now)
-        return ended + pursueWants(inMemory)
+        updateWants()
+        let ended = before.wants.flatMap { urgencies[$0.key] == nil ? drop($0.key) : [] }
+        clearOldFailures(before: before.urgencies, at: now)
+        return ended + actions(inMemory)
     }
 
     private mutating func note(_ event: Event, at now: Duration) {
@@ -167,7 +167,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         case .replaced(let count, let key, let visible, let focus):
             self.key = key
             span.replace(count: count, visible: visible, focus: focus)
-            // Failures are kept for rows that come back. Those of earlier lists end here, once they are old.
+            // Keeps recent failures for rows that come back.
             failures = failures.filter { now - $0.value.time < pauses.afterFailure }
         case .memoryWarning: warning = now
         case .retry(let key): failures[key] = nil
@@ -176,7 +176,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     }
 
     /// Lists the wanted images, the most urgent first: one entry for each key, however many rows share it.
-    private mutating func findWants() {
+    private mutating func updateWants() {
         wants.removeAll(keepingCapacity: true)
         urgencies.removeAll(keepingCapacity: true)
         for row in span.visibleNearestFirst { want(row, row == span.focus ? .focused : .visible) }
@@ -189,19 +189,19 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         wants.append(Want(key: key, row: row, urgency: urgency))
     }
 
-    /// Ends everything about an image that is no longer wanted.
-    private mutating func giveUp(_ key: Key) -> [Action] {
+    /// Cancels or releases an image that is no longer wanted.
+    private mutating func drop(_ key: Key) -> [Action] {
         switch phases.removeValue(forKey: key) {
         case .loading: [.cancel(key)]
-        case .held(isPinned: true): [.unpin(key), .letGo(key)]
-        case .held(isPinned: false): [.letGo(key)]
+        case .held(isPinned: true): [.unpin(key), .release(key)]
+        case .held(isPinned: false): [.release(key)]
         case .deferred, nil: []
         }
     }
 
-    /// Forgets the failure of an image that becomes wanted after the pause. Forgets a failed prefetch as soon as its row is
-    /// visible: no person has seen it fail.
-    private mutating func forgive(before: [Key: Urgency], at now: Duration) {
+    /// Forgets the failure of an image that is wanted again after the pause. Forgets a failed prefetch as soon as its
+    /// row is visible: nobody has seen that failure.
+    private mutating func clearOldFailures(before: [Key: Urgency], at now: Duration) {
         guard !failures.isEmpty else { return }
         for want in wants where before[want.key] != want.urgency {
             guard let failure = failures[want.key], before[want.key]?.isSeen != true else { continue }
@@ -211,7 +211,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     }
 
     /// The actions for the wanted images. Images from the memory cache come before loads.
-    private mutating func pursueWants(_ inMemory: (_ row: Int) -> Bool) -> [Action] {
+    private mutating func actions(_ inMemory: (_ row: Int) -> Bool) -> [Action] {
         var shows: [Action] = []
         var loads: [Action] = []
         for want in wants where failures[want.key] == nil {

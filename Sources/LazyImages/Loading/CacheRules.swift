@@ -23,7 +23,7 @@ struct CacheRules: Sendable {
         }
         if request.cachePolicy == .reload { return .transfer(TransferOrder(request, replacing: nil)) }
         let directives = request.directives
-        guard let stored, let response = stored.response, !request.isPartial, saysSomething(stored) else {
+        guard let stored, let response = stored.response, !request.isPartial, canAnswer(stored) else {
             if directives.onlyIfCached { throw notCached }
             return .transfer(TransferOrder(request, replacing: stored))
         }
@@ -74,7 +74,7 @@ struct CacheRules: Sendable {
 
     /// Whether a stored file can answer a request here. A loader that accepts any status may have left other answers in
     /// the same folder.
-    private func saysSomething(_ file: LoadedFile) -> Bool {
+    private func canAnswer(_ file: LoadedFile) -> Bool {
         file.isPresent || configuration.acceptsAnyStatus || file.status == 404 || file.status == 410
     }
 

@@ -35,7 +35,7 @@ struct FileDecoder: Sendable {
         let outcome: Result<LoadedImage, ImageDecodingError> = file.bytes.withBytes { bytes in
             do throws(ImageDecodingError) {
                 let bitmap = try decoders.decode(bytes, sizing: request.sizing, limits: limits)
-                // Half a picture is none: it must not be kept as the image.
+                // An incomplete image must not be stored.
                 guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
                 // Known already, unless the loader accepts any content.
                 let header = if let header = file.header { header } else { try decoders.header(of: bytes) }

@@ -6,27 +6,26 @@ import SystemSupport
 extension FileLoader {
     /// A caller that waits for a file.
     struct Client {
-        /// The load of an image that the file is for; nil for a caller that wants the file itself.
+        /// The load of the image; nil for a caller that wants only the file.
         var load: SharedTask<LoadedImage>?
-        /// Hears how far the transfer is.
+        /// Hears the events of the transfer.
         var listener: TaskListener?
-        /// Whether it waits for the server's word where others get what is stored meanwhile (RFC 5861 section 3).
+        /// Whether the caller waits for a revalidation that others leave to the background (RFC 5861 section 3).
         var waitsForServer = false
     }
 
-    /// As `file(for:)`, but never gives what is stale while it is revalidated: for a cache on top of this one that does that
-    /// itself.
+    /// As `file(for:)`, but waits for a revalidation: for a cache in front of this one that has its own stale files.
     @concurrent package func validatedFile(
         for request: ImageRequest
     ) async throws(ImageLoadingError) -> LoadedFile {
         try await file(for: request, Client(waitsForServer: true))
     }
 
-    /// Loads a file for a client.
+    /// Loads a file for one caller.
     func file(
         for request: ImageRequest, _ client: Client
     ) async throws(ImageLoadingError) -> LoadedFile {
-        // The load's one look into memory that counts.
+        // Of all lookups of a load in memory, only this one is counted.
         if let file = memory?.value(for: request.key), file.isPresent, !configuration.acceptsAnyStatus,
             isSmallEnough(file), request.accepts(file.bytes),
             request.accepts(file.response, now: clock.seconds)
@@ -39,7 +38,7 @@ extension FileLoader {
             isLocal
             ? try await local(request, since: downloader.transfers.stamp)
             : try await cachedOrFetched(request, client)
-        // The limit holds for what is cached too: an earlier process may have had a higher one.
+        // The limit holds for cached files too: an earlier process may have had a higher one.
         guard isSmallEnough(file) else {
             throw .tooLarge(url: request.url.displayText, limit: configuration.maximumBytes)
         }
@@ -72,15 +71,15 @@ extension FileLoader {
         return file
     }
 
-    /// What a tier has for a request, fresh or not. What comes from disk is in memory from then on.
-    /// - Parameter stamp: from before the look.
+    /// The stored file of a request, fresh or stale. Copies a file from disk to memory.
+    /// - Parameter stamp: taken before the lookup.
     func stored(for request: ImageRequest, since stamp: Int) async -> LoadedFile? {
         guard let file = await tiers.stored(for: request) else { return nil }
         if file.source == .disk, file.isPresent { remember(file, for: request, since: stamp) }
         return file
     }
 
-    /// Keeps in memory what was found since `stamp`, unless it may have been removed since.
+    /// Stores a file in memory, unless it may have been removed since `stamp`.
     private func remember(_ file: LoadedFile, for request: ImageRequest, since stamp: Int) {
         tiers.remember(file, for: request) { downloader.transfers.hasForgotten(since: stamp) }
     }
@@ -105,8 +104,8 @@ extension FileLoader {
         }
     }
 
-    /// Waits for a transfer. Where the server fails, what is stored is given all the same, if that is allowed.
-    /// - Returns: nil if the caller is to look in the tiers again.
+    /// Waits for a transfer. If the server fails, returns the stale file, if that is allowed.
+    /// - Returns: nil if the caller must look in the tiers again.
     private func transfer(
         _ order: TransferOrder, _ client: Client, since stamp: Int?
     ) async throws(ImageLoadingError) -> LoadedFile? {
@@ -134,7 +133,7 @@ extension FileLoader {
                 throw .httpStatus(url: file.url.displayText, status: status)
             }
         }
-        // Another caller's request may have begun the transfer.
+        // The transfer may have begun for a request with another checksum.
         try request.check(file.bytes)
         return file
     }

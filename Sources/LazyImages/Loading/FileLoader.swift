@@ -3,28 +3,27 @@ public import HTTPSemantics
 import ImageCodecs
 import SystemSupport
 
-/// Loads the files of images, undecoded: from memory where it keeps them, else from disk, else over the network, where
-/// callers that want the same share one transfer. ``ImageLoader`` stands on it; programs that want bytes use it
-/// directly.
+/// Loads the files of images, undecoded: from memory, else from disk, else over the network. Equal requests share one
+/// transfer. ``ImageLoader`` uses it; programs that need the bytes use it directly.
 ///
-/// It keeps to HTTP's rules for a private cache (RFC 9111), unless a request's `cachePolicy` says otherwise: what is
-/// fresh is given without asking; what is stale is revalidated, or given while it is revalidated (RFC 5861), or given
-/// because the server fails. That a URL has nothing (404, 410) is remembered for five minutes.
+/// It follows HTTP's rules for a private cache (RFC 9111), unless the request's ``ImageRequest/cachePolicy`` says
+/// otherwise. A fresh file is returned without a question to the server. A stale file is revalidated, or returned while
+/// it is revalidated or because the server fails (RFC 5861). A 404 or 410 is remembered for five minutes.
 ///
-/// What the network brings, or a request's closure, goes to the disk tier, whole or not at all. `file:` and `data:` URLs
-/// are read directly and never go there.
+/// Complete files from the network, or from a request's closure, are stored in the disk tier. `file:` and `data:` URLs
+/// are read directly and not stored there.
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class FileLoader: Sendable {
-    /// Keeps files in memory too; nil for a loader that does not, because what is made of them is kept instead.
+    /// The memory tier for files; nil for none, as for a loader that keeps decoded images instead.
     public var memory: MemoryCache<LoadedFile>? { tiers.memory }
-    /// The disk tier; nil for a loader that keeps nothing on disk.
+    /// The disk tier; nil for none.
     public var disk: DiskCache? { tiers.disk }
-    /// What fetches.
+    /// Makes the transfers.
     public let downloader: ImageDownloader
 
     let tiers: FileTiers
-    private let relief = PressureReader()
+    private let pressureReader = PressureReader()
     /// Read local files.
     let threads = BlockingThreads(count: 2)
 
@@ -32,17 +31,17 @@ public final class FileLoader: Sendable {
     var clock: WallClock { tiers.clock }
     var rules: CacheRules { CacheRules(configuration: configuration, clock: clock) }
 
-    /// A loader with its own downloader.
+    /// A loader with a downloader of its own.
     /// - Parameters:
-    ///   - memory: where to keep files in memory, at the cost of their bytes. Default: up to 64 MiB.
-    ///   - disk: the disk tier, nil for none. Default: the user's, in ``DiskCache/standardFolder``.
-    ///   - configuration: limits of the downloads.
-    ///   - decoders: what is asked for and recognised. Default: the configuration's, JPEG and PNG.
-    ///   - transport: the network. Default: libcurl.
-    ///   - pressure: how short memory is. A warning halves the memory tier; when it is critical the tier keeps only what is
-    ///     pinned, and downloads of a lower priority than `.normal` end. Default: nil, for a loader that does not care. An
-    ///     `ImageLoader` gives back its files' memory itself.
-    ///   - clock: the time that says what is fresh. Default: the system's.
+    ///   - memory: the memory tier; a file costs its bytes. Default: up to 64 MiB.
+    ///   - disk: the disk tier; nil for none. Default: in ``DiskCache/standardFolder``.
+    ///   - configuration: the settings of the downloads.
+    ///   - decoders: the formats to request and recognise. Default: the configuration's, JPEG and PNG.
+    ///   - transport: makes the HTTP requests. Default: libcurl.
+    ///   - pressure: the memory pressure. A warning halves the memory tier. At `.critical` only pinned files stay, and
+    ///     downloads below priority `.normal` end. Default: nil, ignored. An `ImageLoader` relieves its `FileLoader`
+    ///     itself.
+    ///   - clock: the time for freshness. Default: the system's.
     public init(
         memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
         disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
@@ -58,18 +57,18 @@ public final class FileLoader: Sendable {
         }
         tiers = FileTiers(memory: memory, disk: disk, clock: clock, configuration: configuration)
         downloader = ImageDownloader(transport: transport, tiers: tiers)
-        relief.read(pressure) { [weak self] level in await self?.relieve(level) }
+        pressureReader.read(pressure) { [weak self] level in await self?.relieve(level) }
     }
 
-    /// A loader of which nothing touches the disk: files are kept in memory, and what exceeds the memory for bodies is
-    /// refused.
+    /// A loader that never touches the disk. It keeps files in memory, and refuses bodies that exceed the memory for
+    /// bodies.
     /// - Parameters:
-    ///   - memory: where to keep files in memory. Default: up to 64 MiB.
-    ///   - configuration: limits of the downloads; its folders are not used.
-    ///   - decoders: what is asked for and recognised. Default: the configuration's.
-    ///   - transport: the network. Default: libcurl.
-    ///   - pressure: how short memory is. Default: nil, for a loader that does not care.
-    ///   - clock: the time that says what is fresh. Default: the system's.
+    ///   - memory: the memory tier. Default: up to 64 MiB.
+    ///   - configuration: the settings of the downloads, without its folders.
+    ///   - decoders: the formats to request and recognise. Default: the configuration's.
+    ///   - transport: makes the HTTP requests. Default: libcurl.
+    ///   - pressure: the memory pressure. Default: nil, ignored.
+    ///   - clock: the time for freshness. Default: the system's.
     public static func ephemeral(
         memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
@@ -81,14 +80,14 @@ public final class FileLoader: Sendable {
             transport: transport, pressure: pressure, clock: clock)
     }
 
-    /// Does what a level of pressure asks for.
+    /// Releases memory as a level of pressure requires.
     func relieve(_ level: MemoryPressure.Level) async {
         memory?.relieve(level)
-        if level == .critical { await downloader.stopUnseen() }
+        if level == .critical { await downloader.stopLowPriority() }
     }
 
-    /// What the memory tier has, at once and however old. Counts a hit, but no miss: the load that follows counts that.
-    /// - Parameter request: what to load.
+    /// The file in the memory tier, at once and however old. Counts a hit, but no miss: a following load counts that.
+    /// - Parameter request: the image to load.
     public func cachedFile(for request: ImageRequest) -> LoadedFile? {
         guard let file = memory?.value(for: request.key, countsMiss: false), file.isPresent else {
             return nil
@@ -96,12 +95,12 @@ public final class FileLoader: Sendable {
         return file.from(.memory)
     }
 
-    /// Loads what `request` names. Cancelling the calling task makes only this caller leave; the last to leave cancels
-    /// the transfer. Runs away from the caller's actor.
+    /// Loads a file. Cancelling the calling task makes only this caller leave; when the last caller leaves, the
+    /// transfer is cancelled. Does not run on the caller's actor.
     /// - Parameters:
-    ///   - request: what to load.
-    ///   - progress: is told how far a download is and finishes with the load.
-    /// - Throws: whatever stands between the URL and its image; `.cancelled` when the calling task is.
+    ///   - request: the image to load.
+    ///   - progress: receives the progress of the download, and finishes with the load. Default: nil.
+    /// - Throws: the reason why there is no file; `.cancelled` if the calling task is cancelled.
     @concurrent public func file(
         for request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation? = nil
     ) async throws(ImageLoadingError) -> LoadedFile {
@@ -112,50 +111,51 @@ public final class FileLoader: Sendable {
         return try await file(for: request, Client(listener: listener))
     }
 
-    /// Removes what the request names from memory and disk, and what is left of a transfer of it that broke.
+    /// Removes a request's file from memory and disk, and its partial body.
     ///
-    /// Loads under way go on, and their callers get what they asked for, but nothing of it is kept. Loads that begin after
-    /// this returns ask the network. Requests whose header fields, variant or id differ name another file, which stays. So
-    /// does what another loader keeps in its memory.
-    /// - Parameter request: names the file.
+    /// Running loads continue, and their callers get the file, but it is not stored. Loads that start later use the
+    /// network. The files of requests with other header fields, variants or ids stay, and so do files in the memory of
+    /// other loaders.
+    /// - Parameter request: the request of the file.
     public func remove(_ request: ImageRequest) async {
         downloader.forget(request)
         await disk?.remove(request.storageKey)
-        // Once more for those that have found the file on disk meanwhile. Memory comes last: they may have put it there.
+        // Again, for loads that have found the file on disk meanwhile. Memory comes last: they may have put the file
+        // there.
         downloader.forget(request)
         memory?.remove(request.key)
         await downloader.removePart(of: request)
     }
 
-    /// Removes what memory and disk have of a URL that was written to (RFC 9111 section 4.4): from memory all that was asked
-    /// for there or came from there; from disk what anybody may see, and what was loaded with the `Authorization` of
-    /// `fields`. What is kept under an id or a variant stays on disk until it is revalidated.
+    /// Invalidates the files of a URL after a write to it (RFC 9111 section 4.4). Removes from memory all files that
+    /// were loaded from this URL, before or after redirects; from disk the file without `Authorization`, and the one
+    /// with the `Authorization` of `fields`. Files on disk under an id or a variant stay until they are revalidated.
     ///
-    /// Loads under way go on, and their callers get what they asked for, but nothing of it is kept.
+    /// Running loads continue, and their callers get the file, but it is not stored.
     /// - Parameters:
-    ///   - url: the address that was written to.
-    ///   - fields: those of the request that wrote. Default: none.
+    ///   - url: the URL of the write.
+    ///   - fields: the header fields of the write. Default: none.
     public func invalidate(_ url: URL, fields: HTTPFields = HTTPFields()) async {
         let requests = [ImageRequest(url: url), ImageRequest(url: url, fields: fields)]
         let address = CacheKey(url: url).url
         downloader.transfers.forget { $0.url == address }
         for key in Set(requests.map(\.storageKey)) { await disk?.remove(key) }
-        // Once more for those that have found the file on disk meanwhile: see `remove`.
+        // Again, for loads that have found the file on disk meanwhile: see `remove`.
         downloader.transfers.forget { $0.url == address }
         memory?.removeAll(from: url)
         for request in requests { await downloader.removePart(of: request) }
     }
 
-    /// Keeps bytes of the caller's own in memory and on disk, in the place of what was there, so that later loads of the
-    /// request find them. They do not grow old: the server is asked again only after ``remove(_:)``, or with `.reload`.
+    /// Stores the caller's bytes in memory and on disk, in place of the request's file. They stay fresh: later loads
+    /// use the network only after ``remove(_:)``, or with `.reload`.
     ///
-    /// Loads under way go on, and their callers get what they asked for, but nothing of it takes the place of the bytes.
-    /// A `file:` or `data:` URL is read all the same, once memory has let go of the bytes.
+    /// Running loads continue, and their callers get the old file, but it does not replace the bytes. A `file:` or
+    /// `data:` URL is read again once memory has evicted the bytes.
     /// - Parameters:
     ///   - bytes: the whole file, as `[UInt8]` or `Data`.
-    ///   - request: names the file.
-    /// - Returns: the file as it is kept.
-    /// - Throws: as for a download: `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, `.checksumMismatch`. What was there
+    ///   - request: the request of the file.
+    /// - Returns: the stored file.
+    /// - Throws: as a download: `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, `.checksumMismatch`. The old file
     ///   stays then.
     @discardableResult
     public func store(
@@ -169,22 +169,22 @@ public final class FileLoader: Sendable {
             requestedURL: request.url, source: .local,
             response: StoredResponse(
                 answer.head, address: request.url.absoluteString, received: clock.seconds))
-        // Before, for transfers that would come after; after, for those that began meanwhile.
+        // Before the store, for running transfers that would replace the file; after it, for those that began
+        // meanwhile.
         downloader.forget(request)
         await tiers.store(file, for: request)
         downloader.forget(request)
         return file
     }
 
-    /// Keeps a file that the loader gave before once more, in the place of what a load has brought since: the caller cannot
-    /// use that. The file is as old as it was.
+    /// Stores an earlier file of this loader again, in place of a newer one that the caller cannot use. Its age stays.
     package func restore(_ file: LoadedFile, for request: ImageRequest) async {
         downloader.forget(request)
         await tiers.store(file, for: request)
         downloader.forget(request)
     }
 
-    /// Returns when everything stored so far is on disk, and what is revalidated meanwhile has been.
+    /// Returns when all stored files are on disk and all revalidations in the background have finished.
     public func flush() async {
         await downloader.endBackground()
         await disk?.flush()

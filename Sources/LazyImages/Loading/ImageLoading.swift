@@ -1,25 +1,25 @@
-/// Loads images for a list. ``ImageLoader`` is the real one; its methods of the same names say more.
+/// Loads images for a list. Implemented by ``ImageLoader``, whose methods of the same names say more.
 public protocol ImageLoading: Sendable {
-    /// What memory has, at once.
-    /// - Parameter request: what to load.
+    /// The image in memory, at once.
+    /// - Parameter request: the image to load.
     func cachedImage(for request: ImageRequest) -> LoadedImage?
 
-    /// Begins to load what `request` names. Returns at once, so that loads begin in the order in which they are asked for.
-    /// - Parameter request: what to load.
+    /// Begins to load an image. Returns at once, so that loads begin in the order of the calls.
+    /// - Parameter request: the image to load.
     func task(for request: ImageRequest) -> ImageTask
 
-    /// Whether an image that was loaded is on the screen, and memory must keep it. Calls come in pairs: true, then false.
+    /// Pins an image in memory while it is on the screen. Calls come in pairs: true, then false.
     /// - Parameters:
     ///   - isPinned: whether the image is on the screen now.
-    ///   - request: names the image and its size.
+    ///   - request: the request of the image and its size.
     func setPinned(_ isPinned: Bool, for request: ImageRequest)
 }
 
 extension ImageLoading {
-    /// Does nothing, for loaders whose memory keeps no image from being let go.
+    /// Does nothing, for loaders that cannot pin.
     /// - Parameters:
     ///   - isPinned: whether the image is on the screen now.
-    ///   - request: names the image and its size.
+    ///   - request: the request of the image and its size.
     public func setPinned(_ isPinned: Bool, for request: ImageRequest) {}
 }
 

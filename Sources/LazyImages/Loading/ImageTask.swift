@@ -1,16 +1,15 @@
 import FoundationEssentials
 import ImageCodecs
 
-/// One caller's load of one image. The load begins when the task is made, and is shared by all tasks for the same image and
-/// size.
+/// One caller's load of one image. The load begins with the task. All tasks for the same image and size share it.
 ///
 ///     let task = loader.task(for: request)
 ///     for await progress in task.progress { show(progress) }
 ///     let image = try await task.value
 ///
-/// Safe for concurrent use from any thread or actor. A task that is let go of goes on; ``cancel()`` ends it.
+/// Safe for concurrent use from any thread or actor. Releasing a task does not cancel it; ``cancel()`` does.
 public final class ImageTask: Sendable {
-    /// What is loaded.
+    /// The request of the load.
     public let request: ImageRequest
 
     private let load: SharedTask<LoadedImage>
@@ -22,16 +21,16 @@ public final class ImageTask: Sendable {
         self.caller = caller
     }
 
-    /// A task with an image that is there already.
+    /// A finished task with an image.
     convenience init(_ request: ImageRequest, _ image: LoadedImage) {
         let load = SharedTask<LoadedImage>(url: request.url, outcome: .success(image))
         self.init(request, load, caller: load.joinDone(request.priority))
     }
 
-    /// A task for a loader of the caller's own.
+    /// A task for loaders of other programs.
     /// - Parameters:
-    ///   - request: what to load.
-    ///   - work: loads the image. It is cancelled when the task is.
+    ///   - request: the image to load.
+    ///   - work: loads the image. It is cancelled with the task.
     public convenience init(
         _ request: ImageRequest,
         work: @escaping @Sendable (ImageRequest) async throws(ImageLoadingError) -> LoadedImage
@@ -41,20 +40,21 @@ public final class ImageTask: Sendable {
         load.run({ () throws(ImageLoadingError) in try await work(request) }, finish: load.finish)
     }
 
-    /// The image. Cancelling a task that waits for it cancels this task.
-    /// - Throws: whatever stands between the URL and its image; `.cancelled` after ``cancel()``.
+    /// The image. Cancelling a task that waits for it cancels this load.
+    /// - Throws: the reason why there is no image; `.cancelled` after ``cancel()``.
     public var value: LoadedImage {
         get async throws(ImageLoadingError) { try await load.value(for: caller) }
     }
 
-    /// How urgent the load is for this caller: the request's priority, unless it was set. A transfer that waits for a slot
-    /// goes by the highest priority of all who wait for it. Setting it does nothing once the image is there.
+    /// This caller's priority: the request's, until it is set. A waiting transfer has the highest priority of all its
+    /// callers. Setting it has no effect once the load has finished.
     public var priority: ImageRequest.Priority {
         get { load.priority(of: caller) ?? request.priority }
         set { load.setPriority(of: caller) { newValue } }
     }
 
-    /// How far the transfer is: the newest value that was not read. Ends with the load. Each use is a sequence of its own.
+    /// The progress of the transfer. A slow reader gets only the newest value. Ends with the load. Each use makes a new
+    /// sequence.
     public var progress: AsyncStream<TransferProgress> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { progress in
             load.listen(
@@ -68,9 +68,8 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// What a progressive JPEG looks like while it is downloaded, at about the size wanted: six previews at most, each of
-    /// twice the bytes of the one before. None are made unless somebody asks. Ends with the load. Each use is a sequence of
-    /// its own.
+    /// Previews of a progressive JPEG during the download, at about the wanted size: at most six, each with twice the
+    /// bytes of the last one. Made only if this property is used. Ends with the load. Each use makes a new sequence.
     public var previews: AsyncStream<ImagePreview> {
         AsyncStream { previews in
             load.listen(
@@ -84,12 +83,13 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// Has a listener told what happens from now on, and at once how far things are.
+    /// Adds a listener. It hears the last events at once, and all later ones.
     func listen(_ listener: TaskListener) { load.listen(listener, for: caller) }
 
-    /// The image or why there is none; nil as long as neither is known.
+    /// The image or the error; nil before the load has finished.
     var outcome: Result<LoadedImage, ImageLoadingError>? { load.outcome(for: caller) }
 
-    /// Leaves the load, which goes on if others wait for it. Does nothing once the image is there.
+    /// Cancels this caller's load. The shared load continues if others wait for it. Does nothing once the load has
+    /// finished.
     public func cancel() { load.leave(caller) }
 }

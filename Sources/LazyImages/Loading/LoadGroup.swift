@@ -1,16 +1,16 @@
 public import Dispatch
 import SystemSupport
 
-/// Loads that belong together, for programs without `async`: each calls back on a queue of the caller's, in the order in
-/// which they end.
+/// A group of loads for programs without `async`. Each load calls back on the caller's queue, in the order in which the
+/// loads finish.
 ///
 ///     let group = LoadGroup(on: queue)
 ///     for request in requests { loader.enqueue(request, group: group) { result in show(result) } }
 ///     group.wait()                                // or group.whenDone { ... }, or await group.done()
 ///
-/// Safe for concurrent use from any thread or actor. A group that is let go of goes on; ``cancelAll()`` ends it.
+/// Safe for concurrent use from any thread or actor. Releasing a group does not cancel its loads; ``cancelAll()`` does.
 public final class LoadGroup: Sendable {
-    /// What a load calls back with: the image, or whatever stands between the URL and it.
+    /// The callback of a load, with the image or the error.
     public typealias Completion = @Sendable (Result<LoadedImage, ImageLoadingError>) -> Void
 
     private struct Waiting {
@@ -22,23 +22,23 @@ public final class LoadGroup: Sendable {
     private struct Running {
         let task: ImageTask
         let completion: Completion
-        /// The bytes that have come for it.
+        /// The bytes received for this load.
         var received = 0
     }
 
     private struct State {
-        /// By their numbers, which are given in the order in which they are enqueued, from 1.
+        /// By number, from 1, in the order of `enqueue`.
         var waiting: [Int: Waiting] = [:]
         var running: [Int: Running] = [:]
         var last = 0
-        /// The number that was begun last.
+        /// The number of the load that was begun last.
         var begun = 0
-        /// Whether a thread is beginning loads. One that ends at once must not begin the next inside of itself: ten
-        /// thousand would not fit on the stack.
+        /// Whether a thread is beginning loads. A load that finishes at once must not begin the next one recursively:
+        /// ten thousand would overflow the stack.
         var isBeginning = false
-        /// All up to this number were cancelled.
+        /// All loads up to this number were cancelled.
         var cancelled = 0
-        /// The bytes that have come for all but those that failed.
+        /// The bytes received for all loads except failed ones.
         var received = 0
         var lastReader = 0
         var readers: [Int: AsyncStream<Int>.Continuation] = [:]
@@ -57,9 +57,9 @@ public final class LoadGroup: Sendable {
 
     /// A group without loads.
     /// - Parameters:
-    ///   - queue: where each load calls back. Default: the main queue.
-    ///   - concurrency: how many loads there are at once; the others wait in their order. Default: any number; the
-    ///     loader's own limits for transfers hold in any case.
+    ///   - queue: the queue of the callbacks. Default: the main queue.
+    ///   - concurrency: the most loads at once; the others wait in order. Default: any number. The loader's limits for
+    ///     transfers hold in any case.
     public init(on queue: DispatchQueue = .main, concurrency: Int = .max) {
         self.queue = queue
         self.concurrency = max(1, concurrency)
@@ -76,7 +76,7 @@ public final class LoadGroup: Sendable {
         beginWaiting()
     }
 
-    /// Begins what waits, as many as there may be at once.
+    /// Begins waiting loads, as many as may run at once.
     private func beginWaiting() {
         while let (number, next) = next() {
             let task = next.loader.task(for: next.request)
@@ -98,13 +98,13 @@ public final class LoadGroup: Sendable {
         }
     }
 
-    /// The next one that may begin; nil while there is none, or another thread begins one.
+    /// The next load that may begin; nil if there is none, or another thread is beginning one.
     private func next() -> (Int, Waiting)? {
         state.withLock { state in
             guard !state.isBeginning else { return nil }
             while state.begun < state.last, state.running.count < concurrency {
                 state.begun += 1
-                // One that was cancelled is gone.
+                // Nil for a cancelled load.
                 guard let next = state.waiting.removeValue(forKey: state.begun) else { continue }
                 state.isBeginning = true
                 return (state.begun, next)
@@ -113,7 +113,7 @@ public final class LoadGroup: Sendable {
         }
     }
 
-    /// A load has its outcome, or was cancelled.
+    /// A load has finished or was cancelled.
     private func end(_ number: Int) {
         let ended: Running? = state.withLock { $0.running[number] }
         guard let ended, let outcome = ended.task.outcome else { return }
@@ -134,7 +134,8 @@ public final class LoadGroup: Sendable {
         }
     }
 
-    /// Ends the loads that have not ended, with `.cancelled`. Those that others wait for too go on for them.
+    /// Cancels all loads that have not finished; they call back with `.cancelled`. A shared load continues for its
+    /// other callers.
     public func cancelAll() {
         let (waiting, running) = state.withLock { state in
             defer { (state.waiting, state.cancelled) = ([:], state.last) }
@@ -148,9 +149,8 @@ public final class LoadGroup: Sendable {
 
     // MARK: How far it is
 
-    /// The bytes that have come from the network for all loads so far: the newest value that was not read. Those of a load
-    /// that fails are taken back. Each use is a sequence of its own; it ends with its task, or
-    /// with the group.
+    /// The bytes received from the network for all loads. A slow reader gets only the newest value. The bytes of a
+    /// failed load are subtracted. Each use makes a new sequence, which ends with its task or with the group.
     public var progress: AsyncStream<Int> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { reader in
             let number = state.withLock { state in
@@ -175,17 +175,17 @@ public final class LoadGroup: Sendable {
         for reader in readers { reader.yield(received) }
     }
 
-    /// Blocks the thread until every load that was enqueued so far has called back. Not on the queue of the callbacks, and
-    /// not inside a task: see ``done()``.
+    /// Blocks the thread until all loads so far have called back. Do not call it on the queue of the callbacks or
+    /// inside a task: see ``done()``.
     public func wait() { callbacks.wait() }
 
-    /// Calls `body` on the group's queue when every load that was enqueued so far has called back.
+    /// Calls `body` on the group's queue when all loads so far have called back.
     /// - Parameter body: runs once.
     public func whenDone(_ body: @escaping @Sendable () -> Void) {
         callbacks.notify(queue: queue) { body() }
     }
 
-    /// Returns when every load that was enqueued so far has called back.
+    /// Returns when all loads so far have called back.
     public func done() async {
         await withCheckedContinuation { ended in callbacks.notify(queue: queue) { ended.resume() } }
     }
@@ -194,20 +194,20 @@ public final class LoadGroup: Sendable {
 extension ImageLoader {
     /// Loads an image and calls back on the group's queue. Returns at once.
     /// - Parameters:
-    ///   - request: what to load.
-    ///   - group: bounds the load, and has the queue.
-    ///   - completion: gets the image or the error.
+    ///   - request: the image to load.
+    ///   - group: limits how many loads run at once, and has the queue.
+    ///   - completion: receives the image or the error.
     public func enqueue(
         _ request: ImageRequest, group: LoadGroup, completion: @escaping LoadGroup.Completion
     ) {
         group.enqueue(request, self, completion)
     }
 
-    /// Blocks the thread until the image is there: for scripts, and for programs with threads of their own.
+    /// Loads an image and blocks the thread until it is loaded: for scripts, and for programs with their own threads.
     ///
-    /// Not inside a task, whose thread others need: a debug build traps there. ``image(for:)`` waits without a thread.
-    /// - Parameter request: what to load.
-    /// - Throws: whatever stands between the URL and its image.
+    /// Do not call it inside a task, whose thread other tasks need: a debug build traps. Use ``image(for:)`` there.
+    /// - Parameter request: the image to load.
+    /// - Throws: the reason why there is no image.
     public func waitForImage(_ request: ImageRequest) throws(ImageLoadingError) -> LoadedImage {
         assert(
             unsafe withUnsafeCurrentTask { unsafe $0 == nil },

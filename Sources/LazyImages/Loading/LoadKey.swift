@@ -1,8 +1,8 @@
-/// What one load serves: the image, its size, the cache policy and the expected checksum. Requests that differ in nothing
-/// but their priority have equal keys. They share one load, and in a list one state.
+/// The key by which loads are shared: the image, its size, the cache policy and the checksum. Requests that differ only
+/// in priority have equal keys: they share one load, and in a list one state.
 public struct LoadKey: Hashable, Sendable {
     let image: CacheKey
-    /// The key of its file, which is the same for all sizes.
+    /// The key of the file, the same for all sizes.
     let file: CacheKey
     let policy: ImageRequest.CachePolicy
     let checksum: String?
@@ -16,6 +16,6 @@ public struct LoadKey: Hashable, Sendable {
         checksum = request.checksum
     }
 
-    /// Feeds the cache key's hash, which was computed with the request. The other members hardly ever differ.
+    /// Hashes only the image's key, whose hash is known. The other members hardly ever differ.
     public func hash(into hasher: inout Hasher) { hasher.combine(image) }
 }

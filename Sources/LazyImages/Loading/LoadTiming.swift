@@ -1,24 +1,24 @@
 import SystemSupport
 
-/// How long a load took.
+/// The duration of a load.
 package struct LoadTiming: Sendable, Hashable {
-    /// From the call to its answer.
+    /// From the call to its return.
     package var total: Duration
-    /// The part of it in which its transfer waited for a slot: all of it if the load was cancelled before it had one.
+    /// How long its transfer waited for slots; equal to `total` if the load was cancelled before its first slot.
     package var queued: Duration
 
-    /// A timing of these parts.
+    /// A timing with these durations.
     package init(total: Duration, queued: Duration) {
         self.total = total
         self.queued = min(queued, total)
     }
 
-    /// The time from the transfer's start.
+    /// The duration without the wait for slots.
     package var own: Duration { total - queued }
 }
 
 extension FileLoader {
-    /// Loads what `request` names, as `file(for:)` does, and measures it.
+    /// Loads a file, as `file(for:)` does, and measures the time.
     package func timedFile(
         for request: ImageRequest
     ) async -> (file: Result<LoadedFile, ImageLoadingError>, timing: LoadTiming) {
@@ -31,8 +31,9 @@ extension FileLoader {
 }
 
 extension ImageLoader {
-    /// Loads what `request` names, as `task(for:)` does, and measures how long its file took.
-    /// - Returns: the image; its file, nil if it failed or memory had the image; and the time until the file was there.
+    /// Loads an image, as `task(for:)` does, and measures the time until its file was loaded.
+    /// - Returns: the image; its file, nil if the load failed or memory had the image; and the time until the file was
+    ///   loaded.
     package func timedImage(
         for request: ImageRequest
     ) async -> (image: Result<LoadedImage, ImageLoadingError>, file: LoadedFile?, timing: LoadTiming) {
@@ -67,7 +68,7 @@ private final class LoadWatch: Sendable {
         }
     }
 
-    /// The file, if the load told of one, and the timing.
+    /// The file, if the load had one, and the timing.
     func end<Value>(
         _ outcome: Result<Value, ImageLoadingError>
     ) -> (file: LoadedFile?, timing: LoadTiming) {

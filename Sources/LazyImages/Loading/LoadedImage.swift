@@ -3,20 +3,19 @@ public import ImageCodecs
 
 /// A decoded image. Shared, never copied.
 public final class LoadedImage: Sendable, CachedAddress {
-    /// The pixels, at about the size that was wanted.
+    /// The pixels, at about the wanted size.
     public let bitmap: Bitmap
-    /// What the file's header says: its format, and its own size.
+    /// The file's format and size.
     public let header: ImageHeader
-    /// Where its file came from, after redirects.
+    /// The URL of the file, after redirects.
     public let url: URL
-    /// What was asked for, before redirects.
+    /// The URL of the request, before redirects.
     public let requestedURL: URL
-    /// Where the load found it. `.memory` means that it was there decoded; what was decoded anew from a file in memory is
-    /// `.decoded`.
+    /// Where the load found the image. `.memory`: decoded in memory. `.decoded`: decoded again from a file in memory.
     public let source: LoadedFile.Source
-    /// What is known of the answer that brought its file; nil for `file:` and `data:`, which do not grow old.
+    /// The stored form of the answer; nil for `file:` and `data:`, which are always fresh.
     let response: StoredResponse?
-    /// What its file is cached under, which is the same for all sizes; nil for an image of the caller's own.
+    /// The cache key of the file, the same for all sizes; nil for an image of another program's loader.
     let fileKey: CacheKey?
 
     init(
@@ -32,12 +31,12 @@ public final class LoadedImage: Sendable, CachedAddress {
         self.fileKey = fileKey
     }
 
-    /// An image of the caller's own, such as a loader of another program gives.
+    /// An image for loaders of other programs.
     /// - Parameters:
     ///   - bitmap: the pixels.
-    ///   - header: what the file's header says.
-    ///   - url: where it is from.
-    ///   - source: where it was found. Default: `local`.
+    ///   - header: the file's format and size.
+    ///   - url: the URL of the image.
+    ///   - source: where the image was found. Default: `local`.
     public convenience init(
         bitmap: Bitmap, header: ImageHeader, url: URL, source: LoadedFile.Source = .local
     ) {
@@ -46,7 +45,7 @@ public final class LoadedImage: Sendable, CachedAddress {
             fileKey: nil)
     }
 
-    /// The same, found elsewhere.
+    /// The same image with another source.
     func from(_ source: LoadedFile.Source) -> LoadedImage {
         if self.source == source { return self }
         return LoadedImage(

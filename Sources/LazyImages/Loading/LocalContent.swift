@@ -3,9 +3,9 @@ package import FoundationEssentials
 import Glibc
 import SystemSupport
 
-/// What `file:` and `data:` URLs name. It is read without a transport, and kept by no disk tier.
+/// Reads `file:` and `data:` URLs, without a transport. Their content is not stored in the disk tier.
 package enum LocalContent {
-    /// The bytes behind `url`, at most `limit` of them. Blocks on the file: not for the cooperative pool.
+    /// The content of `url`, at most `limit` bytes. Blocks on the file: not for the cooperative pool.
     package static func read(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
         let bytes =
             url.scheme?.lowercased() == "data" ? try data(url, limit: limit) : try file(url, limit: limit)
@@ -13,10 +13,10 @@ package enum LocalContent {
         return bytes
     }
 
-    /// Only regular files: a pipe or a device might never end.
+    /// Only a regular file: a pipe or a device may never end.
     private static func file(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
         guard url.host()?.isEmpty ?? true || url.host() == "localhost" else {
-            throw .invalidURL(text: url.displayText, reason: "a file URL names no other machine")
+            throw .invalidURL(text: url.displayText, reason: "a file URL must not name another machine")
         }
         let path = url.path(percentEncoded: false)
         let descriptor = unsafe csystem_open(path, O_RDONLY | O_NONBLOCK, 0)
@@ -55,10 +55,10 @@ package enum LocalContent {
     private static func data(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
         let text = url.absoluteString
         guard let comma = text.firstIndex(of: ","), let colon = text.firstIndex(of: ":"), colon < comma else {
-            throw .invalidURL(text: url.displayText, reason: "a data URL has a comma before its content")
+            throw .invalidURL(text: url.displayText, reason: "a data URL needs a comma before its content")
         }
-        // What is encoded is at most three times as long as what it stands for. The limit may be as large as a number
-        // can be, so it is the length that is divided.
+        // Encoded content is at most three times as long as its bytes. Divides the length, since multiplying the limit
+        // could overflow.
         guard (text.utf8.count - 1024) / 3 <= limit else {
             throw .tooLarge(url: url.displayText, limit: limit)
         }

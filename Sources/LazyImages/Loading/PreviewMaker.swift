@@ -1,40 +1,40 @@
 import ImageCodecs
 import SystemSupport
 
-/// Makes the previews of one load while its body arrives: of a progressive JPEG, whose every scan makes the picture
-/// better; and of `multipart/x-mixed-replace`, whose every part is a picture. It is told of what arrives on the transport's thread and does nothing there but count; one job at a time, on
-/// the threads that decode, takes the new bytes from the body and makes a picture.
+/// Makes previews of one load while its body arrives: of a progressive JPEG, whose scans improve the image, and of
+/// `multipart/x-mixed-replace`, whose parts are images. On the transport's thread it only counts bytes. One job at a
+/// time, on a decoding thread, takes the new bytes and makes a preview.
 ///
 ///     received  4 KB   8 KB   10 KB   16 KB ...  all of it
 ///     preview   1      2      -       3           none: the image itself comes
 ///
-/// Whatever fails here fails again where the whole image is decoded, and is told there.
+/// Errors are ignored here: decoding the whole image reports them.
 final class PreviewMaker: Sendable {
     /// The most previews of one load.
     static let most = 6
 
     private struct State {
-        /// The body that arrives. Another takes its place where a transfer is begun anew.
+        /// The arriving body. A new attempt has another one.
         var body: BodyBuffer?
         var reader: JPEGPreviews?
-        /// Bytes of the body that the reader has.
+        /// Bytes of the body that the reader has taken.
         var taken = 0
         var received = 0
-        /// Bytes that were there for the last preview.
+        /// Bytes taken for the last preview.
         var shown = 0
         var made = 0
         var isAtWork = false
         var isOver = false
-        /// The part of a body that was shown last, of those that each replace the one before it.
+        /// The number of the last part shown, for a body whose parts replace each other.
         var shownPart = 0
 
-        /// Whether there is enough more than last time.
+        /// Whether there are enough new bytes for another preview.
         var isDue: Bool {
             if let part = body?.replacement { return !isOver && part.number > shownPart }
             return !isOver && received > taken && received >= 2 * shown
         }
 
-        /// No more previews are made.
+        /// Stops making previews.
         mutating func end() {
             isOver = true
             body = nil
@@ -51,8 +51,8 @@ final class PreviewMaker: Sendable {
     private let state = Lock(State())
 
     /// - Parameters:
-    ///   - load: is shown the previews.
-    ///   - pressure: how short memory is; nil for a loader that does not care.
+    ///   - load: receives the previews.
+    ///   - pressure: the memory pressure; nil to ignore it.
     init(
         sizing: ImageSizing?, limits: DecodingLimits, decoders: ImageDecoders, on threads: BlockingThreads,
         for load: SharedTask<LoadedImage>, under pressure: MemoryPressure?
@@ -65,8 +65,7 @@ final class PreviewMaker: Sendable {
         self.pressure = pressure
     }
 
-    /// Passes a transfer's events on to the load, and looks at each piece of the body if somebody wants previews, now or
-    /// later.
+    /// Passes the events of the transfer to the load, and notes each piece of the body if somebody wants previews.
     var listener: TaskListener {
         load.addOwner { [weak self] change in
             if case .wantsPreviews(let progress, let body) = change { self?.note(progress, of: body) }
@@ -80,7 +79,7 @@ final class PreviewMaker: Sendable {
         }
     }
 
-    /// More of a body has arrived.
+    /// Notes that more of a body has arrived.
     private func note(_ progress: TransferProgress, of body: BodyBuffer) {
         let begins = state.withLock { state in
             if !state.isOver, state.body !== body {
@@ -89,7 +88,7 @@ final class PreviewMaker: Sendable {
                 (state.taken, state.shown, state.shownPart) = (0, 0, 0)
             }
             state.received = progress.received
-            // The image itself is about to come.
+            // The complete image is about to be decoded.
             if let expected = progress.expected, progress.received >= expected { state.end() }
             guard state.isDue, !state.isAtWork else { return false }
             state.isAtWork = true
@@ -99,12 +98,12 @@ final class PreviewMaker: Sendable {
         do {
             try threads.enqueue { self.work() }
         } catch {
-            // Losing the error is right: without a thread there is no preview, and more bytes try again.
+            // Losing the error is right: without a thread there is no preview now, and the next bytes try again.
             state.withLock { $0.isAtWork = false }
         }
     }
 
-    /// Makes a preview, and another if enough has come meanwhile.
+    /// Makes a preview, and another if enough bytes have arrived meanwhile.
     private func work() {
         while let (body, start) = next() {
             let preview =
@@ -115,7 +114,7 @@ final class PreviewMaker: Sendable {
         }
     }
 
-    /// What there is to do; nil at the end of the job.
+    /// The next body to read; nil at the end of the job.
     private func next() -> (body: BodyBuffer, start: Int)? {
         state.withLock { state in
             guard state.isDue, let body = state.body else {
@@ -126,14 +125,14 @@ final class PreviewMaker: Sendable {
         }
     }
 
-    /// Decodes a part. Nil where that fails, or the part is no picture of this body any more.
+    /// Decodes a part of a body whose parts replace each other. Nil if that fails, or if there is another body now.
     private func preview(of body: BodyBuffer, _ part: (number: Int, bytes: [UInt8])) -> ImagePreview? {
         let isWanted = state.withLock { state in
             state.shownPart = part.number
             return state.body === body && pressure?.level != .critical
         }
         let bytes = part.bytes
-        // Losing the error is right: a part that is damaged is replaced by the next.
+        // Losing the error is right: the next part replaces a damaged one.
         guard isWanted, let bitmap = try? decoders.decode(bytes.span, sizing: sizing, limits: limits) else {
             return nil
         }
@@ -143,10 +142,10 @@ final class PreviewMaker: Sendable {
         }
     }
 
-    /// Reads on. Nil where that has not made the picture better, or it can be no preview.
+    /// Reads more of a progressive JPEG. Nil if that has not improved the image, or if no preview can be made.
     private func preview(of body: BodyBuffer, _ piece: [UInt8]) -> ImagePreview? {
         let taken = state.withLock { state -> JPEGPreviews? in
-            // A body in a file is none to look into, and where memory is short nothing is decoded.
+            // No previews of a body in a file, and none while memory is short.
             if piece.isEmpty || pressure?.level == .critical { state.end() }
             guard state.body === body else { return nil }
             state.taken += piece.count

@@ -1,67 +1,67 @@
 import SystemSupport
 
-/// Fills a loader's tiers ahead of time: every image of a list, each fetched at most once, what is there already skipped
-/// while it is fresh, and revalidated when it is not.
-/// A run that was killed goes on where it stopped, because everything it stored is there; no failure stops the rest.
+/// Loads a list of images into a loader's tiers ahead of time. Fresh images are skipped, stale ones revalidated. A run
+/// after a kill continues where the last one stopped, since the stored files are fresh. A failure does not stop the
+/// run.
 ///
 ///     let prewarmer = Prewarmer(loader)
 ///     await prewarmer.run(requests)
 ///
-/// It works in the background: its transfers wait for those of a higher priority. ``pause()``, ``resume()`` and
-/// ``stop()`` act on every run of this prewarmer.
+/// Its transfers have a low priority by default. ``pause()``, ``resume()`` and ``stop()`` affect all runs of this
+/// prewarmer.
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class Prewarmer: Sendable {
-    /// Where the images are kept.
+    /// The tiers to fill.
     public enum Destination: Sendable, Hashable, CaseIterable {
-        /// The file in the disk tier: costs no decoding and no memory.
+        /// Files in the disk tier, without decoding.
         case disk
-        /// The image in the memory tier, decoded to the size its request wants, and its file in the disk tier.
+        /// Decoded images in the memory tier, at the sizes of their requests, and their files in the disk tier.
         case memory
     }
 
-    /// What became of one image.
+    /// The outcome for one image.
     public enum Outcome: Sendable {
-        /// A tier has its file already, revalidated or not, or it is local.
+        /// A tier has the file already, revalidated or not, or the file is local.
         case alreadyCached(LoadedFile)
-        /// Memory has the image already, where memory is the destination.
+        /// Memory has the decoded image already, with the destination `memory`.
         case alreadyDecoded(LoadedImage)
-        /// It was fetched and stored.
+        /// The file was fetched and stored.
         case fetched(LoadedFile)
-        /// It could not be had.
+        /// The load failed.
         case failed(ImageLoadingError)
     }
 
-    /// One image's outcome.
+    /// The outcome for one image, with its timing.
     public struct ItemResult: Sendable {
-        /// Where in the list it stands, from 0.
+        /// The index of the request in the list, from 0.
         public let index: Int
-        /// What was asked for.
+        /// The request of the image.
         public let request: ImageRequest
-        /// What became of it.
+        /// The outcome.
         public let outcome: Outcome
-        /// How long it took, waiting for a slot included.
+        /// The duration, including the wait for slots.
         public let duration: Duration
-        /// How much of that its transfer waited for a slot.
+        /// How long its transfer waited for slots.
         public let queued: Duration
     }
 
-    /// What became of a whole list.
+    /// The counts of a whole run.
     public struct Summary: Sendable, Hashable {
-        /// Images that were there already.
+        /// Images that a tier already had.
         public var alreadyCached = 0
-        /// Of those, images about which the server was asked.
+        /// Of those, images that were revalidated.
         public var revalidated = 0
         /// Images fetched and stored.
         public var fetched = 0
-        /// Images that could not be had.
+        /// Images whose loads failed.
         public var failed = 0
-        /// Images not tried or given up, because the run was cancelled or stopped, or they were.
+        /// Images not begun or cancelled, because the run or the image was cancelled or stopped.
         public var cancelled = 0
         /// Bytes fetched.
         public var bytesFetched = 0
 
-        /// Nothing yet.
+        /// All counts are zero.
         package init() {}
     }
 
@@ -70,11 +70,11 @@ public final class Prewarmer: Sendable {
     private struct State {
         var phase = Phase.open
         var lastNumber = 0
-        /// What was stopped of each run under way.
+        /// The stopped images of each run.
         var runs: [Int: Set<LoadKey>] = [:]
-        /// The images that are worked on or wait for `resume()`.
+        /// The images that are loading or wait for `resume()`.
         var tasks: [Int: (key: LoadKey, task: Task<ItemResult, Never>)] = [:]
-        /// Those that wait.
+        /// The images that wait for `resume()`.
         var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
 
         func isStopped(_ key: LoadKey, in run: Int) -> Bool { runs[run]?.contains(key) == true }
@@ -86,15 +86,15 @@ public final class Prewarmer: Sendable {
     }
 
     private let files: FileLoader
-    /// Decodes; nil where the disk is the destination.
+    /// Decodes the images; nil with the destination `disk`.
     private let images: ImageLoader?
     private let concurrency: Int
     private let state = Lock(State())
 
-    /// A prewarmer that fills `loader`'s disk tier, and its memory for files, if it has one.
+    /// A prewarmer that fills `loader`'s disk tier, and its memory tier, if it has one.
     /// - Parameters:
     ///   - loader: the loader to fill.
-    ///   - concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
+    ///   - concurrency: the most images at once; the loader's limits for transfers hold too. Default: 32.
     public init(_ loader: FileLoader, concurrency: Int = 32) {
         files = loader
         images = nil
@@ -104,9 +104,8 @@ public final class Prewarmer: Sendable {
     /// A prewarmer that fills `loader`'s tiers.
     /// - Parameters:
     ///   - loader: the loader to fill.
-    ///   - destination: where the images are kept. Default: memory. More than memory has room for push each other out
-    ///     of it.
-    ///   - concurrency: images worked on at once; the loader's downloader has limits of its own. Default 32.
+    ///   - destination: the tiers to fill. Default: memory, which evicts images that exceed its limit.
+    ///   - concurrency: the most images at once; the loader's limits for transfers hold too. Default: 32.
     public init(_ loader: ImageLoader, destination: Destination = .memory, concurrency: Int = 32) {
         files = loader.files
         images = destination == .memory ? loader : nil
@@ -115,18 +114,18 @@ public final class Prewarmer: Sendable {
 
     // MARK: Control
 
-    /// Begins no image until ``resume()``; what runs goes on.
+    /// Begins no image until ``resume()``. Running loads continue.
     public func pause() { state.withLock { if $0.phase == .open { $0.phase = .paused } } }
 
-    /// Goes on after ``pause()``.
-    public func resume() { enter(.open) }
+    /// Continues after ``pause()``.
+    public func resume() { setPhase(.open) }
 
-    /// Begins no image any more, for good; what runs goes on to its end. What was not begun counts as cancelled.
-    public func stop() { enter(.stopped) }
+    /// Begins no more images. Running loads finish. Images that were not begun count as cancelled. Cannot be undone.
+    public func stop() { setPhase(.stopped) }
 
-    /// Gives up these images in the runs under way, begun or not; later runs may have them. A transfer that others wait for
-    /// goes on.
-    /// - Parameter requests: as they were given to ``run(_:priority:report:)``; priorities do not matter.
+    /// Cancels these images in the present runs, whether begun or not. A transfer with other callers continues. Later
+    /// runs may load them.
+    /// - Parameter requests: requests of ``run(_:priority:report:)``; their priorities do not matter.
     public func stop(_ requests: [ImageRequest]) {
         let keys = Set(requests.map(LoadKey.init))
         let tasks = state.withLock { state in
@@ -139,7 +138,7 @@ public final class Prewarmer: Sendable {
     /// How many images wait for `resume()`.
     var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    private func enter(_ phase: Phase) {
+    private func setPhase(_ phase: Phase) {
         let waiters = state.withLock { state in
             guard state.phase != .stopped else { return [CheckedContinuation<Bool, Never>]() }
             state.phase = phase
@@ -149,14 +148,14 @@ public final class Prewarmer: Sendable {
         for waiter in waiters { waiter.resume(returning: phase == .open) }
     }
 
-    /// Waits while the prewarmer is paused. False: the image is not to begin, because of a stop or because its task is
+    /// Waits while the prewarmer is paused. False if the image must not begin: the prewarmer was stopped, or the task
     /// cancelled.
-    private func mayBegin() async -> Bool {
+    private func waitUntilOpen() async -> Bool {
         let number = state.withLock { $0.nextNumber() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer: Bool? = state.withLock { state in
-                    // A cancellation before this line is seen here. One after it finds the waiter, since it needs the lock.
+                    // An earlier cancellation is seen here. A later one waits for the lock, and finds the waiter.
                     if Task.isCancelled { return false }
                     switch state.phase {
                     case .open: return true
@@ -175,13 +174,12 @@ public final class Prewarmer: Sendable {
 
     // MARK: A run
 
-    /// Works through `requests` in order and reports each as soon as it is done, one at a time. Returns when everything
-    /// fetched is on disk. Cancelling the calling task stops what runs and begins nothing more. Runs where its caller does.
+    /// Loads `requests` in order, and reports each image when it is done, one at a time. Returns when all fetched files
+    /// are on disk. Cancelling the calling task cancels the run. Runs on the caller's actor.
     /// - Parameters:
-    ///   - requests: what to load, the first one first.
-    ///   - priority: how urgent the transfers are, whatever the requests say. Default `.low`: below what is loaded to
-    ///     be looked at.
-    ///   - report: is told what became of each image, on the caller's actor; of one that was given up, nothing.
+    ///   - requests: the images to load, in order.
+    ///   - priority: the priority of the transfers, in place of the requests' own. Default: `.low`.
+    ///   - report: receives the outcome for each image, on the caller's actor. Not called for cancelled images.
     @discardableResult
     public nonisolated(nonsending) func run(
         _ requests: [ImageRequest], priority: ImageRequest.Priority = .low,
@@ -201,7 +199,7 @@ public final class Prewarmer: Sendable {
                 next += 1
                 var request = requests[index]
                 request.priority = priority
-                group.addTask { [request] in await self.warm(request, index: index, of: run) }
+                group.addTask { [request] in await self.loadInTask(request, index: index, of: run) }
             }
             for _ in 0..<concurrency { begin() }
             while let result = await group.next() {
@@ -216,17 +214,17 @@ public final class Prewarmer: Sendable {
         return summary
     }
 
-    /// Works on one image in a task of its own, so that it can be stopped.
-    private func warm(_ request: ImageRequest, index: Int, of run: Int) async -> ItemResult {
+    /// Loads one image in its own task, so that it can be stopped.
+    private func loadInTask(_ request: ImageRequest, index: Int, of run: Int) async -> ItemResult {
         let key = LoadKey(request)
         if state.withLock({ $0.isStopped(key, in: run) }) { return cancelled(request, index: index) }
         let task = Task {
-            await mayBegin() ? await load(request, index: index) : cancelled(request, index: index)
+            await waitUntilOpen() ? await load(request, index: index) : cancelled(request, index: index)
         }
         let (number, isStopped) = state.withLock { state in
             let number = state.nextNumber()
             state.tasks[number] = (key, task)
-            // It may have been stopped since.
+            // The image may have been stopped meanwhile.
             return (number, state.isStopped(key, in: run))
         }
         if isStopped { task.cancel() }
@@ -270,7 +268,7 @@ public final class Prewarmer: Sendable {
 }
 
 extension Prewarmer.ItemResult {
-    /// Whether the image was given up because the run was cancelled, or the image stopped.
+    /// Whether the image was cancelled, with its run or by `stop`.
     var isCancelled: Bool {
         if case .failed(.cancelled) = outcome { return true }
         return false

@@ -1,7 +1,7 @@
 import Synchronization
 import SystemSupport
 
-/// Takes the answer to an upload: its head, and its body up to a limit.
+/// Receives the answer to an upload: its head, and its body up to a limit.
 final class AnswerBuffer: BodyReceiver {
     private struct State {
         var head: ResponseHead?
@@ -15,19 +15,19 @@ final class AnswerBuffer: BodyReceiver {
     private let noteSent: @Sendable (Int) -> Void
     private let state = Lock(State())
 
-    /// - Parameter noteSent: is told how much of the request's body has been sent.
+    /// - Parameter noteSent: receives the number of bytes sent of the request's body.
     init(limit: Int, noteSent: @escaping @Sendable (Int) -> Void) {
         self.limit = limit
         self.noteSent = noteSent
     }
 
-    /// The answer's head, once it is there.
+    /// The head of the answer; nil before it has arrived.
     var head: ResponseHead? { state.withLock { $0.head } }
-    /// When the head came, in seconds since 1970.
+    /// When the head arrived, in seconds since 1970.
     var received: Int { state.withLock { $0.headTime.seconds } }
     /// The body so far, and whether the limit has cut it.
     var body: (bytes: [UInt8], isCut: Bool) { state.withLock { ($0.bytes, $0.isCut) } }
-    /// What was measured, once the transfer has ended.
+    /// The metrics, once the transfer has ended.
     var metrics: TransferMetrics? { state.withLock { $0.metrics } }
 
     func receive(_ head: ResponseHead) -> Bool {

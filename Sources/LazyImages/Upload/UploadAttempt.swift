@@ -1,18 +1,18 @@
 import FoundationEssentials
 import HTTPSemantics
 
-/// One request of an upload to one address. A redirect leads to another attempt, and so may a failure.
+/// One request of an upload to one URL. A redirect or a retry is another attempt.
 struct UploadAttempt: Sendable {
     let request: UploadRequest
     private(set) var url: URL
     private(set) var method: HTTPMethod
     private(set) var body: OpenBody?
-    /// The addresses that redirects led to.
+    /// The targets of the redirects so far.
     private(set) var steps: [URL] = []
-    /// Which try it is, from 1.
+    /// The number of the attempt, without redirects, from 1.
     private(set) var tries = 1
 
-    /// The first one.
+    /// The first attempt.
     init(_ request: UploadRequest, _ body: OpenBody?) {
         self.request = request
         url = request.url
@@ -20,16 +20,16 @@ struct UploadAttempt: Sendable {
         self.body = body
     }
 
-    /// Whether it may reach the server twice.
+    /// Whether the request may reach the server twice.
     var mayBeRepeated: Bool { method == request.method ? request.mayBeRepeated : method.isIdempotent }
 
-    /// The host and port it goes to.
+    /// The host and port.
     var host: String { Origin(url).hostAndPort }
 
-    /// The same once more, after a failure.
+    /// Makes it the next attempt after a failure.
     mutating func retry() { tries += 1 }
 
-    /// The one that a redirect leads to.
+    /// Makes it the attempt after a redirect.
     mutating func follow(to target: URL, asGet: Bool) {
         steps.append(target)
         url = target
@@ -38,19 +38,19 @@ struct UploadAttempt: Sendable {
         body = nil
     }
 
-    /// Whether a redirect to `target` leads back to where the upload has been. Another method there is another request.
+    /// Whether the upload has already visited `target` with the same method.
     func hasBeen(at target: URL, asGet: Bool) -> Bool {
         guard !asGet || method == .get else { return false }
         let address = CanonicalURL(target.absoluteString).text
         return ([request.url] + steps).contains { CanonicalURL($0.absoluteString).text == address }
     }
 
-    /// Fields about a body (RFC 9110 section 8), which the request that a redirect makes a GET does not have.
+    /// Fields about a body (RFC 9110 section 8), which are left out when a redirect turns the request into a GET.
     private static let aboutBody = [
         "content-type", "content-encoding", "content-language", "content-location",
     ]
 
-    /// The fields to send: the library's own, and the configuration's and the caller's where the request is at its origin.
+    /// The fields to send: the library's own; and the configuration's and the caller's, at the request's origin.
     func fields(_ configuration: ImageDownloader.Configuration) -> HTTPFields {
         var fields: HTTPFields = [
             "Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": configuration.userAgent,
@@ -61,10 +61,10 @@ struct UploadAttempt: Sendable {
             fields.replace(with: request.fields)
         }
         if method != request.method {
-            // The conditions were about what was to be written.
+            // The conditions were about the write.
             for name in Self.aboutBody + Validators.conditional { fields[name] = nil }
         }
-        // Whoever sends the body says how long it is.
+        // The transport sets these.
         for name in ["content-length", "transfer-encoding", "expect"] { fields[name] = nil }
         return fields
     }

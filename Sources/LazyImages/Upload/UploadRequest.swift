@@ -1,38 +1,38 @@
 public import FoundationEssentials
 import HTTPSemantics
 
-/// A request that writes: a method, where to, and what is sent.
+/// A request that writes: method, URL, header fields and body.
 ///
 ///     try UploadRequest("http://localhost:8080/films", .post, .bytes(json, mediaType: "application/json"))
 ///     UploadRequest(url: film, .put, .file("poster.jpg", mediaType: "image/jpeg"), fields: ["If-Match": tag])
 public struct UploadRequest: Sendable {
-    /// The most bytes that are kept of an answer's body, unless a request says otherwise: 16 MiB.
+    /// The default of ``answerLimit``: 16 MiB.
     public static let standardAnswerLimit = 16 * 1024 * 1024
 
-    /// Where it goes: https or http. A user's name and password that stood in it are in ``fields``.
+    /// The https or http URL. A user name and password in it have moved to ``fields``.
     public let url: URL
-    /// What is asked for.
+    /// The method.
     public let method: HTTPMethod
-    /// What is sent; nil for nothing.
+    /// The body; nil for none.
     public let body: UploadBody?
-    /// Header fields of the caller's own, such as `If-Match`. A redirect to another origin does not get them. The length and
-    /// the transfer encoding are not theirs to say.
+    /// The caller's header fields, such as `If-Match`. A redirect to another origin does not send them.
+    /// `Content-Length`, `Transfer-Encoding` and `Expect` are ignored.
     public var fields: HTTPFields
-    /// The most bytes that are kept of the answer's body.
+    /// The most bytes to keep of the answer's body. Default: ``standardAnswerLimit``.
     public var answerLimit = standardAnswerLimit
-    /// Whether the request may reach the server twice, and so is sent again when its answer is lost. Default: whether its method
-    /// is idempotent. A POST that names what it makes may be, and so may a PATCH with `If-Match`.
+    /// Whether the request may reach the server twice, and so is sent again after its answer is lost. Default: whether
+    /// its method is idempotent. Set it for a POST that names the resource it creates, or a PATCH with `If-Match`.
     public var mayBeRepeated: Bool
-    /// Whether 500 is an answer to this request and no failure of the server that may pass, as in SOAP, whose faults all have it
-    /// (SOAP 1.1 section 6.2). Default: no.
+    /// Whether 500 is a normal answer and not a temporary failure, as in SOAP, whose faults all have it (SOAP 1.1
+    /// section 6.2). Default: false.
     package var isAnsweredBy500 = false
 
-    /// A request of these parts.
+    /// A request with these parts.
     /// - Parameters:
-    ///   - url: where to send it.
-    ///   - method: what the server is to do with it.
-    ///   - body: what is sent; nil for nothing.
-    ///   - fields: header fields of the caller's own. Default: none.
+    ///   - url: an https or http URL.
+    ///   - method: the method.
+    ///   - body: the body. Default: nil, none.
+    ///   - fields: the caller's header fields. Default: none.
     public init(
         url: URL, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HTTPFields = HTTPFields()
     ) {
@@ -44,12 +44,12 @@ public struct UploadRequest: Sendable {
         self.fields = fields
     }
 
-    /// A request for a URL as a person types it: `URL(typed:relativeTo:)` says how it is read.
+    /// A request for a URL as a person types it, read by `URL(typed:relativeTo:)`.
     /// - Parameters:
     ///   - text: the URL, as a person types it.
-    ///   - method: what the server is to do with it.
-    ///   - body: what is sent; nil for nothing.
-    ///   - fields: header fields of the caller's own. Default: none.
+    ///   - method: the method.
+    ///   - body: the body. Default: nil, none.
+    ///   - fields: the caller's header fields. Default: none.
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
         _ text: String, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HTTPFields = HTTPFields()
@@ -58,15 +58,15 @@ public struct UploadRequest: Sendable {
     }
 }
 
-/// What a server answered to a request that wrote. A status of 400 and more is an answer like any other.
+/// The answer to an upload, with any status.
 public struct UploadResponse: Sendable {
     /// Status and header.
     public let head: ResponseHead
-    /// The answer's body, as far as it was kept.
+    /// The body of the answer, up to the request's limit.
     public let body: [UInt8]
-    /// Whether that is all of it: not where it exceeds the request's limit, or broke off behind the header.
+    /// Whether the body is complete: false if it exceeds the limit, or if the connection was lost after the header.
     public let isWhole: Bool
-    /// Where the answer came from, after redirects.
+    /// The URL after redirects.
     public let url: URL
 
     /// The answer's status.

@@ -1,21 +1,21 @@
 import HTTPSemantics
 
-/// What follows an answer, or a failure, of a request that writes.
+/// The rules for redirects, retries and invalidation of uploads.
 enum UploadRules {
-    /// What becomes of a request that is redirected.
+    /// How to follow a redirect.
     enum Redirect: Equatable {
-        /// The answer is no redirect that is followed.
+        /// The answer is not a redirect to follow.
         case none
-        /// The target is asked with GET and without the body.
+        /// Send a GET without the body to the target.
         case get
-        /// The same request is sent to the target, its body from the beginning.
+        /// Send the same request, with its whole body, to the target.
         case again
-        /// The body must not go there.
+        /// The body must not be sent to the target.
         case refused
     }
 
-    /// RFC 9110 section 15.4: 303 becomes GET; so do 301 and 302 of a POST, as every browser has it; all others keep method
-    /// and body, which go to no other origin.
+    /// RFC 9110 section 15.4: a 303 becomes a GET; so does a 301 or 302 of a POST, as in all browsers. All others keep
+    /// method and body, but must not leave the origin.
     static func redirect(status: Int, method: HTTPMethod, staysAtOrigin: Bool) -> Redirect {
         switch status {
         case 303 where method != .head: .get
@@ -25,7 +25,7 @@ enum UploadRules {
         }
     }
 
-    /// Whether a request that failed so is sent again: one that did not reach the server, or one that may reach it twice.
+    /// Whether a request with this error is sent again: it did not reach the server, or may reach it twice.
     static func retries(after error: ImageLoadingError, mayBeRepeated: Bool) -> Bool {
         switch error {
         case .connectionFailed: true
@@ -33,13 +33,13 @@ enum UploadRules {
         }
     }
 
-    /// Whether a request that was answered so is sent again. A server that says that it is busy may have begun, and so may
-    /// have one behind a proxy that says it: what must not happen twice is not sent twice.
+    /// Whether a request with this status is sent again. A server that says that it is busy, or a server behind a proxy
+    /// that says so, may have performed the write already. So only a repeatable request is sent again.
     static func retries(afterStatus status: Int, mayBeRepeated: Bool) -> Bool {
         mayBeRepeated && RetryPolicy.covers(status: status)
     }
 
-    /// Whether what caches have of the URL is no longer right (RFC 9111 section 4.4).
+    /// Whether the answer invalidates the URL in caches (RFC 9111 section 4.4).
     static func invalidates(_ method: HTTPMethod, status: Int) -> Bool {
         !method.isSafe && (200..<400).contains(status)
     }

@@ -1,15 +1,15 @@
-/// Which uploads may run: so many of one host, so many in all, and none to a host that failed again and again. First come,
-/// first served.
+/// Decides which uploads may run: limited for each host and in all, and none while a host's circuit breaker is open. In
+/// order of arrival.
 actor UploadSlots {
     private var queue: DownloadQueue
     private var hosts: HostCircuitBreaker
     private let now: @Sendable () -> Duration
     private var waiting: [Int: (host: String, continuation: CheckedContinuation<Admission, Never>)] = [:]
 
-    /// How a wait for a slot ended.
+    /// The result of waiting for a slot.
     enum Admission: Sendable {
         case allowed, cancelled
-        /// The host rests for so long.
+        /// The host's circuit breaker is open for this time.
         case refused(Duration)
     }
 
@@ -19,12 +19,12 @@ actor UploadSlots {
         now = configuration.timing.now
     }
 
-    /// Waits for a slot. One that is allowed must be given back.
+    /// Waits for a slot. An allowed slot must be given back.
     func take(_ number: Int, host: String) async -> Admission {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // 1. The task was cancelled before: its handler may have run already, and found nobody.
-                // 2. It is cancelled from here on: its handler waits for the actor, and finds the entry.
+                // 1. The task was cancelled earlier: its handler may have run already, and found no entry.
+                // 2. The task is cancelled later: its handler waits for the actor, and finds the entry.
                 if Task.isCancelled { return continuation.resume(returning: .cancelled) }
                 waiting[number] = (host, continuation)
                 queue.append(number, host: host, priority: .normal)
@@ -36,13 +36,13 @@ actor UploadSlots {
     }
 
     /// Gives a slot back.
-    /// - Parameter isUp: whether the host answered; nil where the attempt says nothing of it.
+    /// - Parameter isUp: whether the host answered; nil if the attempt says nothing about that.
     func giveBack(host: String, isUp: Bool?) {
         queue.release(host: host)
         switch isUp {
         case true?: hosts.succeeded(host)
         case false?: hosts.failed(host, now: now())
-        case nil: hosts.gaveUp(host)
+        case nil: hosts.inconclusive(host)
         }
         admitWaiting()
     }

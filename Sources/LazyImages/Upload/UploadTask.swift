@@ -1,12 +1,12 @@
-/// One upload under way. It begins when the task is made.
+/// One upload. It begins with the task.
 ///
 ///     let task = uploader.task(for: request)
 ///     for await progress in task.progress { show(progress.sent, of: progress.total) }
 ///     let response = try await task.value
 ///
-/// Safe for concurrent use from any thread or actor. A task that is let go of goes on; ``cancel()`` ends it.
+/// Safe for concurrent use from any thread or actor. Releasing a task does not cancel it; ``cancel()`` does.
 public final class UploadTask: Sendable {
-    /// What is sent.
+    /// The request of the upload.
     public let request: UploadRequest
 
     private let work: SharedTask<UploadResponse>
@@ -18,14 +18,15 @@ public final class UploadTask: Sendable {
         self.caller = caller
     }
 
-    /// The server's answer. Cancelling a task that waits for it cancels this task.
-    /// - Throws: whatever stands between the request and its answer; `.cancelled` after ``cancel()``. The server may
-    ///   have done what was asked all the same.
+    /// The server's answer. Cancelling a task that waits for it cancels this upload.
+    /// - Throws: the reason why there is no answer; `.cancelled` after ``cancel()``. The server may have performed the
+    ///   write all the same.
     public var value: UploadResponse {
         get async throws(ImageLoadingError) { try await work.value(for: caller) }
     }
 
-    /// How far the upload is: the newest value that was not read. Ends with the upload. Each use is a sequence of its own.
+    /// The progress of the upload. A slow reader gets only the newest value. Ends with the upload. Each use makes a new
+    /// sequence.
     public var progress: AsyncStream<UploadProgress> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { progress in
             work.listen(
@@ -39,6 +40,6 @@ public final class UploadTask: Sendable {
         }
     }
 
-    /// Ends the upload. Does nothing once the answer is there.
+    /// Cancels the upload. Does nothing once it has finished.
     public func cancel() { work.leave(caller) }
 }

@@ -1,17 +1,17 @@
 import FoundationEssentials
 import HTTPSemantics
 
-/// What one attempt of an upload brought.
+/// The answer to one attempt of an upload.
 struct UploadAnswer: Sendable {
     let head: ResponseHead
     let body: [UInt8]
     let isWhole: Bool
-    /// When the head came, in seconds since 1970.
+    /// When the head arrived, in seconds since 1970.
     let received: Int
 }
 
 extension Uploader {
-    /// Sends the request of an attempt, and again where the server asks for credentials and the authenticator has them.
+    /// Sends the request of an attempt; again after a challenge for which the authenticator has a credential.
     func exchange(
         _ attempt: UploadAttempt, _ work: Work, spent: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> UploadAnswer {
@@ -51,7 +51,7 @@ extension Uploader {
         do {
             head = try await transport.perform(request, into: answer)
         } catch {
-            // The server has done what it was asked to, or has said that it has not: that must not be lost, nor asked again.
+            // The status shows whether the write succeeded: it must not be lost, and the request must not be repeated.
             guard !attempt.method.isSafe, let known = answer.head, error.isBreak else { throw error }
             head = known
             isBroken = true
@@ -63,7 +63,7 @@ extension Uploader {
 }
 
 extension ImageLoadingError {
-    /// Whether the answer broke off.
+    /// Whether the answer was incomplete.
     fileprivate var isBreak: Bool {
         switch self {
         case .connectionLost, .truncated, .timedOut: true

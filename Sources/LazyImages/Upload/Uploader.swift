@@ -3,26 +3,26 @@ import HTTPSemantics
 import Synchronization
 import SystemSupport
 
-/// Sends requests that write, beside an ``ImageDownloader`` and with its configuration: the same transport security,
-/// authentication, limits, timeouts and pauses.
+/// Sends requests that write, with the configuration of an ``ImageDownloader``: the same transport security,
+/// authentication, limits, timeouts and retries.
 ///
 ///     let uploader = Uploader(loader)
 ///     let film = try UploadRequest("http://localhost:8080/films", .post, .bytes(json, mediaType: "application/json"))
 ///     let response = try await uploader.upload(film)
 ///
-/// Two requests are never made one. A request is sent again, its body from the beginning, where that does no harm: after a
-/// failure, if it may be repeated (as GET, PUT and DELETE may) or did not reach the server; after a 401 that the authenticator answers;
-/// after a 307 or 308 to the same origin, while one to another origin is `.redirectRefused`. A 303 is followed by a GET, as
-/// is a 301 or 302 of a POST.
+/// Equal requests are never shared. A request is sent again, with its whole body, only if that is safe: after a
+/// failure, if it may be repeated (GET, PUT, DELETE) or did not reach the server; after a 401 for which the
+/// authenticator has a credential; and after a 307 or 308 to the same origin. A 307 or 308 to another origin is
+/// `.redirectRefused`. A 303, and a 301 or 302 of a POST, is followed by a GET.
 ///
-/// A write that succeeded (2xx or 3xx) invalidates what the loader's caches have of its URL, and of `Location` and
+/// A successful write (2xx or 3xx) invalidates its URL in the loader's caches, and the URLs in `Location` and
 /// `Content-Location` at the same origin (RFC 9111 section 4.4).
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class Uploader: Sendable {
     typealias Work = SharedTask<UploadResponse>
 
-    /// What the uploader is doing on the network.
+    /// The network activity of this uploader.
     public let activity = NetworkActivity()
 
     let configuration: ImageDownloader.Configuration
@@ -31,13 +31,13 @@ public final class Uploader: Sendable {
     private let invalidate: @Sendable (URL, HTTPFields) async -> Void
     private let slots: UploadSlots
     private let lastNumber = Atomic(0)
-    /// For the files of bodies.
+    /// Open the files of bodies.
     private let threads = BlockingThreads(count: 2, name: "LazyImages.upload")
 
     /// An uploader without a cache.
     /// - Parameters:
-    ///   - configuration: limits and rules, as for downloads.
-    ///   - transport: the network. Default: libcurl.
+    ///   - configuration: the settings, as for downloads.
+    ///   - transport: makes the HTTP requests. Default: libcurl.
     public convenience init(
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         transport: any Transport = CurlTransport()
@@ -47,14 +47,14 @@ public final class Uploader: Sendable {
             invalidate: { _, _ in })
     }
 
-    /// An uploader with the configuration, transport and credentials of a loader, whose caches it keeps right.
-    /// - Parameter loader: the loader of images.
+    /// An uploader with the configuration, transport and credentials of a loader, whose caches it invalidates.
+    /// - Parameter loader: the image loader.
     public convenience init(_ loader: ImageLoader) {
         self.init(loader.files) { await loader.invalidate($0, fields: $1) }
     }
 
-    /// As above, for a loader of files.
-    /// - Parameter files: the loader of files.
+    /// As above, for a file loader.
+    /// - Parameter files: the file loader.
     public convenience init(_ files: FileLoader) {
         self.init(files) { await files.invalidate($0, fields: $1) }
     }
@@ -78,18 +78,18 @@ public final class Uploader: Sendable {
         slots = UploadSlots(configuration)
     }
 
-    /// Sends a request and returns the server's answer, whatever its status. Cancelling the calling task ends the upload.
-    /// - Parameter request: what to send, and where.
-    /// - Throws: whatever stands between the request and its answer.
+    /// Sends a request, and returns the answer, whatever its status. Cancelling the calling task cancels the upload.
+    /// - Parameter request: the request to send.
+    /// - Throws: the reason why there is no answer.
     public func upload(_ request: UploadRequest) async throws(ImageLoadingError) -> UploadResponse {
         try await task(for: request).value
     }
 
     /// Begins to send a request. Returns at once.
-    /// - Parameter request: what to send, and where.
+    /// - Parameter request: the request to send.
     public func task(for request: UploadRequest) -> UploadTask {
         let work = Work(number: lastNumber.add(1, ordering: .relaxed).newValue, url: request.url)
-        // New work takes every caller.
+        // Joining new work never fails.
         let caller = work.join(.normal) ?? 0
         work.run({ [self] () throws(ImageLoadingError) in try await run(request, work) }, finish: work.finish)
         return UploadTask(request, work, caller: caller)
@@ -97,12 +97,12 @@ public final class Uploader: Sendable {
 
     // MARK: One upload
 
-    /// Makes attempts until one brings the answer or an error that stands.
+    /// Makes attempts until one has an answer or a final error.
     private func run(_ request: UploadRequest, _ work: Work) async throws(ImageLoadingError) -> UploadResponse
     {
         guard request.method.isToken else {
             throw .invalidURL(
-                text: request.url.displayText, reason: "\"\(request.method.rawValue)\" is no method")
+                text: request.url.displayText, reason: "\"\(request.method.rawValue)\" is not a valid method")
         }
         var attempt = UploadAttempt(request, try await open(request.body))
         var spent = Duration.zero
@@ -156,7 +156,7 @@ public final class Uploader: Sendable {
         case .cancelled: return .failure(.cancelled(url: url))
         case .refused(let pause):
             let seconds = max(1, Int(pause.seconds.rounded(.up)))
-            let reason = "\(attempt.host) has failed again and again; it is tried again in \(seconds) s"
+            let reason = "\(attempt.host) has failed repeatedly; the next try is in \(seconds) s"
             return .failure(.connectionFailed(url: url, reason: reason))
         }
         let wait = since.duration(to: .now)
@@ -186,19 +186,19 @@ public final class Uploader: Sendable {
         case .failure(let error):
             switch error {
             case .connectionFailed, .timedOut(_, .connect, _): isUp = false
-            // None of them says anything of the host.
+            // These say nothing about the host.
             case .cancelled, .resourcesShort, .addressRefused, .fileChanged, .unreadableFile: isUp = nil
             default: break
             }
             note(work, attempt) { .failed(error, metrics: metrics) }
         }
-        activity.end(work, host: attempt.host, didSucceed: (try? outcome.get()) != nil, metrics)
+        activity.end(work, host: attempt.host, didSucceed: outcome.isSuccess, metrics)
         await slots.giveBack(host: attempt.host, isUp: isUp)
     }
 
     // MARK: What follows
 
-    /// How long to wait before the attempt is made once more; nil if it is not.
+    /// How long to wait before a retry; nil for no retry.
     private func pause(
         after outcome: Result<UploadAnswer, ImageLoadingError>, of attempt: UploadAttempt, spent: Duration
     ) -> Duration? {
@@ -218,7 +218,7 @@ public final class Uploader: Sendable {
             afterTries: attempt.tries, retryAfter: retryAfter, random: configuration.timing.random())
     }
 
-    /// Follows a redirect; false where the answer is none.
+    /// Follows a redirect; false if the answer is not one.
     private func follow(
         _ head: ResponseHead, from attempt: inout UploadAttempt
     ) throws(ImageLoadingError) -> Bool {
@@ -233,7 +233,7 @@ public final class Uploader: Sendable {
         case .none: return false
         case .refused:
             throw .redirectRefused(
-                url: url, location: target.displayText, reason: "a body is sent to no other origin")
+                url: url, location: target.displayText, reason: "a body must not be sent to another origin")
         case .get, .again:
             if attempt.hasBeen(at: target, asGet: rule == .get) {
                 throw .redirectLoop(url: url, location: target.displayText)
@@ -250,7 +250,7 @@ public final class Uploader: Sendable {
         guard UploadRules.invalidates(attempt.method, status: head.status) else { return }
         await invalidate(attempt.url, attempt.request.fields)
         for name in ["location", "content-location"] {
-            // Losing the error is right: what is no URL names nothing that is cached.
+            // Losing the error is right: text that is not a URL names no cached file.
             guard let value = head.fields[name], let url = try? URL(typed: value, relativeTo: attempt.url),
                 SecurityPolicy.haveSameOrigin(url, attempt.url)
             else { continue }

@@ -20,10 +20,10 @@ struct DownloadedImageTests {
         "bytes that are not an image are refused, and the error says what they look like",
         arguments: [
             ("<!DOCTYPE html><p>", "it is a web page"), ("\n <HTML lang=de>", "it is a web page"),
-            ("Not found", "it is text that begins with \"Not found\""),
-            ("line\r\nbreak", "it is text that begins with \"line  break\""),
-            ("\u{1B}[31mred", "it begins with bytes of no known format"),
-            ("\u{1}\u{2}\u{3}", "it begins with bytes of no known format"),
+            ("Not found", "it is text: \"Not found\""),
+            ("line\r\nbreak", "it is text: \"line  break\""),
+            ("\u{1B}[31mred", "its first bytes match no known format"),
+            ("\u{1}\u{2}\u{3}", "its first bytes match no known format"),
         ])
     func noImage(text: String, reason: String) {
         #expect(throws: ImageLoadingError.notAnImage(url: address, reason: reason)) {

@@ -143,7 +143,8 @@ struct RedirectTests {
         let caller = try await downloader.callers(1, of: try ImageRequest("https://example.org/a"))
         try await transport.transfer().answer([], status: 301, fields: ["Location": "http://example.org/a"])
         let error = ImageLoadingError.redirectRefused(
-            url: "https://example.org/a", location: "http://example.org/a", reason: "it leads away from https"
+            url: "https://example.org/a", location: "http://example.org/a",
+            reason: "it leads from https to http"
         )
         #expect(await caller.outcomes[0].error == error)
         #expect(transport.started.count == 1)

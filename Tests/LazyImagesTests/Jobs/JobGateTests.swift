@@ -19,19 +19,19 @@ struct JobGateTests {
     }
 
     @Test("images of other machines wait for a network that the job may use")
-    func far() {
-        #expect(surroundings(NetworkPath.Reach.none, nil).farWait == .network)
-        #expect(surroundings(.local).farWait == nil)
-        #expect(surroundings(.internet, .wifi).farWait == nil)
-        #expect(surroundings(.internet, .cellular).farWait == .otherNetwork)
-        #expect(surroundings(.internet, .cellular, refusesCellular: false).farWait == nil)
+    func remote() {
+        #expect(surroundings(NetworkPath.Reach.none, nil).remoteWait == .network)
+        #expect(surroundings(.local).remoteWait == nil)
+        #expect(surroundings(.internet, .wifi).remoteWait == nil)
+        #expect(surroundings(.internet, .cellular).remoteWait == .otherNetwork)
+        #expect(surroundings(.internet, .cellular, refusesCellular: false).remoteWait == nil)
     }
 
     @Test("images of this machine wait only for memory, and all images wait for memory")
-    func near() {
-        #expect(surroundings(NetworkPath.Reach.none, nil).nearWait == nil)
-        #expect(surroundings(NetworkPath.Reach.none, nil, .warning).nearWait == .memory)
-        #expect(surroundings(.internet, .wired, .critical).farWait == .memory)
+    func local() {
+        #expect(surroundings(NetworkPath.Reach.none, nil).localWait == nil)
+        #expect(surroundings(NetworkPath.Reach.none, nil, .warning).localWait == .memory)
+        #expect(surroundings(.internet, .wired, .critical).remoteWait == .memory)
     }
 
     @Test("a running transfer is cancelled when the network goes, and the next run repeats it")
@@ -42,7 +42,7 @@ struct JobGateTests {
         let request = ImageRequest(url: try URL(typed: "https://example.org/a.png"))
         let told = Lock<[JobWait?]>([])
         let gate = JobGate(
-            near: Prewarmer(loader), far: prewarmer, farRequests: [request], refusesCellular: false
+            local: Prewarmer(loader), remote: prewarmer, remoteRequests: [request], refusesCellular: false
         ) { wait in told.withLock { $0.append(wait) } }
         await gate.note(NetworkPath(reach: .internet, link: .wifi))
         async let summary = prewarmer.run([request])

@@ -54,7 +54,7 @@ struct RowUpdatesTests {
             _ = notices.post(.loaded(.named("a")), for: try key(row))
             if row >= 10 { _ = notices.post(.placeholder, for: try key(row - 10)) }
         }
-        #expect(notices.readers[reader]?.fresh.count == 10)
+        #expect(notices.readers[reader]?.pending.count == 10)
     }
 
     @Test("a late reader gets the state of everything that is shown")

@@ -58,7 +58,7 @@ struct ScrollScenario: Sendable, CustomTestStringConvertible {
         case .cancel(let key): "cancel \(key)"
         case .unpin(let key): "unpin \(key)"
         case .pin(let key): "pin \(key)"
-        case .letGo(let key): "let go \(key)"
+        case .release(let key): "let go \(key)"
         case .hold(let row): "show \(key(row))"
         case .load(let row, .focused): "load \(key(row)) first"
         case .load(let row, .visible): "load \(key(row))"

@@ -26,7 +26,7 @@ struct LocalContentTests {
         #expect(try LocalContent.read(here, limit: 9) == [1])
         let elsewhere = try #require(URL(string: "file://nas.example/a"))
         let error = ImageLoadingError.invalidURL(
-            text: "file://nas.example/a", reason: "a file URL names no other machine")
+            text: "file://nas.example/a", reason: "a file URL must not name another machine")
         #expect(throws: error) { _ = try LocalContent.read(elsewhere, limit: 9) }
     }
 
@@ -73,7 +73,7 @@ struct LocalContentTests {
     func refusedData() throws {
         let noComma = try #require(URL(string: "data:image/png;base64"))
         expect(
-            .invalidURL(text: "data:image/png;base64", reason: "a data URL has a comma before its content"),
+            .invalidURL(text: "data:image/png;base64", reason: "a data URL needs a comma before its content"),
             for: noComma)
         let badBase64 = try #require(URL(string: "data:;base64,A"))
         expect(.invalidURL(text: "data:;base64,A", reason: "its content is not base64"), for: badBase64)

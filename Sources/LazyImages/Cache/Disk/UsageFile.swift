@@ -83,6 +83,7 @@ final class UsageFile: Sendable {
         for (index, amount) in changed {
             let words = [Int64(max(0, amount.bytes)), Int64(max(0, amount.entries))]
             let offset = Self.heading.count + 16 * index
+            // Losing the error is right: see above.
             guard (try? calls.write(file, words, at: offset)) != nil else { return }
             state.withLock { $0.settle(index, amount) }
         }

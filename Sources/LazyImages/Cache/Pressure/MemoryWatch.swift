@@ -23,7 +23,7 @@ struct MemoryWatch: ~Copyable {
     private static let checksOnly = "the memory left, checked every \(normalInterval / 1000) s"
     /// Whether the environment switches the watch off.
     private var isOff = false
-    private var judge = PressureJudge()
+    private var estimator = PressureEstimator()
     private let memory: SystemMemory
     private let start = ContinuousClock.now
 
@@ -69,16 +69,16 @@ struct MemoryWatch: ~Copyable {
     private mutating func next() -> MemoryPressure.Level {
         var wanted = pollfd(fd: descriptor, events: events, revents: 0)
         let count = unsafe poll(
-            &wanted, 1, judge.level == .normal ? Self.normalInterval : Self.pressureInterval)
+            &wanted, 1, estimator.level == .normal ? Self.normalInterval : Self.pressureInterval)
         let now = start.duration(to: .now).nanoseconds
         if count > 0, wanted.revents & events != 0 {
             drain()
-            judge.signal(at: now, left: left)
+            estimator.signal(at: now, left: left)
         } else {
             if count > 0 { stopListening() }
-            judge.check(at: now, left: left)
+            estimator.check(at: now, left: left)
         }
-        return judge.level
+        return estimator.level
     }
 
     private var left: Double? {

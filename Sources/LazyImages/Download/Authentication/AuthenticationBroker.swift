@@ -1,16 +1,16 @@
 import FoundationEssentials
 
-/// What one request says of who asks, and with which credential, so that a refusal is a refusal of just that one.
+/// The `Authorization` of one request, and its credential: a refusal concerns only this credential.
 struct Authorization: Sendable {
     /// The value of the `Authorization` field.
     let field: String
     let credential: Credential
 }
 
-/// Stands between the requests that are asked who they are and the program that knows: it is asked once per origin and
-/// realm, however many requests wait, and its answer serves all that follow.
+/// Answers authentication challenges for all requests. It asks the `Authenticator` once per origin and realm, however
+/// many requests wait, and keeps the credential for later requests.
 actor AuthenticationBroker {
-    /// What is known of an origin: the challenge it gave last, and the credential it is answered with.
+    /// The last challenge of an origin, and the credential for it.
     private struct Session {
         let challenge: ChallengeField
         let credential: Credential
@@ -22,7 +22,7 @@ actor AuthenticationBroker {
     private var sessions: [URL: Session] = [:]
     private var questions: [AuthenticationChallenge: Task<Credential?, Never>] = [:]
 
-    /// - Parameter clientNonce: random text of our own for Digest.
+    /// - Parameter clientNonce: makes the random text of the client for Digest.
     init(
         _ authenticator: any Authenticator,
         clientNonce: @escaping @Sendable () -> String = {
@@ -33,19 +33,20 @@ actor AuthenticationBroker {
         self.clientNonce = clientNonce
     }
 
-    /// What a request says before it is asked, where its origin has asked others already.
+    /// The authorisation that a request sends at once, because its origin has challenged an earlier request. Nil
+    /// without one.
     func authorization(for url: URL) -> Authorization? {
         Self.origin(of: url).flatMap { answer(at: $0, for: url) }
     }
 
-    /// What a request says now that it was answered with these fields and 401; nil where nobody knows.
-    /// - Parameter refused: what it had said.
+    /// The authorisation for the next attempt, after a 401 with these fields; nil without a credential.
+    /// - Parameter refused: the authorisation of the refused attempt.
     func authorization(
         for url: URL, asked fields: HTTPFields, refused: Authorization?
     ) async -> Authorization? {
         guard let origin = Self.origin(of: url) else { return nil }
         if let session = sessions[origin], session.credential != refused?.credential {
-            // Another request has asked meanwhile.
+            // Another request has got a new credential meanwhile.
             return answer(at: origin, for: url)
         }
         for (scheme, field) in Self.offers(in: fields) {
@@ -63,14 +64,14 @@ actor AuthenticationBroker {
         return nil
     }
 
-    /// How often one request is answered 401 and tried again: a stale nonce, a wrong password, a right one.
+    /// The most attempts after a 401: for a stale nonce, a wrong password, and the right one.
     private static let challengesAnswered = 3
 
-    /// Makes a request, first with the credential that the origin accepted last, then with the authenticator's, until its
-    /// answer asks for none.
+    /// Authenticates: first with the last accepted credential, then with the authenticator's, until an answer is no
+    /// challenge.
     /// - Parameters:
-    ///   - broker: nil for a request that says itself who it is.
-    ///   - challenge: the fields of an answer that asks for a credential; nil for any other.
+    ///   - broker: nil for a request with its own `Authorization`.
+    ///   - challenge: returns the fields of an answer that is a challenge; nil for any other answer.
     ///   - request: makes the request.
     static func exchange<Answer>(
         by broker: AuthenticationBroker?, with url: URL, challenge: (Answer) -> HTTPFields?,
@@ -120,7 +121,7 @@ actor AuthenticationBroker {
         }
     }
 
-    /// The challenges that can be answered, the safest first; of two kinds of Digest the newer hash.
+    /// The challenges that the client supports, the safest first; of two kinds of Digest the newer hash.
     private static func offers(
         in fields: HTTPFields
     ) -> [(AuthenticationChallenge.Scheme, ChallengeField)] {

@@ -1,16 +1,16 @@
 public import FoundationEssentials
 
-/// Answers what a server asks of whom it lets in. A program gives one in ``ImageDownloader/Configuration``; it is asked
-/// once per origin and realm, however many requests wait for the answer.
+/// Provides the credentials for servers that require them. Set it in ``ImageDownloader/Configuration``. It is called
+/// once per origin and realm, however many requests wait.
 public protocol Authenticator: Sendable {
-    /// The credential for a challenge, or nil: then the answer with the challenge is an error, `httpStatus` 401.
+    /// The credential for a challenge. With nil the load fails with `httpStatus` 401.
     ///
-    /// Called off every actor; it may take its time, ask a person, read a file.
-    /// - Parameter challenge: what the server asks, and whether the last answer was wrong.
+    /// Runs on no particular actor. It may be slow: it may ask a person or read a file.
+    /// - Parameter challenge: the server's challenge, and whether it refused the last credential.
     func credential(for challenge: AuthenticationChallenge) async -> Credential?
 }
 
-/// Who somebody is, as a server is told. Kept in memory only, never logged and never stored.
+/// A credential for a server. Kept in memory only, never logged or stored.
 public enum Credential: Sendable, Hashable {
     /// For Basic (RFC 7617) and Digest (RFC 7616).
     case password(user: String, password: String)
@@ -18,29 +18,29 @@ public enum Credential: Sendable, Hashable {
     case token(String)
 }
 
-/// What a server asks (RFC 9110 section 11.3).
+/// A server's challenge (RFC 9110 section 11.3).
 public struct AuthenticationChallenge: Sendable, Hashable {
-    /// The schemes that are answered.
+    /// The supported schemes.
     public enum Scheme: String, Sendable, Hashable {
         /// RFC 7617, 7616 and 6750.
         case basic, digest, bearer
     }
 
-    /// How it wants to be answered.
+    /// The scheme of the credential that the server expects.
     public let scheme: Scheme
-    /// What it guards, in its own words: empty where it does not say.
+    /// The protected area, in the server's words; empty if it names none.
     public let realm: String
     /// The server: scheme, host and port.
     public let origin: URL
-    /// Whether the credential given before was not taken.
+    /// Whether the server refused the last credential.
     public let isRepeated: Bool
 
     /// A challenge of these parts.
     /// - Parameters:
-    ///   - scheme: how the server wants to be answered.
-    ///   - realm: what it guards, in its own words; empty where it does not say.
+    ///   - scheme: the scheme of the credential that the server expects.
+    ///   - realm: the protected area, in the server's words; empty if it names none.
     ///   - origin: the server: scheme, host and port.
-    ///   - isRepeated: whether the credential given before was not taken. Default: no.
+    ///   - isRepeated: whether the server refused the last credential. Default: false.
     public init(scheme: Scheme, realm: String, origin: URL, isRepeated: Bool = false) {
         self.scheme = scheme
         self.realm = realm

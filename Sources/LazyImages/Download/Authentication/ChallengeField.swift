@@ -1,9 +1,9 @@
-/// One challenge of a `WWW-Authenticate` field, taken apart (RFC 9110 section 11.6.1):
+/// One parsed challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1):
 ///
 ///     Digest realm="films", nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", qop="auth", algorithm=SHA-256
 ///
-/// Several may share one field, separated by the same commas that separate their parameters; what is malformed ends the
-/// reading, and what was read before it counts.
+/// Several challenges may share one field, separated by commas like their parameters. Parsing ends at the first
+/// malformed text, and keeps what comes before it.
 struct ChallengeField: Hashable {
     /// In lower case.
     let scheme: String
@@ -25,10 +25,10 @@ struct ChallengeField: Hashable {
             guard let word = reader.token() else { return challenges }
             reader.skip(" \t")
             if reader.take("="), !challenges.isEmpty {
-                // A parameter of the challenge before.
+                // A parameter of the last challenge.
                 reader.skip(" \t")
                 guard let value = reader.value() else { return challenges }
-                // The first of a name counts: a later one could be smuggled in by whoever can append.
+                // The first parameter of a name counts: an attacker may be able to append another one.
                 let name = word.lowercased()
                 let last = challenges.count - 1
                 if challenges[last].parameters[name] == nil { challenges[last].parameters[name] = value }

@@ -23,7 +23,7 @@ struct DigestAnswer {
     private let nonce: String
     private let opaque: String?
 
-    /// Nil for a challenge that cannot be answered: an algorithm that is not known, or only protection of the body.
+    /// Nil for an unsupported challenge: an unknown algorithm, or only protection of the body.
     init?(_ challenge: ChallengeField) {
         guard let nonce = challenge.parameters["nonce"] else { return nil }
         var name = challenge.parameters["algorithm"]?.uppercased() ?? "MD5"
@@ -42,9 +42,9 @@ struct DigestAnswer {
 
     /// The value of the `Authorization` field for a GET.
     /// - Parameters:
-    ///   - uri: path and query, as they are sent.
-    ///   - count: how often the nonce has been used, this time included.
-    ///   - clientNonce: random text of our own, without quotes.
+    ///   - uri: path and query of the request.
+    ///   - count: how often the nonce has been used, including this time.
+    ///   - clientNonce: random text of the client, without quotes.
     func field(user: String, password: String, uri: String, count: Int, clientNonce: String) -> String {
         var secret = algorithm.hash("\(user):\(realm):\(password)")
         if isSession { secret = algorithm.hash("\(secret):\(nonce):\(clientNonce)") }
@@ -68,7 +68,7 @@ struct DigestAnswer {
 
     private func quoted(_ text: String) -> String {
         let escaped = text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }
-        // Nobody smuggles another line into the header.
+        // Without line breaks, so that no text can add a header line.
         return "\"" + String(escaped.filter { !$0.isNewline && $0 != "\0" }) + "\""
     }
 }

@@ -1,4 +1,4 @@
-/// MD5 (RFC 1321), for Digest authentication and for nothing else: it protects nothing by itself any more.
+/// MD5 (RFC 1321). Only for Digest authentication: MD5 is not secure.
 enum MD5 {
     /// The shifts of the four rounds (section 3.4).
     private static let shifts: [[UInt32]] = [

@@ -1,15 +1,15 @@
 import CCurl
 import FoundationEssentials
 
-/// Makes libcurl's handles, with the settings that are the same for every transfer of a transport.
+/// Makes libcurl handles with the settings that all transfers of a transport share.
 enum CurlHandle {
-    /// How much libcurl reads from a socket at once, in bytes. It takes such a buffer for each transfer anew: one of 128 KiB
-    /// would come from the system each time, page by page, and one of this size is what the last transfer left.
+    /// The size of libcurl's read buffer in bytes, which it allocates for each transfer. The allocator reuses a buffer
+    /// of this size; one of 128 KiB would be mapped anew each time.
     private static let readSize = 64 * 1024
 
-    /// A handle, or nil if libcurl gives none.
+    /// A new handle; nil if libcurl fails to make one.
     static func make(
-        _ configuration: CurlTransport.Configuration, judgesAddresses: Bool
+        _ configuration: CurlTransport.Configuration, filtersAddresses: Bool
     ) -> OpaquePointer? {
         guard let handle = unsafe ccurl_easy_init() else { return nil }
         _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_WRITEFUNCTION), bodyCallback)
@@ -18,11 +18,11 @@ enum CurlHandle {
             (CCURLOPT_PROTOCOLS, Int(CCURL_PROTOCOLS_HTTP_HTTPS)),
             (CCURLOPT_HTTP_VERSION, Int(CCURL_HTTP_VERSION_2TLS)),
             (CCURLOPT_NOSIGNAL, 1), (CCURLOPT_QUICK_EXIT, 1), (CCURLOPT_BUFFERSIZE, readSize),
-            // What a proxy says while it connects is no part of an answer.
+            // The header of a proxy's answer to CONNECT is not part of the answer.
             (CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
         ]
         for (option, value) in numbers { _ = unsafe ccurl_easy_set_long(handle, Int32(option), value) }
-        if judgesAddresses, unsafe !CurlAddressJudge.install(in: handle) {
+        if filtersAddresses, unsafe !CurlAddressFilter.install(in: handle) {
             unsafe ccurl_easy_cleanup(handle)
             return nil
         }
@@ -36,8 +36,8 @@ enum CurlHandle {
         return unsafe handle
     }
 
-    /// The hosts that are reached directly all the same, as libcurl takes them; setting any makes it forget the
-    /// environment's own.
+    /// The hosts that bypass the proxy, in libcurl's format. Setting them replaces the environment's `no_proxy`, so
+    /// that list is included.
     private static func exceptions(_ configuration: CurlTransport.Configuration, environment: Bool) -> String
     {
         var hosts = configuration.connectTo.keys.compactMap {
@@ -55,7 +55,7 @@ enum CurlHandle {
     }
 }
 
-/// libcurl hands over one header line.
+/// libcurl has received one header line.
 private func headerCallback(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -65,7 +65,7 @@ private func headerCallback(
     return unsafe transfer.receiveHeaderLine(line) ? size * count : -1
 }
 
-/// libcurl hands over bytes of the body.
+/// libcurl has received bytes of the body.
 private func bodyCallback(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -75,9 +75,9 @@ private func bodyCallback(
     return unsafe transfer.receiveBody(body) ? size * count : -1
 }
 
-/// A list of lines as libcurl takes them, freed with the object. It does not change.
+/// A libcurl list of strings, freed with the object. Immutable.
 @safe final class CurlList {
-    /// Nil for an empty one.
+    /// Nil for an empty list.
     let first: OpaquePointer?
 
     init(_ lines: [String]) {
@@ -86,8 +86,8 @@ private func bodyCallback(
         unsafe self.first = first
     }
 
-    /// Header fields; one without a value is written in a way of libcurl's own.
-    /// - Parameter last: lines behind them, as libcurl takes them.
+    /// Header fields. libcurl marks a field without a value by a semicolon.
+    /// - Parameter last: further lines, in libcurl's format.
     convenience init(_ fields: HTTPFields, _ last: String...) {
         self.init(fields.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" } + last)
     }

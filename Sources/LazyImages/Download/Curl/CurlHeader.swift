@@ -22,7 +22,7 @@ struct CurlHeader {
     mutating func append(_ line: UnsafeRawBufferPointer) -> Progress {
         byteCount += line.count
         guard byteCount <= Self.limit else { return .tooLarge }
-        // The trailer of a chunked body: no field in it concerns a picture.
+        // The trailer of a chunked body, which is ignored.
         if isComplete { return .incomplete }
         var end = line.count
         while end > 0, unsafe line[end - 1] <= 0x20 { end -= 1 }

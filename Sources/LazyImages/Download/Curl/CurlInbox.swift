@@ -1,7 +1,7 @@
 import Synchronization
 import SystemSupport
 
-/// What callers want of the transport's thread, and the descriptor that wakes it.
+/// The messages of callers to the transport's thread, and the descriptor that wakes it.
 final class CurlInbox: Sendable {
     enum Message: Sendable {
         case start(CurlOrder)
@@ -16,7 +16,7 @@ final class CurlInbox: Sendable {
     private struct State {
         var messages: [Message] = []
         var isClosed = false
-        /// Why the thread could not begin its work.
+        /// Why the thread could not start.
         var shortage: ResourceShortage?
     }
 
@@ -25,10 +25,10 @@ final class CurlInbox: Sendable {
 
     init() throws(ResourceShortage) { wake = try WakeDescriptor() }
 
-    /// Whether no thread reads it any more.
+    /// Whether the thread has stopped reading it.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Leaves a message and wakes the thread, unless an earlier message has done so already.
+    /// Adds a message, and wakes the thread unless an earlier message has done so.
     func send(_ message: Message) {
         let (isFirst, shortage) = state.withLock { state in
             if state.shortage == nil { state.messages.append(message) }
@@ -38,7 +38,7 @@ final class CurlInbox: Sendable {
         if isFirst { wake.signal() }
     }
 
-    /// Ends every order, those that were left already and those to come: there is no thread for them.
+    /// Fails all present and future orders: there is no thread for them.
     func refuse(_ shortage: ResourceShortage) {
         let left = state.withLock { state in
             defer { state.messages = [] }
@@ -49,13 +49,13 @@ final class CurlInbox: Sendable {
         for message in left { message.refuse(shortage) }
     }
 
-    /// Ends the thread. No transfer can be under way: each holds the transport while it waits.
+    /// Ends the thread. No transfer can be running: each one retains the transport.
     func close() {
         state.withLock { $0.isClosed = true }
         wake.signal()
     }
 
-    /// The messages left since the last time; nil when the transport is gone.
+    /// The messages since the last call; nil when the transport is gone.
     func take() -> [Message]? {
         state.withLock { state in
             if state.isClosed { return nil }
@@ -65,16 +65,17 @@ final class CurlInbox: Sendable {
     }
 }
 
-/// One transfer that was asked for.
+/// One requested transfer.
 final class CurlOrder: Sendable {
     typealias Outcome = Result<ResponseHead, ImageLoadingError>
     let number: Int
     let request: TransportRequest
     let receiver: any BodyReceiver
-    /// Whether the caller has left. The message `.cancel` may reach the thread before the order does, when the caller was
-    /// cancelled already; then nobody would know what it meant. So the flag is set first and read when the order comes:
-    /// 1. the flag is set before the order is read: the order is not begun;
-    /// 2. it is set after: the message comes after the order, and ends it.
+    /// Whether the caller has cancelled. If the caller was cancelled from the start, the message `.cancel` may reach
+    /// the thread before the order, and would be lost. So the caller first sets this flag, which the thread reads when
+    /// it gets the order:
+    /// 1. the flag is set before the thread gets the order: the thread does not start the transfer;
+    /// 2. it is set later: the message comes after the order, and cancels the transfer.
     let isCancelled = Atomic(false)
     private let continuation = Lock<CheckedContinuation<Outcome, Never>?>(nil)
     private let resumption = ResumeOrder()
@@ -85,7 +86,7 @@ final class CurlOrder: Sendable {
         self.receiver = receiver
     }
 
-    /// Waits for the outcome of the order, which `send` gives to the thread.
+    /// Sends the order to the thread by `send`, and waits for its outcome.
     func outcome(send: () -> Void) async -> Outcome {
         let outcome = await withCheckedContinuation { continuation in
             self.continuation.withLock { $0 = continuation }
@@ -95,7 +96,7 @@ final class CurlOrder: Sendable {
         return outcome
     }
 
-    /// Gives the caller its outcome: once.
+    /// Resumes the caller with the outcome. Only the first call counts.
     func end(with outcome: Outcome) {
         let continuation = continuation.withLock { $0.take() }
         resumption.mark()

@@ -3,18 +3,18 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 
-/// The system's libcurl, opened once a process, at the first transfer.
+/// The system's libcurl, opened once per process, at the first transfer.
 enum CurlLibrary {
-    /// The names tried, in order. Debian and its kin install the first with Swift's own dependencies; the second is
-    /// the same library with another TLS. `MARQUEE_LIBCURL` in the environment, a path, is used instead of all.
+    /// The library names to try, in order. Debian installs the first with Swift's dependencies; the second is the same
+    /// library with another TLS library. The environment variable `MARQUEE_LIBCURL`, a path, replaces them.
     static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
 
     private static let opened = Lock<String?>(nil)
 
-    /// Opens the library, unless it is open, and returns its version, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
-    /// - Parameter url: what it is opened for, to be named in an error.
-    /// - Throws: `.transportUnavailable`, or `.resourcesShort` where there is no descriptor or memory for it. The next call
-    ///   tries again.
+    /// Opens the library, if it is not open yet, and returns its version, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
+    /// - Parameter url: the URL of the transfer, for errors.
+    /// - Throws: `.transportUnavailable`; `.resourcesShort` for lack of file descriptors or memory. The next call tries
+    ///   again.
     static func open(for url: @autoclosure () -> String = "libcurl") throws(ImageLoadingError) -> String {
         try opened.withLock { opened throws(ImageLoadingError) in
             if let opened { return opened }
@@ -34,7 +34,7 @@ enum CurlLibrary {
             }
             firstReason = firstReason ?? text(reason)
         }
-        // The dynamic linker gives no number, but ends with the system's words for it.
+        // The dynamic linker gives no error number, but its message ends with the system's text for it.
         for code in [EMFILE, ENFILE, ENOMEM] where firstReason?.hasSuffix(SystemError.text(code)) == true {
             if let shortage = ResourceShortage(code: code) { throw ImageLoadingError(shortage, url: url) }
         }
@@ -45,17 +45,17 @@ enum CurlLibrary {
 
     /// The library by name and TLS, such as `libcurl/7.88.1 over OpenSSL/3.0.19`.
     static let name: String = {
-        // Losing the error is right: only who has opened the library asks.
+        // Losing the error is right: callers have opened the library before.
         guard let version = try? open() else { return "libcurl" }
         return version.split(separator: " ").prefix(2).joined(separator: " over ")
     }()
 
-    /// Whether its TLS library takes OpenSSL's words for key exchanges. The others ignore them or have words of their own.
+    /// Whether its TLS library accepts OpenSSL's names of cipher suites. Others ignore them or use other names.
     static let choosesCiphers = ["OpenSSL/", "LibreSSL/", "BoringSSL", "quictls/", "AWS-LC/"].contains {
         name.contains($0)
     }
 
-    /// The library's words for a result of a transfer.
+    /// libcurl's text for a result code.
     static func text(ofResult result: Int32) -> String {
         guard let words = unsafe ccurl_easy_strerror(result) else { return "error \(result)" }
         return unsafe String(cString: words)
@@ -67,6 +67,6 @@ enum CurlLibrary {
 }
 
 extension CurlTransport {
-    /// The version of the system's libcurl and of what it is built with, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
+    /// The versions of the system's libcurl and of its libraries, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
     package static func libraryVersion() throws(ImageLoadingError) -> String { try CurlLibrary.open() }
 }

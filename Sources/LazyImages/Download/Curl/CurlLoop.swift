@@ -3,43 +3,43 @@ import CSystem
 import Glibc
 import SystemSupport
 
-/// The transport's thread: sockets, timers and transfers of one libcurl multi handle, driven by epoll through
-/// `curl_multi_socket_action`, so that an event costs the same however many transfers are under way.
+/// The event loop of the transport's thread. It drives one libcurl multi handle by epoll and
+/// `curl_multi_socket_action`, so that the cost of an event does not depend on the number of transfers.
 @safe final class CurlLoop {
-    /// The time at which the loop woke up last. What arrives by one wake-up arrives at one time.
+    /// The time of the loop's last wake-up, which is the time of arrival of all bytes that it reads then.
     final class Clock {
         var now: Int64 = 0
     }
 
     private let inbox: CurlInbox
     private let configuration: CurlTransport.Configuration
-    /// Whether all transfers have rules for addresses, and the same; otherwise none has.
-    private let judgesAddresses: Bool
+    /// Whether the transfers have address rules, which are then the same for all.
+    private let filtersAddresses: Bool
     private let connectTo: CurlList
     private let poller: Poller
     private var multi: OpaquePointer?
     private var transfers: [Int: CurlTransfer] = [:]
-    /// The sockets that libcurl has told us to watch.
+    /// The sockets that libcurl wants to be watched.
     private var watched: Set<Int32> = []
-    /// Sockets that libcurl wants watched no more. They stay in the epoll set: the next transfer uses the same ones.
+    /// Sockets that libcurl no longer wants to be watched. They stay in the epoll set: the next transfer reuses them.
     private var idle: Set<Int32> = []
-    /// The fields of the last request: the next one's are nearly always the same.
+    /// The fields of the last request. The next request's fields are nearly always equal.
     private var lastFields = (fields: HTTPFields(), list: CurlList([]))
-    /// Handles that have served and may serve again.
+    /// Handles to reuse.
     private var idleHandles: [OpaquePointer] = unsafe []
     private let clock = Clock()
-    /// When libcurl wants to be called, and when to look for timeouts of transfers again; monotonic nanoseconds.
+    /// When libcurl wants to be called, and when to check the transfers' timeouts; monotonic nanoseconds.
     private var curlDeadline = Int64.max
     private var transferDeadline = Int64.max
 
     init(
-        inbox: CurlInbox, poller: Poller, configuration: CurlTransport.Configuration, judgesAddresses: Bool
+        inbox: CurlInbox, poller: Poller, configuration: CurlTransport.Configuration, filtersAddresses: Bool
     ) {
         self.inbox = inbox
         self.poller = poller
         connectTo = CurlList(configuration.connectTo.map { "\($0.key):\($0.value)" })
         self.configuration = configuration
-        self.judgesAddresses = judgesAddresses
+        self.filtersAddresses = filtersAddresses
     }
 
     deinit {
@@ -49,7 +49,7 @@ import SystemSupport
         if let multi = unsafe multi { unsafe ccurl_multi_cleanup(multi) }
     }
 
-    /// Runs until the transport is gone.
+    /// Runs until the transport is released.
     func run() {
         ccurl_enter()
         defer { ccurl_leave() }
@@ -75,26 +75,26 @@ import SystemSupport
                 if socket == inbox.wake.descriptor {
                     inbox.wake.reset()
                 } else if idle.remove(socket) != nil {
-                    // The server closes a connection that waits for reuse. libcurl finds that when it wants the connection.
+                    // The server has closed an idle connection. libcurl notices that when it wants to reuse it.
                     watch(socket, operation: EPOLL_CTL_DEL, events: 0)
                 } else {
                     _ = unsafe ccurl_multi_ready(multi, socket, Self.readiness(unsafe event.events))
                 }
             }
             guard let messages = inbox.take() else { return }
-            for message in messages { obey(message) }
+            for message in messages { handle(message) }
             if Self.now() >= curlDeadline {
                 curlDeadline = .max
                 _ = unsafe ccurl_multi_timeout(multi)
             }
-            endWhatLibcurlEnded()
-            if Self.now() >= transferDeadline { endWhatTookTooLong() }
+            endFinishedTransfers()
+            if Self.now() >= transferDeadline { endTimedOutTransfers() }
         }
     }
 
     // MARK: Transfers
 
-    private func obey(_ message: CurlInbox.Message) {
+    private func handle(_ message: CurlInbox.Message) {
         switch message {
         case .start(let order):
             if order.isCancelled.load(ordering: .acquiring) {
@@ -111,7 +111,7 @@ import SystemSupport
 
     private func start(_ order: CurlOrder) {
         let reused = unsafe idleHandles.popLast()
-        guard let handle = unsafe reused ?? CurlHandle.make(configuration, judgesAddresses: judgesAddresses)
+        guard let handle = unsafe reused ?? CurlHandle.make(configuration, filtersAddresses: filtersAddresses)
         else {
             let shortage = ResourceShortage(missing: .memory, code: ENOMEM)
             order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
@@ -140,7 +140,7 @@ import SystemSupport
         return lastFields.list
     }
 
-    private func endWhatLibcurlEnded() {
+    private func endFinishedTransfers() {
         var result: Int32 = 0
         while let handle = unsafe ccurl_multi_next_ended(multi, &result) {
             guard let transfer = unsafe CurlTransfer.of(handle) else { continue }
@@ -148,7 +148,7 @@ import SystemSupport
         }
     }
 
-    private func endWhatTookTooLong() {
+    private func endTimedOutTransfers() {
         let now = Self.now()
         transferDeadline = .max
         for transfer in transfers.values {
@@ -179,7 +179,7 @@ import SystemSupport
 
     // MARK: Sockets and time
 
-    /// Milliseconds until something is due, rounded up; -1: wait for events alone.
+    /// Milliseconds until the next deadline, rounded up; -1 for none.
     private func waitTime() -> Int32 {
         let next = min(curlDeadline, transferDeadline)
         if next == .max { return -1 }
@@ -199,7 +199,7 @@ import SystemSupport
         if what & Int32(CCURL_POLL_IN) != 0 { events |= EPOLLIN.rawValue }
         if what & Int32(CCURL_POLL_OUT) != 0 { events |= EPOLLOUT.rawValue }
         let isKnown = !watched.insert(socket).inserted || idle.remove(socket) != nil
-        // One that was closed and opened anew since is known by its number alone.
+        // The socket may have been closed, and its number reused: then it is not in the epoll set.
         if isKnown, watch(socket, operation: EPOLL_CTL_MOD, events: events) { return }
         watch(socket, operation: EPOLL_CTL_ADD, events: events)
     }
@@ -207,7 +207,7 @@ import SystemSupport
     @discardableResult
     private func watch(_ descriptor: Int32, operation: Int32, events: UInt32) -> Bool {
         var event = unsafe epoll_event(events: events, data: epoll_data_t(fd: descriptor))
-        // Fails for a socket that libcurl has closed already, which removed it.
+        // Fails for a socket that libcurl has closed, which removed it from the set.
         return unsafe epoll_ctl(poller.descriptor, operation, descriptor, &event) == 0
     }
 
@@ -227,7 +227,7 @@ import SystemSupport
     }
 }
 
-/// libcurl names the sockets to watch, and for what.
+/// libcurl asks to watch a socket for events.
 private func socketCallback(
     _ easy: OpaquePointer?, _ socket: Int32, _ what: Int32, _ context: UnsafeMutableRawPointer?,
     _ socketContext: UnsafeMutableRawPointer?
@@ -237,7 +237,7 @@ private func socketCallback(
     return 0
 }
 
-/// libcurl names the time at which it wants to be called.
+/// libcurl asks to be called after some time.
 private func timerCallback(_ multi: OpaquePointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?)
     -> Int32
 {

@@ -1,15 +1,15 @@
 import CCurl
 
-/// Tells a handle of libcurl's what its connection has to fulfil. libcurl is built over one of several TLS libraries, and
-/// what that one cannot see to is a reason not to connect, never a setting that is ignored.
+/// Sets the TLS requirements of a libcurl handle. libcurl is built with one of several TLS libraries. If that library
+/// cannot enforce a requirement, the transfer fails; a requirement is never ignored.
 enum CurlSecurity {
-    /// Key exchanges with forward secrecy for TLS 1.2 and older, in OpenSSL's words. TLS 1.3 has no others (RFC 8446
+    /// Cipher suites with forward secrecy for TLS 1.2 and older, in OpenSSL's format. TLS 1.3 has no others (RFC 8446
     /// section 1.2).
     private static let forwardSecrecy = "ECDHE+HIGH:!aNULL:!eNULL:!3DES:!MD5"
 
-    /// Sets everything anew, since the handle may have served another server, but for the authorities and the client's
-    /// certificate: a handle that was told of these serves no other transfer (`CurlTransfer.leavesHandleReusable`).
-    /// Returns why something is not possible, or nil.
+    /// Sets everything anew, since the handle may have served another server. Authorities and client certificates
+    /// cannot be reset: a handle with those is not reused (`CurlTransfer.leavesHandleReusable`). Returns the reason why
+    /// a requirement cannot be set, or nil.
     static func apply(_ security: TransportSecurity, to handle: OpaquePointer) -> String? {
         var oldest = security.minimumTLSVersion
         var ciphers: String?
@@ -17,7 +17,7 @@ enum CurlSecurity {
             if CurlLibrary.choosesCiphers {
                 ciphers = forwardSecrecy
             } else {
-                // This TLS library cannot be told which key exchanges to take: the version that has only good ones will do.
+                // This TLS library has no cipher setting. TLS 1.3 has only cipher suites with forward secrecy.
                 oldest = .v1_3
             }
         }
@@ -27,7 +27,7 @@ enum CurlSecurity {
         case .authorities(let authorities): file = authorities
         case .publicKey(let sha256): key = "sha256//\(sha256)"
         }
-        // A key that is known by itself needs neither an authority nor a name.
+        // A pinned public key needs no authority and no host name.
         let settings: [(option: Int, isSet: Bool)] =
             unsafe [
                 (
@@ -49,13 +49,13 @@ enum CurlSecurity {
             case CCURLOPT_SSLCERT, CCURLOPT_SSLKEY, CCURLOPT_KEYPASSWD: "the client's certificate"
             default: "the certificate authorities"
             }
-        return "\(CurlLibrary.name) cannot be told \(name)"
+        return "\(CurlLibrary.name) does not support a setting for \(name)"
     }
 
     private static func authorities(_ file: String, _ handle: OpaquePointer) -> [(option: Int, isSet: Bool)] {
         unsafe [
             (CCURLOPT_CAINFO, set(CCURLOPT_CAINFO, file, handle)),
-            // The system's folder would go on counting beside the file.
+            // Otherwise the system's folder of authorities would be trusted too.
             (CCURLOPT_CAPATH, set(CCURLOPT_CAPATH, nil, handle)),
         ]
     }
@@ -69,7 +69,7 @@ enum CurlSecurity {
                 CCURLOPT_SSLKEY,
                 set(CCURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile, handle)
             ),
-            // Without any password OpenSSL would ask for one on the terminal, and every transfer would wait.
+            // Without this OpenSSL would ask for a password on the terminal, and every transfer would wait.
             (CCURLOPT_KEYPASSWD, set(CCURLOPT_KEYPASSWD, "", handle)),
         ]
     }

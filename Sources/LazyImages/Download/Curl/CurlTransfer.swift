@@ -3,45 +3,44 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 
-/// One transfer under way on the transport's thread: its libcurl handle, what has arrived of the header, and the times
-/// from which its timeouts run.
+/// One running transfer on the transport's thread: its libcurl handle, its header, and its timeouts.
 @safe final class CurlTransfer {
     let order: CurlOrder
     let handle: OpaquePointer
     private let started: Int64
     private var lastArrival: Int64
-    /// What libcurl reads while the transfer is under way.
+    /// Kept alive for libcurl, which reads it during the transfer.
     private let requestFields: CurlList
     private let connectTo: CurlList
     private let clock: CurlLoop.Clock
     /// The request's body; nil for none.
     private let upload: CurlUpload?
-    /// What judges its connections; nil for a request without rules.
-    private let judge: CurlAddressJudge?
+    /// Checks the addresses; nil for a request without address rules.
+    private let filter: CurlAddressFilter?
 
     private var header = CurlHeader()
     private var received = 0
     private var receiverHasEnough = false
     private var fault: ImageLoadingError?
-    /// Whether its handle can serve others when it has ended: not one that has been told its own authorities or the client's
-    /// certificate, which libcurl cannot be told to forget, or another method than GET.
+    /// Whether the handle can be reused after the transfer. Not a handle with its own authorities, a client certificate
+    /// or another method than GET: libcurl cannot reset these.
     var leavesHandleReusable: Bool {
         guard isPlain, order.request.security?.clientCertificate == nil else { return false }
         guard case .authorities(.some)? = order.request.security?.trust else { return true }
         return false
     }
-    /// Why it must not begin: what its connection has to fulfil is beyond this libcurl.
+    /// Why the transfer must not start: libcurl cannot enforce the TLS requirements.
     private(set) var refusal: ImageLoadingError?
 
     var number: Int { order.number }
 
-    /// Whether it is a GET without a body, as nearly all are.
+    /// Whether the request is a GET without a body, as nearly all are.
     private var isPlain: Bool { order.request.method == .get && upload == nil }
 
-    /// The URL for messages. Made when it is needed: most transfers need none.
+    /// The URL for messages. Computed on demand: most transfers need no message.
     var urlText: String { order.request.url.displayText }
 
-    /// A transfer on a handle that `CurlHandle.make` has made and that may have served others before.
+    /// A transfer on a handle of `CurlHandle.make`, new or reused.
     init(
         order: CurlOrder, handle: OpaquePointer, started: Int64, requestFields: CurlList,
         connectTo: CurlList, clock: CurlLoop.Clock, upload: CurlUpload?
@@ -54,18 +53,18 @@ import SystemSupport
         self.requestFields = requestFields
         self.connectTo = connectTo
         lastArrival = started
-        judge = order.request.addresses.map { CurlAddressJudge($0) }
+        filter = order.request.addresses.map { CurlAddressFilter($0) }
 
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe setPointer(CCURLOPT_PRIVATE, context)
         unsafe setPointer(CCURLOPT_WRITEDATA, context)
         unsafe setPointer(CCURLOPT_HEADERDATA, context)
-        if let judge { unsafe judge.attach(to: handle) }
+        if let filter { unsafe filter.attach(to: handle) }
         _ = unsafe order.request.url.absoluteString.withCString {
             unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_URL), $0)
         }
-        // To wait for a connection that may be shared is right where TLS says within one handshake whether it may. In the
-        // clear that shows only in the first answer, for which every other transfer of the host would wait.
+        // Waits for a connection that HTTP/2 may share, if TLS decides that within a handshake. Without TLS all other
+        // transfers of the host would have to wait for the first answer.
         set(CCURLOPT_PIPEWAIT, order.request.url.scheme?.lowercased() == "https" ? 1 : 0)
         set(
             CCURLOPT_CONNECTTIMEOUT_MS,
@@ -79,7 +78,7 @@ import SystemSupport
         }
     }
 
-    /// The transfer that a handle of libcurl's serves.
+    /// The transfer of a libcurl handle.
     static func of(_ handle: OpaquePointer) -> CurlTransfer? {
         var context: UnsafeMutableRawPointer?
         _ = unsafe ccurl_easy_get_pointer(handle, Int32(CCURLINFO_PRIVATE), &context)
@@ -88,7 +87,7 @@ import SystemSupport
 
     // MARK: What arrives
 
-    /// One line of a header, its line end included. False stops the transfer.
+    /// Receives one header line with its line end. False stops the transfer.
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lastArrival = clock.now
         switch unsafe header.append(line) {
@@ -103,11 +102,11 @@ import SystemSupport
     private func endHead(_ head: ResponseHead) -> Bool {
         if order.receiver.receive(head) { return true }
         receiverHasEnough = true
-        // Without a body to refuse, libcurl ends by itself and can keep the connection.
+        // Without a body libcurl finishes by itself, and can keep the connection.
         return head.contentLength == 0 || order.request.method == .head
     }
 
-    /// The next bytes of the body. False stops the transfer.
+    /// Receives the next bytes of the body. False stops the transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         lastArrival = clock.now
         received += bytes.count
@@ -125,14 +124,14 @@ import SystemSupport
 
     // MARK: How it ends
 
-    /// What libcurl's result means for the caller.
+    /// The outcome for a result code of libcurl.
     func outcome(ofResult result: Int32) -> CurlOrder.Outcome {
         if let fault = fault ?? upload?.fault { return .failure(fault) }
-        // A connection that closes inside the header is no error to libcurl: only the empty line ends a header.
+        // libcurl reports no error if the connection closes within the header, so the header must be complete.
         if let head = header.head, header.isComplete, receiverHasEnough || result == Int32(CCURLE_OK) {
             return .success(head)
         }
-        if let reason = judge?.refusal {
+        if let reason = filter?.refusal {
             return .failure(.addressRefused(url: urlText, rule: .address, reason: reason))
         }
         return .failure(failure(ofResult: result))
@@ -156,8 +155,8 @@ import SystemSupport
         case CCURLE_SSL_CERTPROBLEM:
             return .secureConnectionFailed(
                 url: urlText,
-                reason: "the client's certificate or its key cannot be used; "
-                    + "name the files of PEM that belong together, the key without a password")
+                reason: "the client certificate or its key cannot be used; "
+                    + "name PEM files that belong together, with a key without a password")
         case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CIPHER,
             CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE, CCURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return .secureConnectionFailed(url: urlText, reason: words)
@@ -171,10 +170,10 @@ import SystemSupport
         }
     }
 
-    /// What the system had none of, if that is why libcurl failed.
+    /// The missing resource of the system, if that is why libcurl failed.
     private func shortage(ofResult result: Int32) -> ResourceShortage? {
         switch Int(result) {
-        // Once the request is sent, libcurl says the same of a header line that is too long for it.
+        // After the request is sent, the same code means a header line that is too long for libcurl.
         case CCURLE_OUT_OF_MEMORY:
             requestSent() == nil ? ResourceShortage(missing: .memory, code: ENOMEM) : nil
         case CCURLE_COULDNT_CONNECT, CCURLE_COULDNT_RESOLVE_HOST:
@@ -188,7 +187,7 @@ import SystemSupport
         return number == 0 ? nil : SystemError.text(Int32(clamping: number))
     }
 
-    /// What libcurl has measured.
+    /// The times and sizes that libcurl has measured.
     var metrics: TransferMetrics {
         var metrics = TransferMetrics()
         metrics.nameLookup = time(CCURLINFO_NAMELOOKUP_TIME_T)
@@ -223,13 +222,13 @@ import SystemSupport
 
     // MARK: Timeouts
 
-    /// When the next timeout runs out, and which, as things stand. The one for connecting is libcurl's own.
+    /// The next timeout and its phase, as of now. libcurl itself enforces the timeout for connecting.
     func deadline(now: Int64) -> (time: Int64, phase: Timeouts.Phase) {
         let timeouts = order.request.timeouts
         let total = started.adding(timeouts.total)
         let next: (time: Int64, phase: Timeouts.Phase)
         if let upload, !header.isComplete, let sent = requestSent() {
-            // An interim answer is no sign that the server is done with the body.
+            // An interim answer does not mean that the server has read the body.
             let last = max(sent, lastArrival, upload.lastTaken)
             next =
                 upload.isComplete
@@ -239,14 +238,13 @@ import SystemSupport
         } else if let sent = requestSent() {
             next = (sent.adding(timeouts.firstByte), .firstByte)
         } else {
-            // Still connecting: the first byte could be late then at the earliest.
+            // Still connecting: the timeout for the first byte cannot run out earlier.
             next = (now.adding(timeouts.firstByte), .firstByte)
         }
         return total <= next.time ? (total, .total) : next
     }
 
-    /// When to look at the deadline again at the latest. Bytes that arrive from now on begin another phase, which can run
-    /// out before the present one.
+    /// When to check the deadline again. Arriving bytes start another phase, whose timeout may be shorter.
     func nextLook(now: Int64) -> Int64 {
         let timeouts = order.request.timeouts
         return min(deadline(now: now).time, now.adding(min(timeouts.firstByte, timeouts.stall)))
@@ -257,7 +255,7 @@ import SystemSupport
         .timedOut(url: urlText, phase: phase, seconds: order.request.timeouts.limit(of: phase).seconds)
     }
 
-    /// When the request had been sent, or nil while there is no connection.
+    /// When the request was sent; nil while there is no connection.
     private func requestSent() -> Int64? {
         var microseconds: Int64 = 0
         _ = unsafe ccurl_easy_get_integer(handle, Int32(CCURLINFO_PRETRANSFER_TIME_T), &microseconds)

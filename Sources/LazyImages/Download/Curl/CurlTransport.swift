@@ -1,38 +1,38 @@
 import Synchronization
 import SystemSupport
 
-/// HTTP over the system's libcurl: HTTP/1.1, and HTTP/2 where a TLS server offers it, with connections kept for
-/// reuse. One thread serves every transfer of the object, but for those whose addresses are judged; it starts with the first
-/// and ends with the object.
+/// HTTP over the system's libcurl: HTTP/1.1, and HTTP/2 if a TLS server offers it. Idle connections are kept for reuse.
+/// One thread serves all transfers; transfers with address rules have another thread for each set of rules. A thread
+/// starts with its first transfer and ends with the object.
 ///
-/// Redirects are returned, not followed; no proxy is used unless the configuration names one; no content encoding is asked
-/// for; cookies, credentials and `.netrc` play no part.
+/// Follows no redirects, uses no proxy unless the configuration names one, requests no content encoding, and ignores
+/// cookies, credentials and `.netrc`.
 public final class CurlTransport: Transport {
-    /// Where transfers go through.
+    /// The proxy of transfers.
     public enum Proxy: Sendable, Hashable {
-        /// Straight to the server, whatever the environment says.
+        /// No proxy, whatever the environment says.
         case none
-        /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
+        /// The proxy in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
         case environment
-        /// This one: http, https, socks4, socks4a, socks5 or socks5h.
+        /// The proxy at this URL: http, https, socks4, socks4a, socks5 or socks5h.
         case url(String)
     }
 
-    /// What does not change from transfer to transfer.
+    /// Settings for all transfers of a transport.
     public struct Configuration: Sendable {
-        /// Idle connections kept for reuse. Default 64.
+        /// The most idle connections kept for reuse. Default: 64.
         public var idleConnections: Int
-        /// Where to connect instead, for hosts that the name service does not know: `sample.localhost:80` to
-        /// `127.0.0.1:49152`. The request itself keeps its own host name. Default none.
+        /// Other addresses to connect to, by host and port, for hosts that the name service does not know:
+        /// `sample.localhost:80` to `127.0.0.1:49152`. The request keeps its host name. Default: none.
         public var connectTo: [String: String]
-        /// Where transfers go through, those to hosts of ``connectTo`` excepted. Default none.
+        /// The proxy. Not used for the hosts in ``connectTo``. Default: none.
         public var proxy: Proxy
 
         /// A configuration with the defaults for what is not given.
         /// - Parameters:
-        ///   - idleConnections: idle connections kept for reuse. Default 64.
-        ///   - connectTo: where to connect instead, by host and port. Default: nowhere else.
-        ///   - proxy: where transfers go through. Default: straight to the server.
+        ///   - idleConnections: the most idle connections kept for reuse. Default: 64.
+        ///   - connectTo: other addresses to connect to, by host and port. Default: none.
+        ///   - proxy: the proxy. Default: none.
         public init(
             idleConnections: Int = 64, connectTo: [String: String] = [:], proxy: Proxy = .none
         ) {
@@ -45,19 +45,19 @@ public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let startThread: BlockingThreads.Starter
     private let nextNumber = Atomic<Int>(0)
-    /// What leads to the threads: one for all transfers to any address, and one for each set of rules. Connections are shared
-    /// only under the same rules.
+    /// The inboxes of the threads: one for transfers without address rules, and one for each set of rules. So
+    /// connections are shared only under the same rules.
     private let inboxes = Lock<[AddressRules?: CurlInbox]>([:])
 
-    /// A transport that has no thread yet. Whether there is a libcurl shows at the first transfer.
-    /// - Parameter configuration: what does not change from transfer to transfer.
+    /// A transport. The first transfer opens libcurl and starts the thread.
+    /// - Parameter configuration: settings for all transfers.
     public convenience init(configuration: Configuration = Configuration()) {
         self.init(configuration: configuration) { name, body throws(ResourceShortage) in
             try BlockingThreads.startThread(name: name, body)
         }
     }
 
-    /// As above, with a thread from elsewhere.
+    /// - Parameter startThread: starts a thread.
     init(configuration: Configuration, startThread: @escaping BlockingThreads.Starter) {
         self.configuration = configuration
         self.startThread = startThread
@@ -65,7 +65,7 @@ public final class CurlTransport: Transport {
 
     deinit { for inbox in inboxes.withLock({ $0 }).values { inbox.close() } }
 
-    /// Performs one request: see ``Transport``.
+    /// Makes one request: see ``Transport``.
     /// - Parameters:
     ///   - request: what to send, and its limits.
     ///   - receiver: takes the head and the body as they arrive.
@@ -94,9 +94,9 @@ public final class CurlTransport: Transport {
     }
 
     private static let proxyHidesAddresses =
-        "through a proxy nobody can judge which address is connected to; use the guard without a proxy"
+        "a fetch guard cannot check addresses behind a proxy; use the guard without a proxy"
 
-    /// The inbox of the thread for these rules, which is started if there is none.
+    /// The inbox of the thread for these rules. Starts the thread if there is none.
     private func runningInbox(_ addresses: AddressRules?) throws(ResourceShortage) -> CurlInbox {
         try inboxes.withLock { inboxes throws(ResourceShortage) in
             if let current = inboxes[addresses], !current.isClosed { return current }
@@ -105,7 +105,7 @@ public final class CurlTransport: Transport {
             try startThread("LazyImages.curl") { [configuration] in
                 CurlLoop(
                     inbox: inbox, poller: poller, configuration: configuration,
-                    judgesAddresses: addresses != nil
+                    filtersAddresses: addresses != nil
                 ).run()
             }
             inboxes[addresses] = inbox

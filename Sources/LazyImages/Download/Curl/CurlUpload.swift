@@ -1,28 +1,28 @@
 import CCurl
 import SystemSupport
 
-/// The body of one transfer's request, as libcurl takes it: so many bytes at a time, from the beginning again where it has
-/// to. Used on the transport's thread only.
+/// The body of one transfer's request. libcurl reads it piece by piece, and may start again. Used on the transport's
+/// thread only.
 @safe final class CurlUpload {
-    /// From how many bytes on the server is asked before the body is sent (RFC 9110 section 10.1.1): a refusal then costs
-    /// nothing. For less, the question would cost more than the body.
+    /// A larger body is announced with `Expect: 100-continue` (RFC 9110 section 10.1.1), so that a refusal costs
+    /// nothing. For a smaller body the round trip would cost more than the body.
     private static let expectationThreshold = 1024 * 1024
 
     private let body: OpenBody
-    /// Whether libcurl may send the request twice: on a connection that was open already and is closed by the server just
-    /// then, it would do so by itself.
+    /// Whether libcurl may send the request again. It does so by itself if the server closes a reused connection at
+    /// that moment.
     private let mayBeRepeated: Bool
     private let clock: CurlLoop.Clock
     private let noteSent: (Int) -> Void
     private var offset = 0
-    /// The most that was taken at once, over all beginnings.
+    /// The most bytes that any try has sent.
     private(set) var sent = 0
-    /// When libcurl took bytes last; 0 before.
+    /// When libcurl last read bytes; 0 before the first time.
     private(set) var lastTaken: Int64 = 0
-    /// Why it cannot go on.
+    /// Why reading failed.
     private(set) var fault: ImageLoadingError?
 
-    /// Whether libcurl has all of it.
+    /// Whether libcurl has read the whole body.
     var isComplete: Bool { offset == body.count }
 
     init(
@@ -34,7 +34,7 @@ import SystemSupport
         self.noteSent = noteSent
     }
 
-    /// The body of a request; nil for a request that has none and need not say so.
+    /// The body of a request; nil if it has none and its method needs none.
     static func of(_ order: CurlOrder, clock: CurlLoop.Clock) -> CurlUpload? {
         guard let body = order.request.body ?? (order.request.method.expectsBody ? .empty : nil) else {
             return nil
@@ -45,7 +45,7 @@ import SystemSupport
         }
     }
 
-    /// Tells a fresh handle the method and the body of a request. Such a handle serves no other request afterwards.
+    /// Sets the method and the body of a request in a new handle. The handle is not reused afterwards.
     static func apply(_ request: TransportRequest, _ upload: CurlUpload?, to handle: OpaquePointer) {
         _ = unsafe request.method.rawValue.withCString {
             unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_CUSTOMREQUEST), $0)
@@ -62,17 +62,16 @@ import SystemSupport
         _ = unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_SEEKDATA), context)
         _ = unsafe ccurl_easy_set_integer(
             handle, Int32(CCURLOPT_INFILESIZE_LARGE), Int64(upload.body.count))
-        // Nothing was taken of an empty body, so that `seek` could not refuse the second time.
+        // Of an empty body nothing is read, so that `seek` could not prevent a second try.
         if !upload.mayBeRepeated, upload.body.count == 0 {
             _ = unsafe ccurl_easy_set_long(handle, Int32(CCURLOPT_FRESH_CONNECT), 1)
         }
     }
 
-    /// The line of the header that says whether the server is asked before the body is sent. libcurl has a rule of its own,
-    /// by version.
+    /// The header line that sets or removes `Expect: 100-continue`. libcurl's own rule differs between versions.
     var expectation: String { body.count > Self.expectationThreshold ? "Expect: 100-continue" : "Expect:" }
 
-    /// Gives libcurl the next bytes.
+    /// Reads the next bytes for libcurl.
     fileprivate func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         do {
             let count = try unsafe body.read(at: offset, into: buffer)
@@ -87,7 +86,7 @@ import SystemSupport
         }
     }
 
-    /// Goes on from an offset, or refuses to.
+    /// Continues at an offset, or refuses to.
     fileprivate func seek(to offset: Int) -> Int32 {
         guard offset >= 0, offset <= body.count, mayBeRepeated || self.offset == 0 else {
             return Int32(CCURL_SEEK_FAIL)
@@ -102,7 +101,7 @@ extension OpenBody {
     fileprivate static let empty = OpenBody()
 }
 
-/// libcurl wants the next bytes of a request's body.
+/// libcurl needs the next bytes of a request's body.
 private func readCallback(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -111,7 +110,7 @@ private func readCallback(
     return unsafe upload.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
 }
 
-/// libcurl wants to go on elsewhere in a request's body.
+/// libcurl needs another position in a request's body.
 private func seekCallback(_ context: UnsafeMutableRawPointer?, _ offset: Int64, _ origin: Int32) -> Int32 {
     guard let context = unsafe context else { return Int32(CCURL_SEEK_FAIL) }
     return unsafe Unmanaged<CurlUpload>.fromOpaque(context).takeUnretainedValue().seek(to: Int(offset))

@@ -1,39 +1,39 @@
-/// Which addresses may be connected to: public ones, and those of allowed networks.
+/// The IP addresses to which connections are allowed: public ones, and those of allowed networks.
 public struct AddressRules: Sendable, Hashable {
-    /// Networks that are allowed although they are not public.
+    /// Allowed networks that are not public.
     public var allowedNetworks: [AddressRange]
 
     /// Rules that allow public addresses and these networks. Default: public addresses only.
-    /// - Parameter allowedNetworks: networks that are allowed although they are not public.
+    /// - Parameter allowedNetworks: allowed networks that are not public.
     public init(allowedNetworks: [AddressRange] = []) { self.allowedNetworks = allowedNetworks }
 
-    /// Why an address may not be connected to, such as `127.0.0.1 is loopback`; nil if it may.
+    /// Why connections to an address are forbidden, such as `127.0.0.1 is loopback`; nil if they are allowed.
     ///
-    /// An IPv6 address that carries an IPv4 address is refused, unless an allowed network contains it and the IPv4 address
-    /// may be connected to as well.
-    /// - Parameter address: the address that a connection would go to.
+    /// An IPv6 address that embeds an IPv4 address is refused, unless an allowed network contains it and the IPv4
+    /// address is allowed too.
+    /// - Parameter address: the address of the server.
     public func refusal(of address: IPAddress) -> String? {
         let isAllowed = allowedNetworks.contains { $0.contains(address) }
         if let (form, inner) = address.embedded {
-            guard isAllowed else { return "\(address) carries an IPv4 address (\(form.rawValue))" }
-            return inner.lazy.compactMap { refusal(of: $0) }.first.map { "\(address) carries \($0)" }
+            guard isAllowed else { return "\(address) embeds an IPv4 address (\(form.rawValue))" }
+            return inner.lazy.compactMap { refusal(of: $0) }.first.map { "\(address) embeds \($0)" }
         }
         if isAllowed { return nil }
         return Self.kind(of: address).map { "\(address) is \($0)" }
     }
 
-    /// What an address is for, if not for servers that everybody reaches.
+    /// The special purpose of an address; nil for public addresses.
     private static func kind(of address: IPAddress) -> String? {
         if let special = specialRanges.first(where: { $0.range.contains(address) }) { return special.kind }
         if case .v6 = address, !globalUnicast.contains(address) { return "reserved" }
         return nil
     }
 
-    /// The only part of IPv6 that is given out for global unicast (IANA's IPv6 Global Unicast Address Assignments; RFC 4291
-    /// section 2.4 keeps the rest for the future).
+    /// The only IPv6 range assigned for global unicast (IANA's IPv6 Global Unicast Address Assignments; RFC 4291
+    /// section 2.4 reserves the rest).
     private static let globalUnicast = range("2000::/3")
 
-    /// The special-purpose registries of IANA (RFC 6890), multicast and class E. The comment names what defines the range.
+    /// The special-purpose registries of IANA (RFC 6890), multicast and class E. Each comment names the definition.
     private static let specialRanges: [(range: AddressRange, kind: String)] = [
         (range("0.0.0.0/32"), "unspecified"),  // RFC 1122 section 3.2.1.3
         (range("0.0.0.0/8"), "of this network"),  // RFC 791 section 3.2

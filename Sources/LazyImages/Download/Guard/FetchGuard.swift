@@ -1,43 +1,43 @@
 import FoundationEssentials
 import HTTPSemantics
 
-/// Who may be fetched, for servers that fetch what strangers name. Without it such a server would reach for them what only
-/// it can reach: services on its own machine and network.
+/// Limits which servers may be fetched from, for services that fetch URLs of strangers. Without it strangers could
+/// reach other services on the same machine and network through such a service (SSRF).
 ///
-/// The rules judge each request, and again each redirect. Scheme, host and port are judged before the transfer; the address
-/// is judged when the connection is made, because a name may have another address at each look-up, and an address has many
-/// spellings. With a guard `file:` and `data:` URLs are refused too. A refusal is the error `addressRefused`.
+/// The rules apply to each request and to each redirect. Scheme, host and port are checked before the transfer. The
+/// address is checked when the connection is made, since a name may have another address at each lookup, and an address
+/// has many spellings. A guard refuses `file:` and `data:` URLs too. A refusal is the error `addressRefused`.
 ///
-/// A cached file needs no transfer and is not judged.
+/// A file from the cache needs no transfer and is not checked.
 ///
-/// A guard cannot be combined with a proxy: only the proxy would know the address.
+/// A guard cannot be combined with a proxy: only the proxy knows the address.
 public struct FetchGuard: Sendable, Hashable {
-    /// The ports of a source that names none.
-    private static let usualPorts = [80, 443]
+    /// The allowed ports of a source that names none.
+    private static let defaultPorts = [80, 443]
 
-    /// By host; nil where any host may be fetched from.
+    /// The sources by host; nil if any host is allowed.
     private let sources: [String: [FetchSource]]?
     /// The rules for addresses.
     public let addresses: AddressRules
 
-    /// A guard.
+    /// A guard that allows only some hosts.
     /// - Parameters:
-    ///   - sources: the hosts that may be fetched from; nothing else may.
-    ///   - allowedNetworks: networks that may be connected to although they are not public. Default none.
+    ///   - sources: the allowed hosts.
+    ///   - allowedNetworks: allowed networks that are not public. Default: none.
     public init(sources: [FetchSource], allowedNetworks: [AddressRange] = []) {
         self.sources = Dictionary(grouping: sources, by: \.host)
         addresses = AddressRules(allowedNetworks: allowedNetworks)
     }
 
-    /// A guard that lets any host be fetched from, by https or http at its usual ports: addresses alone are judged. For
-    /// servers that know by other means who may name a source, such as a signature.
+    /// A guard that allows any host, by https or http, at the ports 80 and 443, and checks the addresses. For services
+    /// that check by other means who may name a URL, such as a signature.
     /// - Parameter allowedNetworks: as in the other initialiser.
     public init(anyHostAllowing allowedNetworks: [AddressRange] = []) {
         sources = nil
         addresses = AddressRules(allowedNetworks: allowedNetworks)
     }
 
-    /// Throws `.addressRefused` if `url` may not be fetched, whatever its address.
+    /// Throws `.addressRefused` if scheme, host or port of `url` are not allowed.
     /// - Parameter allowsInsecureHTTP: whether the policy allows plain http to the URL's host.
     func check(_ url: URL, allowsInsecureHTTP: Bool) throws(ImageLoadingError) {
         func refused(_ rule: FetchRule, _ reason: String) -> ImageLoadingError {
@@ -54,22 +54,22 @@ public struct FetchGuard: Sendable, Hashable {
         }
         let port = name.port ?? (scheme == "https" ? 443 : 80)
         guard let sources else {
-            guard Self.usualPorts.contains(port) else {
-                throw refused(.port, "port \(port) is none of https or http")
+            guard Self.defaultPorts.contains(port) else {
+                throw refused(.port, "port \(port) is not allowed; use 80 or 443")
             }
             return
         }
         guard let listed = sources[FetchSource.canonical(name.host)] else {
             throw refused(.host, "\(name.host) is not listed")
         }
-        let matching = listed.filter { $0.port.map { $0 == port } ?? Self.usualPorts.contains(port) }
+        let matching = listed.filter { $0.port.map { $0 == port } ?? Self.defaultPorts.contains(port) }
         guard !matching.isEmpty else { throw refused(.port, "port \(port) of \(name.host) is not listed") }
         guard scheme == "https" || allowsInsecureHTTP || matching.contains(where: \.allowsInsecureHTTP) else {
             throw refused(.scheme, "plain http to \(name.host) is not allowed")
         }
     }
 
-    /// The text between `//` and the path. It is cut out of what the transport gets, since two parsers may read an odd URL
+    /// The text between `//` and the path, exactly as the transport receives it: two parsers may read an odd URL
     /// differently (`http:///host`, `http://one\@other`).
     private static func authority(of url: URL, _ scheme: String) -> Substring? {
         let rest = url.absoluteString.dropFirst(scheme.utf8.count)

@@ -1,25 +1,25 @@
 import HTTPSemantics
 
-/// A host that may be fetched from:
+/// An allowed host:
 ///
 ///     image.example.org              the ports 80 and 443
 ///     images.example.org:8443        this port only
 ///     http://nas.example.org:8080    plain http is allowed
 ///     [2001:db8::7]:8443
 ///
-/// It stands for this host alone, not for names below it. The host is compared as it is written, so the name of an allowed
-/// host does not allow its address.
+/// It allows only this host, not its subdomains. The host is compared as text: the name of an allowed host does not
+/// allow its address.
 public struct FetchSource: Sendable, Hashable {
-    /// A name in lower case without the dot at its end, or an address without brackets.
+    /// A name in lower case without a final dot, or an address without brackets.
     let host: String
-    /// The only port that is allowed; nil for the usual ones.
+    /// The only allowed port; nil for 80 and 443.
     let port: Int?
-    /// Whether plain http is allowed even where the policy does not allow it.
+    /// Whether plain http is allowed even if the policy forbids it.
     let allowsInsecureHTTP: Bool
 
-    /// Reads a source. Nil for what is malformed: another scheme, a path, credentials, an asterisk, a zone, a port beyond
+    /// Reads a source. Nil for malformed text: another scheme, a path, credentials, an asterisk, a zone, a port above
     /// 65535.
-    /// - Parameter text: a host, perhaps with a scheme before it and a port behind it.
+    /// - Parameter text: a host, with an optional scheme and port.
     public init?(_ text: String) {
         let lowered = text.lowercased()
         let scheme = ["http://", "https://"].first { lowered.hasPrefix($0) }
@@ -31,10 +31,10 @@ public struct FetchSource: Sendable, Hashable {
         allowsInsecureHTTP = scheme == "http://"
     }
 
-    /// An IPv6 address in its shortest form, anything else as it is.
+    /// An IPv6 address in its shortest form; other text unchanged.
     static func canonical(_ host: String) -> String { IPAddress(host)?.description ?? host }
 
-    /// Whether every parser of URLs reads the host in the same way: letters, digits, `-`, `_` and dots, or an address.
+    /// Whether all URL parsers read the host in the same way: letters, digits, `-`, `_` and dots, or an address.
     private static func isPlain(_ host: String) -> Bool {
         if host.contains(":") { return IPAddress(host) != nil }
         return host.utf8.allSatisfy {

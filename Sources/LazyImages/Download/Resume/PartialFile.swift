@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// What there is of a body whose transfer broke, or is under way, in a file that the next try goes on with, in a later
-/// process too. The file of a body of 20 MiB, of which there are some bytes:
+/// The file of a partial body, whose transfer failed or is still running. A later transfer can resume it, also in a
+/// later process. The partial file of a body of 20 MiB:
 ///
 ///     MQEP 1 141 20971520 0b6f34e2-0a2f-4a51-b8e3-2f1d8c3a9b10
 ///     200 1763714400 0 0 https://example.org/posters/large.png
@@ -9,19 +9,18 @@ import SystemSupport
 ///     Date: Fri, 21 Nov 2025 08:40:00 GMT
 ///     <the bytes that have come>
 ///
-/// The first line has the length of all lines, that of the whole body (`-` if it is not known), and which start of the
-/// system wrote it: a power cut may leave bytes in a file that were never written, so that parts from before are not used.
-/// The lines after it are a `StoredResponse`. A process that writes or goes on with the file holds it locked; one that
-/// dies leaves a beginning of the body, since bytes are only ever added. It is never taken for a whole body: that
-/// only the transfer that ends in good order makes of it.
+/// The first line has the length of the header, the length of the whole body (`-` if unknown), and the boot identifier
+/// of the system. Files from an earlier boot are not used: a power cut may leave wrong bytes in them. The following
+/// lines are a `StoredResponse`. A process locks the file while it writes or resumes it. Bytes are only appended, so a
+/// process that dies leaves a valid beginning. Only a transfer that finishes turns it into a whole body.
 ///
-/// Proof for `@unchecked`: `count` is only touched by the `BodyBuffer` that owns the file, under its lock.
+/// `@unchecked` is safe: only the `BodyBuffer` that owns the file uses `count`, under its lock.
 @safe final class PartialFile: @unchecked Sendable {
-    /// The answer's first part.
+    /// The stored form of the first answer.
     let response: StoredResponse
-    /// The length of the whole body, if the answer told it.
+    /// The length of the whole body; nil if unknown.
     let total: Int?
-    /// How many bytes are there.
+    /// How many bytes the file has of the body.
     private(set) var count: Int
     private let headerLength: Int
     private let descriptor: Descriptor
@@ -42,15 +41,16 @@ import SystemSupport
         self.name = name
     }
 
-    // Not only with the descriptor: a program that is being started has a copy of that for a moment.
+    // Closing the descriptor is not enough: a child process that is just starting has a copy of it, which keeps the
+    // lock.
     deinit { folder.calls.unlock(descriptor) }
 
-    /// Begins a file, in the place of an older one; nil if it cannot be, or if another process is at it.
-    static func beginning(
+    /// Creates a file, in place of an older one; nil if that fails, or if another process uses it.
+    static func create(
         _ response: StoredResponse, total: Int?, name: String, in folder: PartialFolder
     ) -> PartialFile? {
-        // What fails is counted: without the file the transfer goes well, and only a broken one cannot go on.
-        let opened = folder.faults.noting { () throws(FileFault) in
+        // A fault is only counted: the transfer works without the file, but cannot be resumed.
+        let opened = folder.faults.counting { () throws(FileFault) in
             try folder.openLocked(name, isNew: true)
         }
         guard let descriptor = opened else { return nil }
@@ -70,10 +70,10 @@ import SystemSupport
             folder: folder, name: name)
     }
 
-    /// Opens what an earlier transfer left; nil if there is nothing that can be gone on with.
-    static func opening(name: String, in folder: PartialFolder) -> PartialFile? {
-        // What fails is counted: what cannot be opened and read is fetched anew.
-        let opened = folder.faults.noting { () throws(FileFault) in
+    /// Opens the file of an earlier transfer; nil if there is none that can be resumed.
+    static func open(name: String, in folder: PartialFolder) -> PartialFile? {
+        // A fault is only counted: the transfer then starts from the first byte.
+        let opened = folder.faults.counting { () throws(FileFault) in
             try folder.openLocked(name, isNew: false)
         }
         guard let descriptor = opened else { return nil }
@@ -100,13 +100,12 @@ import SystemSupport
             response: response, total: total, count: size - length, headerLength: length,
             descriptor: descriptor,
             folder: folder, name: name)
-        // Where all has come and only the end was missed, the last byte is asked for again: a server has no answer to a
-        // request for what follows the last.
+        // If all bytes are there, the last one is requested again: a server cannot answer a request for zero bytes.
         if let total, file.count >= total { return file.shorten(to: total - 1) ? file : nil }
         return file
     }
 
-    /// `MQEP 1 ` and the length of the whole header, which counts its own digits.
+    /// `MQEP 1 ` and the length of the whole header, including the digits of the length.
     private static func firstLine(before rest: String, count: Int) -> String {
         let fixed = "MQEP 1 ".utf8.count + rest.utf8.count + count
         var length = fixed
@@ -114,7 +113,7 @@ import SystemSupport
         return "MQEP 1 \(length)\(rest)"
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     func append(_ bytes: Span<UInt8>) throws(FileFault) {
         do {
             try folder.calls.write(descriptor, bytes, at: headerLength + count)
@@ -125,16 +124,18 @@ import SystemSupport
         count += bytes.count
     }
 
-    /// Gives up the name: the part is of no use, or the whole is there. What stays is found by the next transfer, or swept.
+    /// Removes the file's name: the part cannot be resumed, or the body is complete. If that fails, the next transfer
+    /// or the sweep finds the file.
     func remove() {
-        folder.faults.noting { () throws(FileFault) in try folder.calls.remove(name, in: folder.descriptor) }
+        folder.faults.counting { () throws(FileFault) in try folder.calls.remove(name, in: folder.descriptor)
+        }
     }
 
-    /// The body, once it is whole, and nil if it cannot be read. The name is given up first. A file that has one all the
-    /// same is read and not mapped: another process could shorten it, and who then touched the memory would die.
+    /// The complete body; nil if it cannot be read. Removes the file's name first. If the file still has a name, it is
+    /// read and not mapped: another process could truncate it, and a read of the mapping would then kill this process.
     func body() -> (any ByteSource)? {
         remove()
-        return folder.faults.noting { () throws(FileFault) -> (any ByteSource)? in
+        return folder.faults.counting { () throws(FileFault) -> (any ByteSource)? in
             if try folder.calls.status(of: descriptor).links == 0,
                 let mapped = MappedFile(descriptor: descriptor.number, count: count, skipping: headerLength)
             {

@@ -1,22 +1,22 @@
 import Glibc
 import SystemSupport
 
-/// The folder of the bodies whose transfers broke, each in a file named by the hash of what was asked for. Bounded: a body
-/// that begins has older ones removed that nobody is at.
+/// The folder of the partial bodies, each in a file named by the hash of its key. Bounded: a new body removes older
+/// ones that no transfer uses.
 final class PartialFolder: Sendable {
     let calls: FileCalls
     let descriptor: Descriptor
-    /// Counts what fails here.
+    /// Counts the faults.
     let faults: PartialFaults
     private let limit: Int
 
-    /// Parts not gone on with for this long are removed, in seconds: a week.
-    private static let longestStay = 7 * 86_400
+    /// Partial bodies that nobody resumes are removed after a week, in seconds.
+    private static let maximumAge = 7 * 86_400
 
-    /// Opens the folder at an absolute path, and makes it if `isForWriting`; nil if that cannot be.
+    /// Opens the folder at an absolute path, and creates it if `isForWriting`; nil if that fails.
     /// - Parameters:
-    ///   - limit: the most bytes the files may have together.
-    ///   - faults: counts what fails.
+    ///   - limit: the most bytes of all files.
+    ///   - faults: counts the faults.
     init?(
         path: String, limit: Int, isForWriting: Bool, calls: FileCalls = FileCalls(),
         faults: PartialFaults = PartialFaults()
@@ -30,7 +30,7 @@ final class PartialFolder: Sendable {
                     kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(owner))")
             }
         } catch {
-            // Without a folder no transfer goes on where it was, and that is all.
+            // Only counted: without a folder no transfer can be resumed.
             faults.note(error)
             return nil
         }
@@ -39,7 +39,7 @@ final class PartialFolder: Sendable {
         self.faults = faults
     }
 
-    /// Opens a file and locks it. Throws if another process has it locked, or has just finished with it.
+    /// Opens a file and locks it. Throws if another process has locked or just removed it.
     func openLocked(_ name: String, isNew: Bool) throws(FileFault) -> Descriptor {
         let file = try calls.openForWriting(name, in: descriptor, creating: isNew ? .ifAbsent : .never)
         guard try calls.tryLock(file), try calls.status(of: file).links > 0 else {
@@ -51,36 +51,37 @@ final class PartialFolder: Sendable {
     /// Makes room for a body of `count` bytes; false if it is too large for the folder.
     func makeRoom(for count: Int) -> Bool {
         guard count <= limit else { return false }
-        // What cannot be looked at or removed now is there for the next one to remove.
+        // A file that cannot be examined or removed now is left for the next call.
         var files: [(name: String, identity: FileIdentity)] = []
         for name in names {
-            let status = faults.noting { () throws(FileFault) in try calls.status(of: name, in: descriptor) }
+            let status = faults.counting { () throws(FileFault) in try calls.status(of: name, in: descriptor)
+            }
             if let status { files.append((name: name, identity: status.identity)) }
         }
         files.sort { $0.identity.modified < $1.identity.modified }
         var sum = files.reduce(0) { $0 + $1.identity.size }
         for file in files {
             let age = FileTime.coarseNow.seconds(since: file.identity.modified)
-            guard sum + count > limit || age > Self.longestStay else { break }
+            guard sum + count > limit || age > Self.maximumAge else { break }
             if removeUnlessBusy(file.name) { sum -= file.identity.size }
         }
         return sum + count <= limit
     }
 
-    /// Stands for a start of the system that nothing tells from others: what was written then is not gone on with.
+    /// The boot identifier if the system has none. Partial bodies with it are never resumed.
     static let unknownBoot = "unknown"
 
-    /// Removes every file that nobody is at.
+    /// Removes all files that no transfer uses.
     func removeAll() {
         for name in names { removeUnlessBusy(name) }
     }
 
-    /// The files that there are.
+    /// The names of the files.
     var names: [String] {
-        faults.noting { () throws(FileFault) in try calls.names(in: descriptor) } ?? []
+        faults.counting { () throws(FileFault) in try calls.names(in: descriptor) } ?? []
     }
 
-    /// Removes a file, unless somebody is at it; whether it has.
+    /// Removes a file, unless a transfer uses it. Returns whether it has.
     @discardableResult
     func removeUnlessBusy(_ name: String) -> Bool {
         do throws(FileFault) {
@@ -94,9 +95,9 @@ final class PartialFolder: Sendable {
         }
     }
 
-    /// Tells this start of the system from every other.
+    /// Identifies this boot of the system.
     static let bootIdentifier: String = {
-        // Losing the errors is right: without the file, as in a bare container, nothing is gone on with.
+        // Losing the error is right: without the file, as in a bare container, nothing is resumed.
         guard let bytes = try? FileCalls().contents(ofPath: "/proc/sys/kernel/random/boot_id"),
             bytes.count >= 36
         else { return unknownBoot }

@@ -1,33 +1,33 @@
 import FoundationEssentials
 package import SystemSupport
 
-/// The parts of broken bodies, by what was asked for. Looks into their folder once: for a transfer that has no part, which
-/// is nearly every one, nothing is asked of the disk.
+/// The partial bodies by key. Reads their folder only once, so that a transfer without a partial body, as nearly all
+/// are, costs no system call.
 package final class PartialStore: Sendable {
-    /// Smaller parts are not worth a file.
+    /// Smaller partial bodies are not worth a file. In bytes.
     static let smallest = 4096
-    /// What room is made for a body that does not tell its length.
+    /// The room for a body of unknown length, in bytes.
     private static let assumedLength = 8 * 1024 * 1024
 
-    /// The folder for parts beside a disk tier's entries.
+    /// The folder for partial bodies in a disk tier's folder.
     package static func path(besides disk: DiskCache) -> String { disk.path + "/partial" }
 
-    /// Bodies of this many bytes and more are written to their file as they come, so that they outlive a cancellation and
-    /// the process; smaller ones only when their transfer breaks.
+    /// Bodies of at least so many bytes are written to their file while they arrive, and so outlive a cancellation and
+    /// the process. Smaller ones are written only if their transfer fails.
     let minimum: Int
     private let path: String
     private let limit: Int
     private let kind: CacheKind
-    /// The files there were when somebody first looked, and those made since; nil before that.
+    /// The names of the files at the first look, and of those created since; nil before it.
     private let names = Lock<Set<String>?>(nil)
     private let calls: FileCalls
     private let faults = PartialFaults()
 
     /// - Parameters:
     ///   - path: the folder, which need not exist.
-    ///   - limit: the most bytes all parts may have.
-    ///   - minimum: how many bytes have come of a body before it is written to its file.
-    ///   - kind: whose the cache is.
+    ///   - limit: the most bytes of all partial bodies.
+    ///   - minimum: from how many bytes on a body is written while it arrives.
+    ///   - kind: private or shared.
     package init(
         path: String, limit: Int, minimum: Int = 1024 * 1024, kind: CacheKind = .private,
         calls: FileCalls = FileCalls()
@@ -39,10 +39,10 @@ package final class PartialStore: Sendable {
         self.calls = calls
     }
 
-    /// What failed here.
+    /// The faults of the folder.
     var counters: PartialCounters { faults.counters }
 
-    /// Whether there may be a part. Asks nothing of the disk.
+    /// Whether there may be a partial body. Makes no system call after the first look.
     func mayHavePart(of key: CacheKey) -> Bool {
         names.withLock { $0?.contains(key.digest.hexadecimal) ?? true }
     }
@@ -51,18 +51,18 @@ package final class PartialStore: Sendable {
         PartialFolder(path: path, limit: limit, isForWriting: isForWriting, calls: calls, faults: faults)
     }
 
-    /// What an earlier transfer of the same left, if this one can go on with it. Blocks for a few calls of the system.
+    /// The partial body of an earlier transfer, if it can be resumed. Blocks for a few system calls.
     /// - Parameters:
-    ///   - source: where the transfer goes; a part from elsewhere is not gone on with.
+    ///   - source: the URL of the transfer. A partial body from another URL is not resumed.
     func part(of key: CacheKey, from source: URL) -> PartialFile? {
         guard has(key), let folder = folder(isForWriting: false),
-            let file = PartialFile.opening(name: key.digest.hexadecimal, in: folder), file.count > 0,
+            let file = PartialFile.open(name: key.digest.hexadecimal, in: folder), file.count > 0,
             file.response.url == source.absoluteString
         else { return nil }
         return file
     }
 
-    /// A file for a body that begins; nil if its answer has nothing by which it could be gone on with.
+    /// A new partial file for an arriving body; nil if the answer cannot be resumed.
     func begin(_ head: ResponseHead, total: Int?, of key: CacheKey, from source: URL, now: Int)
         -> PartialFile?
     {
@@ -76,15 +76,15 @@ package final class PartialStore: Sendable {
         _ = has(key)
         names.withLock { _ = $0?.insert(name) }
         let response = StoredResponse(head, address: source.absoluteString, received: now)
-        return PartialFile.beginning(response, total: total, name: name, in: folder)
+        return PartialFile.create(response, total: total, name: name, in: folder)
     }
 
-    /// Removes the part of one body, unless a transfer is at it. Blocks.
+    /// Removes a partial body, unless a transfer uses it. Blocks.
     func remove(_ key: CacheKey) {
         folder(isForWriting: false)?.removeUnlessBusy(key.digest.hexadecimal)
     }
 
-    /// Removes every part that nobody is at. Blocks.
+    /// Removes all partial bodies that no transfer uses. Blocks.
     package func removeAll() {
         folder(isForWriting: false)?.removeAll()
     }
@@ -100,16 +100,16 @@ package final class PartialStore: Sendable {
     }
 }
 
-/// What went wrong with the parts of broken bodies since the downloader was made. None of it stops a transfer: one that
-/// breaks only begins anew.
+/// The faults of the partial bodies' folder since the downloader was made. They fail no transfer, but a failed transfer
+/// then starts from the first byte.
 package struct PartialCounters: Equatable, Sendable {
-    /// Times that the folder of the parts began to fail; failures that go on for the same reason count once.
+    /// How often the folder began to fail. Repeated failures for the same reason count once.
     package internal(set) var faults = 0
-    /// What the last fault was, for people; nil if there was none.
+    /// The last fault, for people; nil if there was none.
     package internal(set) var lastFault: String?
 }
 
-/// Counts what fails in the folder of the parts, as `DiskCache` counts its own faults.
+/// Counts the faults of the partial bodies' folder, as `DiskCache` counts its own.
 final class PartialFaults: Sendable {
     private let log = Lock(DiskCache.FaultLog())
 
@@ -120,14 +120,14 @@ final class PartialFaults: Sendable {
     /// The folder works again.
     func recovered() { log.withLock { $0.recovered(writing: true) } }
 
-    /// Counts a fault. That something is not there, or that another transfer is at it, is none.
+    /// Counts a fault. A missing or locked file is not a fault.
     func note(_ fault: FileFault) {
         if fault.isAbsence || fault.isContention { return }
         log.withLock { $0.note(fault, writing: true) }
     }
 
-    /// What `body` returns, or nil where it fails, which is counted.
-    func noting<Value: ~Copyable>(_ body: () throws(FileFault) -> Value) -> Value? {
+    /// The result of `body`; nil if it throws, which is counted.
+    func counting<Value: ~Copyable>(_ body: () throws(FileFault) -> Value) -> Value? {
         do {
             return try body()
         } catch {

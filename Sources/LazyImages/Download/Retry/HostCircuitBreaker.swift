@@ -1,9 +1,9 @@
-/// Which hosts are left alone for a while because they failed again and again, so that a dead host is not hammered by
-/// everything that waits for it. A plain struct, not safe for concurrent use.
+/// A circuit breaker for each host: after repeated failures transfers to a host fail at once for a while. A plain
+/// struct, not safe for concurrent use.
 ///
-///     working --(n failures in a row)--> resting until a time --(that time)--> probed by one transfer
-///        ^                                  ^----------(it fails: twice as long)-----|
-///        |------------------------------------------------(it succeeds)--------------|
+///     closed --(n failures in a row)--> open until a time --(that time)--> one transfer probes the host
+///        ^                                 ^----------(it fails: twice as long)-----|
+///        |-----------------------------------------------(it succeeds)--------------|
 struct HostCircuitBreaker {
     /// Whether a transfer to a host may start.
     enum Admission: Equatable {
@@ -14,15 +14,15 @@ struct HostCircuitBreaker {
 
     private struct Host {
         var failures = 0
-        /// Nil while it works.
-        var restsUntil: Duration?
+        /// Nil while the circuit is closed.
+        var openUntil: Duration?
         var pause: Duration
         var isProbed = false
     }
 
-    /// The longest pause of a host.
+    /// The longest time that a circuit stays open.
     private static let longestPause = Duration.seconds(60)
-    /// Hosts remembered; beyond that all that are not resting are forgotten.
+    /// The most hosts to remember. Beyond it all hosts with a closed circuit are forgotten.
     private static let hostLimit = 1000
 
     private let policy: RetryPolicy
@@ -30,15 +30,15 @@ struct HostCircuitBreaker {
 
     init(_ policy: RetryPolicy) { self.policy = policy }
 
-    /// How many hosts are remembered.
+    /// How many hosts have failures.
     var hostCount: Int { hosts.count }
 
-    /// Asks for one transfer. Where it is the probe of a host that rested, `succeeded`, `failed` or `gaveUp` must follow.
+    /// Decides on one transfer. If it is a probe, `succeeded`, `failed` or `inconclusive` must follow.
     /// - Parameters:
-    ///   - now: on any clock that only goes forward.
-    ///   - overrides: whether it is made even while the host rests, as a probe before its time. Default: no.
+    ///   - now: the time on any monotonic clock.
+    ///   - overrides: whether to probe the host even while its circuit is open. Default: false.
     mutating func admit(_ host: String, now: Duration, overrides: Bool = false) -> Admission {
-        guard !hosts.isEmpty, let until = hosts[host]?.restsUntil else { return .allowed }
+        guard !hosts.isEmpty, let until = hosts[host]?.openUntil else { return .allowed }
         if !overrides, hosts[host]?.isProbed == true || now < until {
             return .refused(until: max(until, now))
         }
@@ -46,28 +46,28 @@ struct HostCircuitBreaker {
         return .allowed
     }
 
-    /// The host has answered, whatever it said.
+    /// The host has answered, with any status.
     mutating func succeeded(_ host: String) {
         if !hosts.isEmpty { hosts[host] = nil }
     }
 
-    /// A transfer was given up before it told anything.
-    mutating func gaveUp(_ host: String) {
+    /// A transfer ended without an answer or a failure of the host.
+    mutating func inconclusive(_ host: String) {
         if !hosts.isEmpty { hosts[host]?.isProbed = false }
     }
 
-    /// The host has failed.
+    /// The host did not answer.
     mutating func failed(_ host: String, now: Duration) {
         var state = hosts[host] ?? Host(pause: policy.pauseOfHost)
         state.failures = min(state.failures, Int.max - 1) + 1
         if state.isProbed {
             state.pause = min(state.pause * 2, Self.longestPause)
-            state.restsUntil = now + state.pause
+            state.openUntil = now + state.pause
             state.isProbed = false
-        } else if state.restsUntil == nil, state.failures >= policy.failuresOfHost {
-            state.restsUntil = now + state.pause
+        } else if state.openUntil == nil, state.failures >= policy.failuresOfHost {
+            state.openUntil = now + state.pause
         }
-        if hosts.count >= Self.hostLimit { hosts = hosts.filter { $0.value.restsUntil != nil } }
+        if hosts.count >= Self.hostLimit { hosts = hosts.filter { $0.value.openUntil != nil } }
         hosts[host] = state
     }
 }

@@ -28,23 +28,23 @@ struct MemoryPressureTests {
     @Test(
         "a signal is a warning; critical if little memory is left or signals last a whole window; normal after a pause"
     )
-    func judge() {
+    func estimator() {
         let second: Int64 = 1_000_000_000
-        var judge = PressureJudge()
-        judge.check(at: 5 * second, left: 0.5)
-        #expect(judge.level == .normal)
-        judge.signal(at: 10 * second, left: 0.5)
-        #expect(judge.level == .warning)
-        judge.signal(at: 11 * second, left: 0.5)
-        #expect(judge.level == .warning, "the warning has had no time to help")
-        judge.signal(at: 12 * second, left: nil)
-        #expect(judge.level == .critical)
-        judge.check(at: 17 * second, left: 0.5)
-        #expect(judge.level == .critical)
-        judge.check(at: 18 * second, left: 0.5)
-        #expect(judge.level == .normal)
-        judge.signal(at: 20 * second, left: 0.01)
-        #expect(judge.level == .critical)
+        var estimator = PressureEstimator()
+        estimator.check(at: 5 * second, left: 0.5)
+        #expect(estimator.level == .normal)
+        estimator.signal(at: 10 * second, left: 0.5)
+        #expect(estimator.level == .warning)
+        estimator.signal(at: 11 * second, left: 0.5)
+        #expect(estimator.level == .warning, "the warning has had no time to help")
+        estimator.signal(at: 12 * second, left: nil)
+        #expect(estimator.level == .critical)
+        estimator.check(at: 17 * second, left: 0.5)
+        #expect(estimator.level == .critical)
+        estimator.check(at: 18 * second, left: 0.5)
+        #expect(estimator.level == .normal)
+        estimator.signal(at: 20 * second, left: 0.01)
+        #expect(estimator.level == .critical)
     }
 
     @Test(
@@ -52,17 +52,17 @@ struct MemoryPressureTests {
     )
     func sampling() {
         let second: Int64 = 1_000_000_000
-        var judge = PressureJudge()
-        judge.check(at: 1 * second, left: 0.08)
-        #expect(judge.level == .warning)
-        judge.check(at: 20 * second, left: 0.08)
-        #expect(judge.level == .warning)
-        judge.check(at: 21 * second, left: 0.02)
-        #expect(judge.level == .critical)
-        judge.check(at: 40 * second, left: 0.5)
-        #expect(judge.level == .normal)
-        judge.check(at: 41 * second, left: nil)
-        #expect(judge.level == .normal)
+        var estimator = PressureEstimator()
+        estimator.check(at: 1 * second, left: 0.08)
+        #expect(estimator.level == .warning)
+        estimator.check(at: 20 * second, left: 0.08)
+        #expect(estimator.level == .warning)
+        estimator.check(at: 21 * second, left: 0.02)
+        #expect(estimator.level == .critical)
+        estimator.check(at: 40 * second, left: 0.5)
+        #expect(estimator.level == .normal)
+        estimator.check(at: 41 * second, left: nil)
+        #expect(estimator.level == .normal)
     }
 
     @Test(

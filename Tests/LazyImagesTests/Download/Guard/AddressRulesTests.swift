@@ -81,7 +81,7 @@ struct AddressRulesTests {
             ("127.0.0.1", "127.0.0.1 is loopback"), ("255.255.255.255", "255.255.255.255 is broadcast"),
             ("0.0.0.0", "0.0.0.0 is unspecified"), ("::1", "::1 is loopback"),
             ("4000::", "4000:: is reserved"),
-            ("::ffff:7f00:1", "::ffff:127.0.0.1 carries an IPv4 address (mapped)"),
+            ("::ffff:7f00:1", "::ffff:127.0.0.1 embeds an IPv4 address (mapped)"),
         ])
     func reason(text: String, reason: String) throws {
         #expect(try refusal(of: text, by: AddressRules()) == reason)

@@ -123,7 +123,7 @@ struct GuardedConnectionTests {
 
     @Test("a request on an open connection is judged by its peer address")
     func usedAgain() throws {
-        let judge = CurlAddressJudge(AddressRules())
+        let judge = CurlAddressFilter(AddressRules())
         #expect(judge.allowsRequest(to: "8.8.8.8") && judge.refusal == nil)
         for text in ["127.0.0.1", "::1", "::ffff:10.0.0.1", "fe80::1%eth0", "", "/run/socket"] {
             #expect(!judge.allowsRequest(to: text) && judge.refusal != nil, "\(text)")

@@ -18,7 +18,7 @@ struct PartialFileTests {
     @Test("a partial body is there for the next attempt, with its head and its length")
     func roundTrip() throws {
         try write([1, 2, 3], total: 10)
-        let file = try #require(PartialFile.opening(name: name, in: partials()))
+        let file = try #require(PartialFile.open(name: name, in: partials()))
         #expect(file.count == 3 && file.total == 10 && file.response == response)
         #expect(append([4, 5], to: file))
         let mapped = try #require(file.body())
@@ -29,22 +29,22 @@ struct PartialFileTests {
     @Test("an unknown length stays unknown")
     func unknownLength() throws {
         try write([1], total: nil)
-        let file = try #require(PartialFile.opening(name: name, in: partials()))
+        let file = try #require(PartialFile.open(name: name, in: partials()))
         #expect(file.total == nil && file.count == 1)
     }
 
     @Test("the last byte of a complete body is requested again, to confirm it")
     func complete() throws {
         try write([1, 2, 3], total: 3)
-        #expect(PartialFile.opening(name: name, in: try partials())?.count == 2)
+        #expect(PartialFile.open(name: name, in: try partials())?.count == 2)
     }
 
     @Test("two writers cannot open one file")
     func locked() throws {
         let first = try #require(
-            PartialFile.beginning(response, total: 3, name: name, in: partials()))
-        #expect(PartialFile.beginning(response, total: 3, name: name, in: try partials()) == nil)
-        #expect(PartialFile.opening(name: name, in: try partials()) == nil)
+            PartialFile.create(response, total: 3, name: name, in: partials()))
+        #expect(PartialFile.create(response, total: 3, name: name, in: try partials()) == nil)
+        #expect(PartialFile.open(name: name, in: try partials()) == nil)
         #expect(append([1], to: first))
     }
 
@@ -52,13 +52,13 @@ struct PartialFileTests {
         "a partial file is free once its writer ends, although a starting program has a duplicate of the descriptor"
     )
     func copiedDescriptor() throws {
-        var file = PartialFile.beginning(response, total: 10, name: name, in: try partials())
+        var file = PartialFile.create(response, total: 10, name: name, in: try partials())
         #expect(append([1, 2, 3], to: try #require(file)))
         let copies = try copiedDescriptors(ofFiles: folder.file(name))
         defer { for copy in copies { close(copy) } }
         #expect(copies.count == 1)
         file = nil
-        #expect(PartialFile.opening(name: name, in: try partials())?.count == 3)
+        #expect(PartialFile.open(name: name, in: try partials())?.count == 3)
     }
 
     @Test("a partial body from before the last boot is not resumed")
@@ -68,7 +68,7 @@ struct PartialFileTests {
         let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         try Data(text.replacing(PartialFolder.bootIdentifier, with: String(repeating: "0", count: 36)).utf8)
             .write(to: file)
-        #expect(PartialFile.opening(name: name, in: try partials()) == nil)
+        #expect(PartialFile.open(name: name, in: try partials()) == nil)
     }
 
     @Test("a file cut anywhere in its header, or in another format, is not a partial file")
@@ -77,13 +77,13 @@ struct PartialFileTests {
         let whole = try Data(contentsOf: file)
         for length in 0..<whole.count {
             try whole.prefix(length).write(to: file)
-            #expect(PartialFile.opening(name: name, in: try partials()) == nil)
+            #expect(PartialFile.open(name: name, in: try partials()) == nil)
         }
         for text in [
             "", "\n", "MQEP 1 5 1 x\n", "MQEP 1 99999999999999999999 - x\n", "not a part of a body\n",
         ] {
             try Data(text.utf8).write(to: file)
-            #expect(PartialFile.opening(name: name, in: try partials()) == nil)
+            #expect(PartialFile.open(name: name, in: try partials()) == nil)
         }
     }
 
@@ -91,14 +91,14 @@ struct PartialFileTests {
     func replaced() throws {
         try write([UInt8](repeating: 1, count: 5000), total: 9000)
         try write([2, 2], total: 9000)
-        #expect(PartialFile.opening(name: name, in: try partials())?.count == 2)
+        #expect(PartialFile.open(name: name, in: try partials())?.count == 2)
     }
 
     @Test("the oldest partial files are evicted, but not one that is being written")
     func bounded() throws {
         let partials = try #require(PartialFolder(path: folder.path, limit: 3000, isForWriting: true))
         for (index, name) in ["a", "b", "c"].enumerated() {
-            let file = try #require(PartialFile.beginning(response, total: nil, name: name, in: partials))
+            let file = try #require(PartialFile.create(response, total: nil, name: name, in: partials))
             #expect(append([UInt8](repeating: 0, count: 600), to: file))
             var times = [
                 timespec(tv_sec: 1_700_000_000 + index, tv_nsec: 0), timespec(tv_sec: 0, tv_nsec: 0),
@@ -123,7 +123,7 @@ struct PartialFileTests {
         let partials = try #require(
             PartialFolder(
                 path: folder.path, limit: 1 << 20, isForWriting: true, calls: calls, faults: faults))
-        let body = try #require(PartialFile.opening(name: name, in: partials)?.body())
+        let body = try #require(PartialFile.open(name: name, in: partials)?.body())
         #expect(body is ByteArray)
         #expect(unsafe truncate(folder.file(name), 0) == 0)
         #expect(body.withBytes { [UInt8](copying: $0) } == [1, 2, 3])
@@ -134,7 +134,7 @@ struct PartialFileTests {
     @Test("a file with a second hard link is copied, not mapped")
     func secondName() throws {
         try write([1, 2, 3], total: 10)
-        let file = try #require(PartialFile.opening(name: name, in: partials()))
+        let file = try #require(PartialFile.open(name: name, in: partials()))
         #expect(unsafe link(folder.file(name), folder.file("other")) == 0)
         #expect(try #require(file.body()) is ByteArray)
     }
@@ -179,7 +179,7 @@ struct PartialFileTests {
     }
 
     private func write(_ bytes: [UInt8], total: Int?) throws {
-        let file = try #require(PartialFile.beginning(response, total: total, name: name, in: partials()))
+        let file = try #require(PartialFile.create(response, total: total, name: name, in: partials()))
         #expect(append(bytes, to: file))
         #expect(file.count == bytes.count)
     }

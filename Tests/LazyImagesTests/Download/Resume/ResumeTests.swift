@@ -21,7 +21,7 @@ struct ResumeTests {
 
     @Test("a broken transfer is resumed, also by another process")
     func resumed() async throws {
-        try await breakOff(after: 60_000)
+        try await interrupt(after: 60_000)
         let loader = loader()
         let caller = try await loader.callers(1, of: request)
         let rest = try await transport.transfer(1)
@@ -43,7 +43,7 @@ struct ResumeTests {
 
     @Test("a 200 replaces the partial body")
     func changed() async throws {
-        try await breakOff(after: 60_000)
+        try await interrupt(after: 60_000)
         let caller = try await loader().callers(1, of: request)
         try await transport.transfer(1).answer(SampleImages.jpeg, fields: ["ETag": "\"2\""])
         let file = try await caller.outcomes[0].get()
@@ -57,7 +57,7 @@ struct ResumeTests {
             (206, "bytes 60000-99999/100001"), (206, ""),
         ])
     func useless(status: Int, range: String) async throws {
-        try await breakOff(after: 60_000)
+        try await interrupt(after: 60_000)
         let caller = try await loader().callers(1, of: request)
         try await transport.transfer(1).answer(
             Array(body[60_000...]), status: status, fields: ["Content-Range": range, "ETag": "\"1\""])
@@ -71,7 +71,7 @@ struct ResumeTests {
 
     @Test("a failing server leaves the partial body for a later attempt")
     func serverFails() async throws {
-        try await breakOff(after: 60_000)
+        try await interrupt(after: 60_000)
         let caller = try await loader().callers(1, of: request)
         try await transport.transfer(1).answer([], status: 500)
         #expect(await caller.outcomes[0].error?.code == "http-status")
@@ -84,7 +84,7 @@ struct ResumeTests {
 
     @Test("a second broken transfer keeps the bytes of both")
     func twice() async throws {
-        try await breakOff(after: 60_000)
+        try await interrupt(after: 60_000)
         let caller = try await loader().callers(1, of: request)
         let second = try await transport.transfer(1)
         second.respond(206, ["Content-Range": "bytes 60000-99999/100000", "ETag": "\"1\""])
@@ -102,7 +102,7 @@ struct ResumeTests {
 
     @Test("a 206 that ends early is not a whole body")
     func shortRest() async throws {
-        try await breakOff(after: 60_000)
+        try await interrupt(after: 60_000)
         let caller = try await loader().callers(1, of: request)
         try await transport.transfer(1).answer(
             Array(body[60_000..<90_000]), status: 206,
@@ -117,7 +117,7 @@ struct ResumeTests {
             ["ETag": "\"1\"", "Cache-Control": "no-store"],
         ] as [HTTPFields])
     func unsafeParts(fields: HTTPFields) async throws {
-        try await breakOff(after: 60_000, fields)
+        try await interrupt(after: 60_000, fields)
         let caller = try await loader().callers(1, of: request)
         let all = try await transport.transfer(1)
         #expect(all.request.fields["range"] == nil)
@@ -127,7 +127,7 @@ struct ResumeTests {
 
     @Test("a partial body is not resumed when the URL now redirects elsewhere")
     func redirected() async throws {
-        try await breakOff(after: 60_000)
+        try await interrupt(after: 60_000)
         let caller = try await loader().callers(1, of: request)
         try await transport.transfer(1).answer([], status: 302, fields: ["Location": "/b.png"])
         let moved = try await transport.transfer(2)
@@ -170,7 +170,7 @@ struct ResumeTests {
             names.withLock { _ = $0.insert(Self.threadName()) }
             return nil
         }
-        try await breakOff(after: 60_000, calls: calls)
+        try await interrupt(after: 60_000, calls: calls)
         #expect(taken() == ["LazyImages.body"], "a part was left")
         let caller = try await loader(calls: calls).callers(1, of: request)
         let rest = try await transport.transfer(1)
@@ -250,7 +250,7 @@ struct ResumeTests {
     }
 
     /// Breaks a transfer after this many bytes.
-    private func breakOff(
+    private func interrupt(
         after count: Int, _ other: HTTPFields? = nil, calls: FileCalls = FileCalls()
     ) async throws {
         let caller = try await loader(calls: calls).callers(1, of: request)

@@ -56,7 +56,7 @@ struct HostCircuitBreakerTests {
     mutating func abandoned() {
         for _ in 0..<3 { budget.failed("a", now: .zero) }
         #expect(budget.admit("a", now: .seconds(2)) == .allowed)
-        budget.gaveUp("a")
+        budget.inconclusive("a")
         #expect(budget.admit("a", now: .seconds(2)) == .allowed)
     }
 

@@ -2,7 +2,7 @@
 ///
 /// A signal is a warning. The level is critical if little memory is left, or if signals continue for a whole window
 /// after the warning. It is normal again when no signal has come for a while and enough memory is left.
-struct PressureJudge {
+struct PressureEstimator {
     /// The kernel's window, and the shortest interval of systemd's signals: two seconds.
     static let window: Int64 = 2_000_000_000
     /// After this time without a signal the pressure has passed.
