@@ -1,6 +1,6 @@
 import HTTPSemantics
 
-/// Cuts the body of one request out of what is received, by its length or by its chunks (RFC 9112 sections 6.2 and 7.1).
+/// Decodes the body of one request, by its length or by its chunks (RFC 9112 sections 6.2 and 7.1).
 ///
 ///     4\r\n
 ///     film\r\n
@@ -12,12 +12,12 @@ struct BodyDecoder {
         case bytes(ArraySlice<UInt8>)
         /// The body is whole.
         case end
-        /// More has to be received first.
+        /// The buffer is empty: more bytes must be received first.
         case needsMore
     }
 
     enum Failure: Error, Hashable {
-        /// The chunks break the grammar: where the body ends is not known.
+        /// The chunks break the grammar, so the end of the body is unknown.
         case malformed(String)
         /// The body is longer than `limit` bytes.
         case tooLong
@@ -32,18 +32,18 @@ struct BodyDecoder {
         case ended
     }
 
-    /// A chunk's size with its extensions, and each trailer field, may have so many bytes.
+    /// The most bytes of a line: a chunk's size with its extensions, or a trailer field.
     static let lineLimit = 4096
-    /// Trailer fields may have so many lines. Their content is not used.
+    /// The most trailer fields. Their content is not used.
     private static let trailerLimit = 64
 
     private var state: State
     private var trailers = 0
-    /// What the body may still have, in bytes.
+    /// The bytes that the body may still have.
     private var allowance: Int
 
     /// - Parameters:
-    ///   - framing: how the request says where its body ends.
+    /// - framing: how the body's length is given.
     ///   - limit: the most bytes the body may have.
     init(_ framing: RequestHead.BodyFraming, limit: Int) throws(Failure) {
         allowance = limit
@@ -78,7 +78,7 @@ struct BodyDecoder {
                 return .bytes(bytes)
             case .chunkEnd:
                 guard let line = try Self.line(from: &input) else { return .needsMore }
-                guard line.isEmpty else { throw .malformed("a chunk is longer than its size") }
+                guard line.isEmpty else { throw .malformed("a chunk is longer than its size says") }
                 state = .chunkSize
             case .trailers:
                 guard let line = try Self.line(from: &input) else { return .needsMore }
@@ -92,8 +92,8 @@ struct BodyDecoder {
         }
     }
 
-    /// The next line without its end. Only CR LF ends one: a line feed alone is an end to some servers and none to others,
-    /// which then see different requests.
+    /// The next line without its end. Only CR LF ends a line. Some servers also accept a line feed alone; they would
+    /// then see different requests than this one.
     private static func line(from input: inout InputBuffer) throws(Failure) -> ArraySlice<UInt8>? {
         if let line = input.takeLine() {
             guard line.count <= lineLimit else { throw .malformed("a line of a chunk is too long") }
@@ -106,15 +106,15 @@ struct BodyDecoder {
         return nil
     }
 
-    /// `1a3;name=value`: hexadecimal, then extensions that say nothing here. White space before them is bad grammar that
-    /// RFC 9112 section 7.1.1 has recipients accept.
+    /// `1a3;name=value`: a hexadecimal size, then extensions, which are ignored. White space before an extension is
+    /// against the grammar, but recipients must accept it (RFC 9112 section 7.1.1).
     private static func chunkSize(_ line: ArraySlice<UInt8>) throws(Failure) -> Int {
         var size = 0
         var rest = line
         var digits = 0
         while let digit = rest.first?.hexadecimalValue {
             digits += 1
-            // More digits than any body has: the sum would overflow.
+            // No body needs more digits, and the sum would overflow.
             guard digits <= 15 else { throw .malformed("bad size of a chunk") }
             size = size << 4 | Int(digit)
             rest = rest.dropFirst()

@@ -1,9 +1,9 @@
 import Glibc
 import SystemSupport
 
-/// Collects the body of one request: in memory while it is short, then in a file without a name.
+/// Collects the body of one request: in memory while it is short, then in an unnamed file.
 struct BodySpool {
-    /// Bytes of one body that memory keeps at most.
+    /// The most bytes of one body in memory.
     static let memoryLimit = 64 << 10
 
     private var bytes: [UInt8] = []
@@ -12,8 +12,8 @@ struct BodySpool {
     private let folder: String
 
     /// - Parameters:
-    ///   - budget: what all bodies together may take of memory.
-    ///   - folder: where longer bodies go.
+    /// - budget: the memory that all bodies share.
+    /// - folder: the folder for longer bodies.
     init(budget: BodyMemory, folder: String) {
         self.budget = budget
         self.folder = folder
@@ -34,14 +34,14 @@ struct BodySpool {
         try file?.append(piece.span)
     }
 
-    /// The whole body. Its memory counts no longer: it lives as long as its request.
+    /// The whole body. Its memory no longer counts against the budget; the request owns it.
     mutating func finish() -> RequestBody {
         defer { discard() }
         if let file { return .file(file) }
         return bytes.isEmpty ? .none : .bytes(bytes)
     }
 
-    /// Lets go of everything.
+    /// Frees the memory or the file.
     mutating func discard() {
         budget.giveBack(bytes.count)
         bytes = []
@@ -49,13 +49,14 @@ struct BodySpool {
     }
 }
 
-/// The memory that bodies under way may take together, in bytes. Many slow clients could otherwise fill it.
+/// The memory that all bodies being received share, in bytes. Without this limit, many slow clients could fill the
+/// memory.
 final class BodyMemory: Sendable {
     private let free: Lock<Int>
 
     init(limit: Int) { free = Lock(limit) }
 
-    /// Takes so many bytes if they are free.
+    /// Takes this many bytes, if they are free.
     func take(_ count: Int) -> Bool {
         free.withLock { free in
             guard count <= free else { return false }

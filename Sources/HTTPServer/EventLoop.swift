@@ -3,16 +3,16 @@ import Glibc
 import HTTPSemantics
 import SystemSupport
 
-/// One thread's connections. It waits for all of them at once (epoll, edge-triggered) and lets each go on as far as it can
-/// without waiting.
+/// One thread's connections. The thread waits for all of them at once (epoll, edge-triggered), and runs each until it
+/// would have to wait.
 final class EventLoop {
     let context: ServerContext
     let mailbox: LoopMailbox
-    /// The time at which the loop woke up last.
+    /// When the loop last woke up.
     private(set) var now = ContinuousClock.now
-    /// What a connection reads into before it keeps anything. One for all: an idle connection holds no buffer.
+    /// The buffer that every connection reads into first. An idle connection holds no buffer.
     var readBuffer = [UInt8](repeating: 0, count: 64 << 10)
-    /// The field Date of the last answer, which most times is that of the next.
+    /// The last value of the field Date, which serves all answers of one second.
     private var date = (second: 0, text: "")
 
     private let poller: Poller
@@ -20,18 +20,18 @@ final class EventLoop {
     private var freeSlots: [UInt32] = []
     private var connectionNumber: UInt32 = 0
     private var timers = TimerQueue<ConnectionKey>()
-    /// Connections that have given way to others, and can go on at once.
+    /// Connections that let others go first, and can run again at once.
     private var yielded: [ConnectionKey] = []
-    /// When accepting begins again; nil while it is under way.
+    /// When accepting begins again; nil unless it pauses.
     private var acceptPause: ContinuousClock.Instant?
     /// Whether the connections know that the server stops.
     private var isStopping = false
 
-    /// How long accepting pauses when the system has no descriptor left.
+    /// How long accepting pauses after the system has run out of descriptors.
     private static let exhaustionPause = Duration.milliseconds(100)
-    /// Connections that are still accepted when the server stops: more than the system keeps for one listener.
+    /// The most connections that are still accepted when the server stops: more than the system keeps for one listener.
     private static let lastAccepted = 4096
-    /// The keys of what is no connection.
+    /// Keys of descriptors that are not connections.
     private static let wakeKey = UInt64.max
     private static let listenerKeys = UInt64.max - 1 << 16
 
@@ -43,7 +43,7 @@ final class EventLoop {
 
     /// Serves until the server stops. Runs on a thread of its own.
     static func run(_ context: ServerContext, _ mailbox: LoopMailbox) {
-        // Without a descriptor for epoll there is nothing to wait with; the next thread may find one.
+        // Losing the error is right: without a descriptor for epoll this thread cannot serve, but another may.
         guard let loop = try? EventLoop(context, mailbox) else { return }
         loop.run()
     }
@@ -68,7 +68,7 @@ final class EventLoop {
         }
     }
 
-    /// What the field Date says now.
+    /// The present value of the field Date.
     func dateText() -> String {
         let second = time(nil)
         if second != date.second { date = (second, HTTPDate.format(second)) }
@@ -78,7 +78,7 @@ final class EventLoop {
     private func take(key: UInt64, events: UInt32) {
         switch key {
         case Self.wakeKey: mailbox.wake.reset()
-        // One connection: the other loops get the next.
+        // One connection at a time: the other loops get the next ones.
         case Self.listenerKeys...: _ = acceptOne(from: context.listeners[Int(key - Self.listenerKeys)])
         default: with(ConnectionKey(packed: key)) { $0.becameReady(events, self) }
         }
@@ -86,7 +86,7 @@ final class EventLoop {
 
     // MARK: Connections
 
-    /// Lets a connection do something, if it is still there, and ends it if it is over then.
+    /// Runs `body` on a connection that still exists, and acts on its outcome.
     private func with(_ key: ConnectionKey, _ body: (Connection) -> Connection.Outcome) {
         guard Int(key.slot) < connections.count, let connection = connections[Int(key.slot)],
             connection.key == key
@@ -105,7 +105,8 @@ final class EventLoop {
     }
 
     private func schedule(_ connection: Connection, _ deadline: ContinuousClock.Instant) {
-        // Deadlines mostly move away: an entry that fires too early is put back, and none is added meanwhile.
+        // A deadline mostly moves later. A timer that fires too early is set again, so there is no new one for each
+        // move.
         if let timer = connection.timer, timer <= deadline { return }
         connection.timer = deadline
         timers.insert(connection.key, at: deadline)
@@ -131,11 +132,11 @@ final class EventLoop {
         freeSlots.append(connection.key.slot)
         let wasTurnedAway = connection.isTurnedAway
         connection.close()
-        // In this order, so that whoever sees no connection any more finds its descriptor free.
+        // In this order: when the count says that no connection is left, its descriptor is free.
         context.counters.leave(wasTurnedAway: wasTurnedAway)
     }
 
-    /// Whether no connection is left. All of them end by `stopTime`, those that are owed nothing before.
+    /// Whether no connection is left. All of them end by `stopTime`; those that owe no answer end before.
     private func endsBy(_ stopTime: ContinuousClock.Instant) -> Bool {
         if !isStopping {
             isStopping = true
@@ -159,7 +160,7 @@ final class EventLoop {
 
     // MARK: Accepting
 
-    /// Accepts one connection. Whether there may be more.
+    /// Accepts one connection. Returns whether there may be more.
     private func acceptOne(from listener: Listener) -> Bool {
         switch listener.accept() {
         case .success((let socket, let peer)):
@@ -174,13 +175,13 @@ final class EventLoop {
         }
     }
 
-    /// Accepts the connections that the system keeps for us, which may have brought their requests, and ends the listening.
+    /// Accepts the connections that wait in the system's queue and may have sent their requests. Then stops listening.
     private func acceptLast() {
         for listener in context.listeners where listener.waitable != nil {
             for _ in 0..<Self.lastAccepted where acceptPause == nil {
                 if !acceptOne(from: listener) { break }
             }
-            // Where the system has no descriptor, the next connection that ends leaves one.
+            // When the system has no free descriptor, the next connection that ends frees one.
             if acceptPause == nil { listener.stop() }
         }
     }
@@ -208,7 +209,7 @@ final class EventLoop {
     private func watchListeners() {
         for (index, listener) in context.listeners.enumerated() {
             guard let descriptor = listener.waitable else { continue }
-            // One loop is woken for a connection, not all.
+            // The system wakes one loop for a connection, not all.
             watch(
                 descriptor, key: Self.listenerKeys + UInt64(index), EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue
             )

@@ -1,24 +1,23 @@
 package import HTTPSemantics
 
-/// What answers the requests of a server. One object serves every connection at once.
+/// Answers a server's requests. One object serves all connections at once.
 package protocol HTTPHandler: Sendable {
-    /// Decides on a request whose head is here, before any of its body is read. Runs on an epoll thread, which serves many
-    /// connections: it must not block.
+    /// Decides on a request after its head has come, before its body is read. Runs on an event loop's thread, which
+    /// serves many connections, so it must not block.
     func admit(_ head: RequestHead, from peer: Peer) -> Admission
 
-    /// Answers a request that `admit` lets be handled. Runs on one of the threads that may block.
+    /// Answers a request that `admit` has accepted. Runs on one of the threads that may block.
     func respond(to request: HTTPRequest) -> HTTPResponse
 }
 
-/// What becomes of a request once its head is known.
+/// The decision on a request whose head has come.
 package enum Admission: Sendable {
-    /// The answer. A body that the request has is read past if it is short; else the connection ends.
+    /// Answers at once. The server reads past a short body; a longer one ends the connection.
     case answer(HTTPResponse)
-    /// Reads the body and has the request handled. More bytes of body than the limit are answered 413.
+    /// Reads the body, then calls `respond`. A body of more bytes than the limit is answered 413.
     case handle(bodyLimit: Int)
-    /// Has the request answered later, without a thread that waits. The closure runs on the epoll thread and must not block.
-    /// A body that the request has is not read, and ends the connection after the answer. A client that closes its side
-    /// counts as gone.
+    /// Answers later, without a thread that waits. The closure runs on an event loop's thread and must not block. A
+    /// body is not read, and ends the connection after the answer. A client that closes its side abandons the request.
     case later(@Sendable (PendingAnswer) -> Void)
 }
 
@@ -48,8 +47,8 @@ package struct Peer: Sendable, Hashable {
     }
 }
 
-/// An answer: status, fields and what bytes follow. The server adds Date, Content-Length (but not to 204 and 304),
-/// Connection and `X-Content-Type-Options: nosniff`, and leaves the body out of an answer to HEAD.
+/// An answer: status, fields and body. The server adds Date, Content-Length (but not to 204 and 304), Connection and
+/// `X-Content-Type-Options: nosniff`. It leaves out the body in an answer to HEAD.
 package struct HTTPResponse: Sendable {
     package enum Body: Sendable {
         case none
@@ -68,7 +67,7 @@ package struct HTTPResponse: Sendable {
     }
 
     package var status: HTTPStatus
-    /// What is particular to this answer.
+    /// The fields that the server does not add itself.
     package var fields: HTTPFields
     package var body: Body
     /// Whether the connection ends after this answer.
@@ -80,7 +79,7 @@ package struct HTTPResponse: Sendable {
         self.body = body
     }
 
-    /// A short plain answer that says no more than its status and, where it helps, why. No cache keeps it.
+    /// A short answer in plain text: the status, and the reason if that helps. No cache keeps it.
     package static func plain(
         _ status: HTTPStatus, _ reason: String? = nil, closes: Bool = false
     ) -> HTTPResponse {

@@ -1,10 +1,10 @@
 package import HTTPSemantics
 
 extension HTTPResponse {
-    /// The answer, or the part of it that the request's Range names (RFC 9110 section 14.2). Says that there are parts.
+    /// The whole answer, or the part that the request's Range names (RFC 9110 section 14.2). Adds Accept-Ranges.
     /// - Parameters:
-    ///   - conditions: of the request. If-Range may ask for the whole.
-    ///   - refusal: the answer where no byte is in the range. It gets Content-Range.
+    /// - conditions: the request's conditions. If-Range may ask for the whole answer.
+    /// - refusal: the answer if no byte is in the range. It gets Content-Range.
     package func part(
         for head: RequestHead, _ conditions: Preconditions, else refusal: () -> HTTPResponse
     ) -> HTTPResponse {
@@ -27,7 +27,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse.Body {
-    /// A part of it, counted from its beginning.
+    /// A part, counted from the beginning of the body.
     fileprivate func part(_ part: Range<Int>) -> HTTPResponse.Body {
         switch self {
         case .none: .none

@@ -1,36 +1,37 @@
 internal import Glibc
 
 extension HTTPServer {
-    /// How a server listens and what it bounds.
+    /// Where a server listens, and its limits.
     package struct Configuration: Sendable, Hashable {
-        /// Where it listens. Default: 127.0.0.1, at a port that the system chooses.
+        /// The addresses to listen on. Default: 127.0.0.1, at a port that the system chooses.
         package var addresses = [ListenAddress.internet(address: "127.0.0.1", port: 0)]
         /// Threads that wait for connections. Default: one for each processor, at most 4.
         package var eventThreads = min(4, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
-        /// Requests that are handled at once, each on a thread; more wait. Default 16.
+        /// Requests that are handled at once, each on its own thread; others wait. Default 16.
         package var blockingThreads = 16
-        /// Connections served at once, default 32,768; more are answered 503.
+        /// Connections served at once, default 32,768; further ones are answered 503.
         package var maximumConnections = 32_768
-        /// The bytes a request's head may have, default 16 KiB; more are answered 431.
+        /// The most bytes of a request's head, default 16 KiB; a longer one is answered 431.
         package var headerLimit = 16 << 10
-        /// The bytes a request's target may have, default 8 KiB; more are answered 414.
+        /// The most bytes of a request's target, default 8 KiB; a longer one is answered 414.
         package var targetLimit = 8 << 10
-        /// The time a head may take from its first byte, default 10 s; more is answered 408.
+        /// How long a head may take from its first byte, default 10 s; a slower one is answered 408.
         package var headerTimeout = Duration.seconds(10)
-        /// The time a body may take beside what `minimumBodyRate` grants, default 20 s; more is answered 408.
+        /// How long a body may take, besides the time that `minimumBodyRate` grants, default 20 s; a slower one is
+        /// answered 408.
         package var bodyTimeout = Duration.seconds(20)
-        /// Bytes a second that a body has to bring at least, default 500.
+        /// The fewest bytes a second of a body, default 500.
         package var minimumBodyRate = 500
-        /// How long a connection may be silent between requests, default 75 s; then it is closed. Longer than a proxy in
-        /// front keeps one, which must not send a request into a connection that is being closed.
+        /// How long an idle connection stays open, default 75 s. That is longer than most proxies keep one: a proxy
+        /// must not send a request into a connection that is closing.
         package var idleTimeout = Duration.seconds(75)
-        /// How long a client may take nothing of an answer, default 30 s; then the connection is closed.
+        /// How long a client may take no bytes of an answer, default 30 s; then the connection is closed.
         package var writeTimeout = Duration.seconds(30)
-        /// How long answers under way may go on once the server stops, default 1 s.
+        /// How long running answers may go on after the server has stopped, default 1 s.
         package var stopGrace = Duration.seconds(1)
-        /// Time before each answer, default none: makes a network near by feel like one far away.
+        /// A delay before each answer, default none. It makes a near network feel like a distant one.
         package var latency = Duration.zero
-        /// Bytes a second for the bodies on one connection; nil, the default, is as fast as it goes.
+        /// Bytes a second for the bodies on one connection; nil, the default, sets no limit.
         package var bandwidth: Int?
         /// The folder of request bodies that are too long for memory. Default: `TMPDIR`, else `/var/tmp`.
         package var temporaryFolder = HTTPServer.temporaryFolder
@@ -38,7 +39,7 @@ extension HTTPServer {
         /// The defaults.
         package init() {}
 
-        /// With every value brought into its bounds, so that no sum of times overflows.
+        /// The same with every value within its bounds, so that no sum of times overflows.
         var bounded: Configuration {
             var bounded = self
             bounded.eventThreads = min(max(1, eventThreads), 64)

@@ -2,10 +2,10 @@ internal import Glibc
 internal import HTTPSemantics
 package import SystemSupport
 
-/// A small HTTP/1.1 server. Connections are served by a few threads that wait for all of them at once (epoll), and requests
-/// that may block are handled by a bounded number of other threads. Nothing runs on Swift's cooperative pool.
+/// A small HTTP/1.1 server. A few threads wait for all connections at once (epoll). A bounded number of other threads
+/// handle requests that may block. Nothing runs on Swift's cooperative pool.
 ///
-/// What is served is the handler's to decide: the server knows bytes, messages and time.
+/// The handler decides what is served: the server knows only bytes, messages and time.
 package final class HTTPServer: Sendable {
     let context: ServerContext
     private let mailboxes: [LoopMailbox]
@@ -14,19 +14,20 @@ package final class HTTPServer: Sendable {
 
     /// One request and its answer.
     package struct Answer: Sendable, Hashable {
-        /// The request's method and target, as the client sent them: not safe for a terminal as they are.
+        /// The request's method and target, as the client sent them: not safe for a terminal.
         package let method, target: String
         /// The answer's status.
         package let status: Int
-        /// The bytes of the answer's body; fewer may have been taken.
+        /// The bytes of the answer's body; the client may have taken fewer.
         package let bytes: Int
         /// From the request's last byte to the answer's last.
         package let time: Duration
         /// The other end of the connection: the client, or a proxy in front.
         package let peer: Peer
-        /// The values of the request's X-Forwarded-For, as the client sent them: only a proxy's can be believed.
+        /// The values of the request's X-Forwarded-For, as the client sent them. Believe only those that a trusted
+        /// proxy wrote.
         package let forwardedFor: [String]
-        /// The value of the answer's Cache-Status (RFC 9211); nil where it has none.
+        /// The value of the answer's Cache-Status (RFC 9211); nil if it has none.
         package let cacheStatus: String?
 
         package init(
@@ -44,11 +45,12 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// Listens; connections wait until `start()`. Throws what is wrong with an address.
+    /// Listens; connections wait until `start()`.
     /// - Parameters:
     ///   - handler: answers the requests.
-    ///   - report: is told of every answer, on the thread of its connection; nil, the default, for nobody.
-    ///   - startThread: starts a thread. Default: the system.
+    /// - report: called for every answer, on the thread of its connection. Default: nil, no reports.
+    /// - startThread: starts a thread. Default: the system.
+    /// - Throws: what is wrong with an address.
     package init(
         configuration: Configuration, handler: any HTTPHandler, report: (@Sendable (Answer) -> Void)? = nil,
         startThread: BlockingThreads.Starter? = nil
@@ -72,20 +74,20 @@ package final class HTTPServer: Sendable {
             configuration: configuration, handler: handler, listeners: listeners, report: report)
     }
 
-    // Nobody is left to stop it. The threads hold the context, not this object, and end by themselves.
+    // The threads hold the context, not this object, so they must be told to end.
     deinit { signalStop(grace: nil) }
 
-    /// The ports it listens on, in the order of the addresses; nil for a local socket.
+    /// The ports that the server listens on, in the order of the addresses; nil for a local socket.
     package var ports: [UInt16?] { context.listeners.map(\.port) }
 
-    /// What it has done so far.
+    /// The server's counts so far.
     package var statistics: Statistics { context.counters.statistics }
 
-    /// Serves, on threads of its own, and returns at once. Once stopped, a server does not start again.
+    /// Serves on threads of its own, and returns at once. A stopped server does not start again.
     ///
-    /// Throws when the system gives no thread; a later call may succeed.
+    /// - Throws: when the system gives no thread; a later call may succeed.
     package func start() throws(HTTPServerError) {
-        // The threads are counted before the lock is let go, so that a stop at this moment waits for them.
+        // Threads are counted under the lock, so that a concurrent stop waits for them.
         try isStarted.withLock { isStarted throws(HTTPServerError) in
             guard !isStarted else { return }
             for (number, mailbox) in mailboxes.enumerated() {
@@ -93,7 +95,7 @@ package final class HTTPServer: Sendable {
                     let context = context
                     try threads.start { EventLoop.run(context, mailbox) }
                 } catch {
-                    // One thread serves all, more slowly.
+                    // One thread can serve all connections, more slowly.
                     guard number == 0 else { break }
                     throw .system(call: "pthread_create", errno: error.code)
                 }
@@ -102,22 +104,22 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// Begins to drain, so that clients go elsewhere: from now on every answer ends its connection (`Connection: close`).
-    /// Connections are accepted and served as before until `stop()`, which is gentle then.
+    /// Begins to drain, so that clients go elsewhere: every answer now ends its connection (`Connection: close`). The
+    /// server accepts and serves connections until `stop()`.
     package func drain() { context.drain() }
 
-    /// Stops: takes the connections that wait to be accepted and no more, ends idle connections at once, lets running
-    /// answers finish, and returns when the last of its threads has ended. Blocks, so not for the cooperative pool; may be
-    /// called twice.
+    /// Stops the server: serves the connections that already wait to be accepted, ends idle connections, lets running
+    /// answers finish, and returns when the last of its threads has ended. Blocks, so do not call it on the cooperative
+    /// pool. A second call is harmless.
     ///
-    /// Of a server that drains, idle connections have a moment more for a request that is on its way, then end by half.
+    /// While draining, an idle connection gets another moment for a request that is on its way, then an orderly end.
     /// - Parameter grace: how long running answers may take. Default: the configuration's `stopGrace`.
     package func stop(grace: Duration? = nil) {
-        // One that was never started must not start any more.
+        // A server that was never started must not start any more.
         isStarted.withLock { $0 = true }
         signalStop(grace: grace)
         threads.waitUntilEnded()
-        // The threads have done so, if there were any.
+        // The threads have stopped the listeners, if there were any threads.
         for listener in context.listeners { listener.stop() }
     }
 
@@ -127,7 +129,7 @@ package final class HTTPServer: Sendable {
         for mailbox in mailboxes { mailbox.wake.signal() }
     }
 
-    /// Every connection takes a descriptor: the limit that the system lets a program raise itself is raised.
+    /// Raises the limit of descriptors to the system's maximum: every connection takes one.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
@@ -139,14 +141,14 @@ package final class HTTPServer: Sendable {
 }
 
 extension HTTPServer {
-    /// What a server has done since it was made.
+    /// A server's counts since it was made.
     package struct Statistics: Sendable, Hashable {
-        /// Requests answered or being answered, refused ones included. A request is counted before the first
-        /// byte of its answer leaves, so whoever has read an answer finds it counted.
+        /// Requests answered or being answered, refused ones included. A request is counted before the first byte of
+        /// its answer leaves, so a client that has read an answer finds it counted.
         package internal(set) var requests = 0
         /// The same requests by the status of their answer.
         package internal(set) var byStatus: [Int: Int] = [:]
-        /// Bytes handed to the system, heads included; it may lag behind what a client has read.
+        /// Bytes handed to the system, heads included; the count may lag behind the bytes that a client has read.
         package internal(set) var bytesSent = 0
         /// Connections open at this moment.
         package internal(set) var connectionsNow = 0

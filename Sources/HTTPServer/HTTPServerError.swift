@@ -1,22 +1,22 @@
 internal import SystemSupport
 
-/// Why a server cannot be started.
+/// Why a server cannot start.
 package enum HTTPServerError: Error, Sendable, Hashable {
     /// The text is not an IPv4 or IPv6 address.
     case invalidAddress(String)
-    /// No interface of this machine has the address.
+    /// No interface of this machine has this address.
     case addressNotHere(String)
-    /// Another program listens there.
+    /// Another program listens on this port.
     case portInUse(address: String, port: UInt16)
-    /// The port is one that only the administrator may open.
+    /// Only the administrator may open this port.
     case portNotPermitted(port: UInt16)
     /// Another program listens at the path of a local socket.
     case pathInUse(String)
-    /// The path of a local socket is empty or too long for the system, which takes 107 bytes.
+    /// The path of a local socket is empty or longer than the system's limit of 107 bytes.
     case invalidPath(String)
-    /// The local socket cannot be made at this path: the system's error number.
+    /// The system refused a local socket at this path, with this error number.
     case pathRefused(String, errno: Int32)
-    /// The system refused something else: which call, and its error number.
+    /// The system refused another call, with this error number.
     case system(call: String, errno: Int32)
 }
 
@@ -33,7 +33,7 @@ extension HTTPServerError: CustomStringConvertible {
             "port \(port) needs the administrator's rights; choose one above 1023, or 0 for any that is free"
         case .pathInUse(let path): "another program listens at \(path); choose another path"
         case .invalidPath(let path):
-            "\"\(path)\" is no path for a local socket; give one of at most 107 bytes"
+            "\"\(path)\" is not a path for a local socket; give one of 1 to 107 bytes"
         case .pathRefused(let path, let errno):
             "the system refused a local socket at \(path): \(SystemError.text(errno)); choose another path"
         case .system(let call, let errno): "the system refused \(call): \(SystemError.text(errno))"

@@ -2,13 +2,13 @@ import Glibc
 import HTTPSemantics
 import SystemSupport
 
-/// A request whose head is here, and as much of its body as has come.
+/// A request whose head has come, and the part of its body that has come.
 struct IncomingRequest {
     /// What the body is for.
     enum Purpose {
-        /// The handler wants it.
+        /// The handler gets it.
         case handling(BodySpool)
-        /// Nobody wants it: this answer follows as soon as it is read past.
+        /// It is read past, and then this answer is sent.
         case discarding(HTTPResponse)
     }
 
@@ -34,7 +34,7 @@ struct IncomingRequest {
         decoder = try BodyDecoder(head.framing, limit: limit)
     }
 
-    /// Takes what has been received of the body. Where the body cannot be taken, the answer ends the connection.
+    /// Takes received bytes of the body. An answer to an invalid body ends the connection.
     mutating func take(from input: inout InputBuffer) -> Progress {
         do throws(BodyDecoder.Failure) {
             while true {
@@ -51,13 +51,13 @@ struct IncomingRequest {
         }
     }
 
-    /// When the body has taken too long: a slow client may take longer, one that stands still may not.
+    /// When the body has taken too long. A slow client has more time; one that sends nothing has not.
     func deadline(_ configuration: HTTPServer.Configuration) -> ContinuousClock.Instant {
         start + configuration.bodyTimeout
             + .milliseconds(min(received, 1 << 50) * 1000 / configuration.minimumBodyRate)
     }
 
-    /// The answer to a body that cannot be taken. The connection ends after it.
+    /// The answer to a body that is malformed or too long. The connection ends after it.
     static func answer(to failure: BodyDecoder.Failure, instead purpose: Purpose) -> HTTPResponse {
         var answer: HTTPResponse
         switch (failure, purpose) {
@@ -71,7 +71,7 @@ struct IncomingRequest {
 
     private mutating func keep(_ bytes: ArraySlice<UInt8>) -> HTTPResponse? {
         guard case .handling(var spool) = purpose else { return nil }
-        // Nobody else may hold the spool's bytes, or each piece would copy all of them.
+        // No second reference to the spool's bytes may exist, or each piece would copy all of them.
         purpose = .discarding(.plain(.internalServerError))
         do throws(FileFault) {
             try spool.append(bytes)
@@ -81,8 +81,8 @@ struct IncomingRequest {
             spool.discard()
             let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.code)
             return isFull
-                ? .plain(.insufficientStorage, "no room for the request's body", closes: true)
-                : .plain(.serviceUnavailable, "the request's body cannot be kept", closes: true)
+                ? .plain(.insufficientStorage, "the disk has no room for the request's body", closes: true)
+                : .plain(.serviceUnavailable, "the request's body cannot be stored", closes: true)
         }
     }
 
@@ -95,7 +95,7 @@ struct IncomingRequest {
         }
     }
 
-    /// Lets go of a body that never became whole.
+    /// Frees a body that never became whole.
     mutating func abandon() {
         if case .handling(var spool) = purpose { spool.discard() }
         purpose = .discarding(.plain(.internalServerError))
@@ -103,13 +103,13 @@ struct IncomingRequest {
 }
 
 extension HTTPResponse {
-    /// The answer to a head that is refused. What follows it cannot be told apart from its body.
+    /// The answer to a head that is refused. The connection ends, since nothing tells where the next request begins.
     static func refusing(_ refusal: RequestHead.Refusal) -> HTTPResponse {
         switch refusal {
         case .badRequest(let reason): plain(.badRequest, reason, closes: true)
         case .versionNotSupported: plain(.versionNotSupported, closes: true)
         case .codingNotSupported:
-            plain(.notImplemented, "of transfer codings only chunked is read", closes: true)
+            plain(.notImplemented, "the only supported transfer coding is chunked", closes: true)
         }
     }
 }

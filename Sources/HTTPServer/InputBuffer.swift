@@ -1,9 +1,9 @@
-/// Bytes received and not yet used: one read may bring half a head or three requests.
+/// Bytes received and not yet used. One read may bring half a head or three requests.
 struct InputBuffer {
     private var bytes: [UInt8] = []
-    /// Where the unused bytes begin.
+    /// The index of the first unused byte.
     private var start = 0
-    /// How far the end of the head has been looked for, so that bytes that trickle in are looked at once.
+    /// The end of the head is searched for from here on, so that no byte is examined twice.
     private var searched = 0
 
     var isEmpty: Bool { start == bytes.count }
@@ -18,9 +18,9 @@ struct InputBuffer {
         bytes += received
     }
 
-    /// Takes the next complete head, without the blank line that ends it; nil until there is one.
+    /// Takes the next whole head, without the blank line that ends it; nil if it has not come.
     mutating func takeHead() -> ArraySlice<UInt8>? {
-        // Empty lines before a request are skipped (RFC 9112 section 2.2), and are not its beginning.
+        // Empty lines before a request are skipped and do not belong to it (RFC 9112 section 2.2).
         if searched <= start { skipEmptyLines() }
         searched = max(searched, start)
         let lineFeed = UInt8(ascii: "\n")
@@ -28,7 +28,7 @@ struct InputBuffer {
             var next = feed + 1
             if next < bytes.count, bytes[next] == UInt8(ascii: "\r") { next += 1 }
             guard next < bytes.count else {
-                // Whether this line is the last is not known yet.
+                // The next byte will tell whether this line is the last.
                 searched = feed
                 return nil
             }
@@ -43,7 +43,7 @@ struct InputBuffer {
         return nil
     }
 
-    /// Takes a line with its carriage return, but without the line feed; nil until there is one.
+    /// Takes a line with its carriage return, but without the line feed; nil if it has not come.
     mutating func takeLine() -> ArraySlice<UInt8>? {
         guard let feed = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let line = bytes[start..<feed]
@@ -51,7 +51,7 @@ struct InputBuffer {
         return line
     }
 
-    /// Takes at most so many bytes.
+    /// Takes at most `limit` bytes.
     mutating func take(atMost limit: Int) -> ArraySlice<UInt8> {
         let taken = bytes[start..<start + min(limit, count)]
         use(taken.count)
@@ -61,7 +61,7 @@ struct InputBuffer {
     private mutating func use(_ count: Int) {
         start += count
         searched = start
-        // An idle connection holds no memory for bytes.
+        // An idle connection keeps no memory for bytes.
         if isEmpty { self = InputBuffer() }
     }
 

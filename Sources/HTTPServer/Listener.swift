@@ -4,12 +4,12 @@ import SystemSupport
 
 /// A socket that listens.
 final class Listener: Sendable {
-    /// The port it listens on, which the system chose if 0 was asked for; nil for a local socket.
+    /// The listening port, chosen by the system if the address says 0; nil for a local socket.
     let port: UInt16?
-    /// Connections the system keeps for us until they are accepted.
+    /// The most connections that wait in the system's queue.
     private static let backlog: Int32 = 512
     private let descriptor: Lock<Int32?>
-    /// The name that a local socket has in its folder.
+    /// The path of a local socket.
     private let path: String?
 
     init(_ address: ListenAddress) throws(HTTPServerError) {
@@ -35,23 +35,24 @@ final class Listener: Sendable {
 
     deinit { stop() }
 
-    /// The descriptor to wait on; nil once stopped.
+    /// The descriptor to wait on; nil after a stop.
     var waitable: Int32? { descriptor.withLock { $0 } }
 
-    /// Lets go of the port or path; connections not yet accepted are reset.
+    /// Frees the port or path. Connections not yet accepted are reset.
     func stop() {
         descriptor.withLock { descriptor in
             guard let number = descriptor.take() else { return }
-            // A program that is being started has a copy of the descriptor for a moment, which would go on listening.
+            // A program that is just starting holds a copy of the descriptor for a moment. Shutdown ends listening on
+            // the copy too.
             _ = shutdown(number, Int32(SHUT_RDWR))
             close(number)
             if let path { unsafe unlink(path) }
         }
     }
 
-    /// The next connection, or the error number of the call that gave none.
+    /// The next connection, or the error number of a failed accept.
     func accept() -> Result<(socket: Int32, peer: Peer), AcceptFailure> {
-        // Under the lock: another loop may stop the listener, and its number may then be that of another file.
+        // Under the lock: another loop may stop the listener, and the system may reuse its number for another file.
         descriptor.withLock { descriptor in
             guard let descriptor else { return .failure(AcceptFailure(errno: EBADF)) }
             var storage = sockaddr_storage()
@@ -72,7 +73,7 @@ final class Listener: Sendable {
         /// Whether no connection can be accepted until others end: descriptors or memory are used up.
         var isExhaustion: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
 
-        /// Whether nobody waits to be accepted. Other errors are those of one connection, and the next may be fine (accept(2)).
+        /// Whether no connection waits. Other errors concern one connection, and the next may be fine (accept(2)).
         var isEmpty: Bool { [EAGAIN, EWOULDBLOCK, EBADF, EINVAL].contains(errno) }
     }
 
@@ -87,7 +88,7 @@ final class Listener: Sendable {
         _ descriptor: Int32, to socketAddress: SocketAddress, _ address: ListenAddress
     ) throws(HTTPServerError) {
         var yes: Int32 = 1
-        // Without it a port stays in use for a minute after the connections of the last run.
+        // Otherwise the port stays in use for a minute after the last run's connections.
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         func bind() -> Int32? {
             unsafe socketAddress.withPointer { unsafe Glibc.bind(descriptor, $0, $1) } == 0 ? nil : errno
@@ -101,7 +102,7 @@ final class Listener: Sendable {
         if let failure { throw error(failure, address) }
     }
 
-    /// Whether nobody listens at a local socket's path any more: a server that was killed leaves its name behind.
+    /// Whether no process listens at a local socket's path any more. A killed server leaves its path behind.
     private static func isAbandoned(_ address: SocketAddress) throws(HTTPServerError) -> Bool {
         let descriptor = try open(address)
         defer { close(descriptor) }

@@ -1,11 +1,11 @@
 import HTTPSemantics
 
-/// An answer that is being sent, and what is told of it afterwards.
+/// An answer that is being sent, and its report.
 struct OutgoingAnswer {
     var writer: ResponseWriter
-    /// Whether the connection stays open afterwards.
+    /// Whether the connection stays open after it.
     let keepsAlive: Bool
-    /// When the answer began to leave.
+    /// When sending began.
     var departure: ContinuousClock.Instant?
     private let method, target: String
     private let status: HTTPStatus
@@ -16,9 +16,9 @@ struct OutgoingAnswer {
     private let cacheStatus: String?
 
     /// - Parameters:
-    ///   - head: of the request; nil where none was understood.
+    /// - head: the request's head; nil if the server understood no request.
     ///   - date: the value of the field Date.
-    ///   - start: when the request's last byte came.
+    /// - start: when the request's last byte came.
     init(
         _ response: HTTPResponse, to head: RequestHead?, from peer: Peer, keepAlive: Bool, date: String,
         start: ContinuousClock.Instant

@@ -1,9 +1,9 @@
 import SystemSupport
 
-/// An answer that somebody owes to a request and gives later, from any thread.
+/// An answer that is still owed to a request. Any thread may give it later.
 package final class PendingAnswer: Sendable {
     private enum State {
-        /// The closure is called when the client goes.
+        /// The closure runs if the client goes away.
         case waiting(whenAbandoned: (@Sendable () -> Void)?)
         case answered
         case abandoned
@@ -15,7 +15,7 @@ package final class PendingAnswer: Sendable {
     /// - Parameter deliver: takes the answer, once.
     init(deliver: @escaping @Sendable (HTTPResponse) -> Void) { self.deliver = deliver }
 
-    /// Answers the request. Only the first answer counts, and none after the client has gone.
+    /// Answers the request. Only the first answer counts, and none counts after the client has gone.
     package func send(_ response: HTTPResponse) {
         let isFirst = state.withLock { state in
             guard case .waiting = state else { return false }
@@ -25,8 +25,8 @@ package final class PendingAnswer: Sendable {
         if isFirst { deliver(response) }
     }
 
-    /// Has `body` called once when the client goes before it is answered: at once if it has gone already. Runs on an epoll
-    /// thread or the caller's, and must not block.
+    /// Calls `body` once if the client goes before the answer: at once, if it has gone already. Runs on an event loop's
+    /// thread or on the caller's, so it must not block.
     package func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
         let isGone = state.withLock { state in
             switch state {

@@ -1,7 +1,7 @@
 package import SystemSupport
 
-/// The whole body of a request: a short one in memory, a longer one in a file without a name, which goes when nobody holds
-/// it any more.
+/// The whole body of a request: a short one in memory, a longer one in an unnamed file, which vanishes with its last
+/// reference.
 package enum RequestBody: Sendable {
     case none
     case bytes([UInt8])

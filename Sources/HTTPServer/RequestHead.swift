@@ -1,6 +1,6 @@
 package import HTTPSemantics
 
-/// The head of an HTTP/1 request (RFC 9112 sections 2 to 5), checked as far as it can be without knowing what is served.
+/// The head of an HTTP/1 request (RFC 9112 sections 2 to 5), checked as far as possible without knowing the resource.
 ///
 ///     PUT /films/nosferatu HTTP/1.1
 ///     Host: 127.0.0.1:8080
@@ -8,28 +8,28 @@ package import HTTPSemantics
 ///     Content-Length: 38
 package struct RequestHead: Sendable {
     package let method: String
-    /// The target as written, still encoded.
+    /// The target as the client wrote it, percent-encoded.
     package let target: String
     /// The minor version: 0 or 1.
     package let minorVersion: Int
-    /// In the order written; values without white space at the ends.
+    /// In the order of the request; values without white space at their ends.
     package let fields: HTTPFields
-    /// What body follows.
+    /// How the body's length is given.
     package let framing: BodyFraming
 
     /// How a request says where its body ends (RFC 9112 section 6.3).
     package enum BodyFraming: Hashable, Sendable {
         case none
-        /// So many bytes.
+        /// This many bytes.
         case length(Int)
         case chunked
     }
 
-    /// Why a head is refused. The connection ends after the answer: where the next request begins is not known.
+    /// Why a head is refused. The connection ends after the answer, since nothing tells where the next request begins.
     package enum Refusal: Error, Hashable {
         case badRequest(String)
         case versionNotSupported
-        /// A body in a transfer coding that is not read.
+        /// The body has a transfer coding that the server cannot read.
         case codingNotSupported
     }
 
@@ -44,18 +44,18 @@ package struct RequestHead: Sendable {
         var fields = HTTPFields()
         for line in lines { fields.append(try Self.field(Array(line))) }
         self.fields = fields
-        // First of all: two servers that disagree on where a body ends take part of it for a request.
+        // Checked first: if two servers disagree on the end of a body, one takes a part of the body for a request.
         framing = try Self.framing(fields, minorVersion: minorVersion)
         try checkHost()
     }
 
-    /// The value of a field that has one; nil where it is absent or there are several, of which none can be trusted.
+    /// The value of a field; nil if the field is absent, or present more than once and so not trustworthy.
     package func value(of name: String) -> String? {
         let values = fields.values(of: name)
         return values.count == 1 ? values[0] : nil
     }
 
-    /// The members of a field that is a list (RFC 9110 section 5.6.1), from all its lines.
+    /// The members of a list field (RFC 9110 section 5.6.1), from all its lines.
     package func list(_ name: String) -> [Substring] { FieldList.members(of: fields.values(of: name)) }
 
     /// Whether the client expects another answer on this connection (RFC 9112 section 9.3).
@@ -65,12 +65,12 @@ package struct RequestHead: Sendable {
         return minorVersion == 1 || options.contains("keep-alive")
     }
 
-    /// Whether the client waits to be told to send its body (RFC 9110 section 10.1.1).
+    /// Whether the client waits for 100 Continue before it sends its body (RFC 9110 section 10.1.1).
     package var expectsContinue: Bool {
         minorVersion == 1 && value(of: "expect")?.lowercased() == "100-continue" && framing != .none
     }
 
-    /// RFC 9112 section 6.1 lets a server refuse a request with both lengths. It gets no second chance here.
+    /// Refuses a request with both lengths, as RFC 9112 section 6.1 allows.
     private static func framing(
         _ fields: HTTPFields, minorVersion: Int
     ) throws(Refusal) -> BodyFraming {
@@ -79,8 +79,8 @@ package struct RequestHead: Sendable {
         guard lengths.isEmpty || codings.isEmpty else {
             throw .badRequest("Content-Length and Transfer-Encoding exclude each other")
         }
-        guard lengths.count <= 1 else { throw .badRequest("Content-Length stands there twice") }
-        guard codings.count <= 1 else { throw .badRequest("Transfer-Encoding stands there twice") }
+        guard lengths.count <= 1 else { throw .badRequest("Content-Length appears twice") }
+        guard codings.count <= 1 else { throw .badRequest("Transfer-Encoding appears twice") }
         if let coding = codings.first {
             guard minorVersion == 1 else { throw .badRequest("HTTP/1.0 has no Transfer-Encoding") }
             guard coding.lowercased() == "chunked" else { throw .codingNotSupported }
@@ -112,8 +112,8 @@ package struct RequestHead: Sendable {
         )
     }
 
-    /// RFC 9112 section 5: a name, a colon at once after it, and a value. A folded line begins with white space
-    /// and is therefore refused with the rest that is no name.
+    /// RFC 9112 section 5: a name, a colon directly after it, and a value. A folded line begins with white space, which
+    /// is not part of a name, so it is refused.
     private static func field(_ line: [UInt8]) throws(Refusal) -> HTTPFields.Field {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
             throw .badRequest("header without colon")
@@ -130,9 +130,11 @@ package struct RequestHead: Sendable {
             value: String(FieldList.trimmed(String(decoding: value, as: UTF8.self)[...])))
     }
 
-    /// RFC 9112 section 3.2: one Host, which HTTP/1.0 may leave out.
+    /// RFC 9112 section 3.2: exactly one Host; HTTP/1.0 may leave it out.
     private func checkHost() throws(Refusal) {
         let hosts = fields.values(of: "host").count
-        guard hosts == 1 || hosts == 0 && minorVersion == 0 else { throw .badRequest("one Host is required") }
+        guard hosts == 1 || hosts == 0 && minorVersion == 0 else {
+            throw .badRequest("exactly one Host is required")
+        }
     }
 }

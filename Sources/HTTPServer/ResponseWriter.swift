@@ -2,31 +2,31 @@ import CSystem
 import Glibc
 import HTTPSemantics
 
-/// An answer on its way to a client: its head, then its body.
+/// Sends an answer to a client: its head, then its body.
 struct ResponseWriter {
     enum Progress {
-        /// All is with the system.
+        /// The system has taken everything.
         case done
-        /// The client takes nothing at the moment.
+        /// The client takes no more bytes at the moment.
         case blocked
-        /// As much was sent as was asked for.
+        /// The call has sent as many bytes as it may.
         case partial
-        /// The client is gone, or the file has become shorter and the promised length cannot be kept.
+        /// The client is gone; or the file is shorter than the promised length.
         case failed
     }
 
-    /// The head, and a body that is short.
+    /// The head, with a short body behind it.
     private var start: [UInt8]
     private var sentOfStart = 0
     private var body: HTTPResponse.Body
-    /// Bytes of the body that are sent.
+    /// Bytes of the body sent so far.
     private(set) var sentOfBody = 0
-    /// Whether the file's system knows sendfile.
+    /// Whether sendfile works for this file.
     private var usesSendfile = true
 
-    /// A body up to this size is copied behind its head, so that one call sends both.
+    /// A body of at most this size is copied behind its head, so that one call sends both.
     private static let joinedBody = 16 << 10
-    /// Bytes of a file that are read at once where sendfile does not work.
+    /// Bytes of a file that one call reads if sendfile does not work.
     private static let readSize = 64 << 10
 
     init(head: [UInt8], body: HTTPResponse.Body) {
@@ -38,8 +38,8 @@ struct ResponseWriter {
         }
     }
 
-    /// Sends until `limit` bytes of the body are gone, or the client takes no more.
-    /// - Parameter count: is told of the bytes that each call took.
+    /// Sends until the client takes no more, or at most `limit` bytes of the body.
+    /// - Parameter count: called with the bytes that each call to the system took.
     mutating func write(to socket: Int32, limit: Int, count: (Int) -> Void) -> Progress {
         while sentOfStart < start.count {
             let flags = Int32(MSG_NOSIGNAL | (body.count > 0 ? MSG_MORE : 0))
@@ -68,7 +68,7 @@ struct ResponseWriter {
         return .done
     }
 
-    /// Sends some of the body: how many bytes, 0 where the file has ended, or -1 and errno.
+    /// Sends some of the body: the number of bytes, 0 at the end of the file, or -1 and errno.
     private mutating func writeBody(to socket: Int32, atMost limit: Int) -> Int {
         switch body {
         case .none: return 0
@@ -100,7 +100,7 @@ extension HTTPResponse {
     /// - Parameters:
     ///   - date: the value of the field Date.
     ///   - keepAlive: whether the connection stays open after the answer.
-    ///   - minorVersion: the client's version of HTTP/1, which may need to be told that it stays open.
+    /// - minorVersion: the client's version of HTTP/1. A client of 1.0 must be told that the connection stays open.
     func head(date: String, keepAlive: Bool, minorVersion: Int) -> [UInt8] {
         var head: [UInt8] = []
         head.reserveCapacity(512)
@@ -111,7 +111,7 @@ extension HTTPResponse {
         line("HTTP/1.1 \(status.rawValue) ", status.reason)
         line("Date: ", date)
         for field in fields.fields { line(field.name, ": ", field.value) }
-        // RFC 9110 section 8.6: neither of these may have one. Another answer without a body says so.
+        // RFC 9110 section 8.6 forbids it in these two. Other answers have it even if their body is empty.
         if status != .noContent, status != .notModified { line("Content-Length: \(body.count)") }
         line("X-Content-Type-Options: nosniff")
         if !keepAlive {

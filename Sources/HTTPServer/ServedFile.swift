@@ -1,12 +1,12 @@
 import Glibc
 package import SystemSupport
 
-/// An open regular file whose bytes are sent, closed when nobody holds it any more.
+/// An open regular file that can be sent. It is closed with its last reference.
 package final class ServedFile: Sendable {
     package let descriptor: Int32
     package let metadata: FileMetadata
 
-    /// Takes an open file over; nil, and closed, if it is no regular file.
+    /// Takes ownership of an open file; nil, and closed, if it is not a regular file.
     package init?(owning descriptor: Int32) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -19,7 +19,7 @@ package final class ServedFile: Sendable {
             inode: UInt64(status.st_ino))
     }
 
-    /// Takes an open file over, of which everything is known.
+    /// Takes ownership of an open file whose metadata is known.
     package init(owning descriptor: Int32, metadata: FileMetadata) {
         self.descriptor = descriptor
         self.metadata = metadata
@@ -27,7 +27,7 @@ package final class ServedFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// All of it, in memory. Blocks.
+    /// The whole file, in memory. Blocks.
     package func contents() throws(FileFault) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: metadata.size)
         let filled = try FileCalls().read(descriptor, into: &bytes)
@@ -35,11 +35,11 @@ package final class ServedFile: Sendable {
     }
 }
 
-/// What is known of a file without reading it, and what HTTP says of it.
+/// The metadata of a file, and its entity tag.
 package struct FileMetadata: Hashable, Sendable {
     /// Bytes.
     package let size: Int
-    /// When it was last changed: whole seconds since 1970 and the nanoseconds after them.
+    /// When the file was last changed: whole seconds since 1970, and the nanoseconds of the last second.
     package let seconds: Int
     package let nanoseconds: Int
     package let inode: UInt64
@@ -51,8 +51,8 @@ package struct FileMetadata: Hashable, Sendable {
         self.inode = inode
     }
 
-    /// A strong entity tag (RFC 9110 section 8.8.3). A file replaced by renaming has another inode, one written
-    /// in place another time; nanoseconds tell apart what happens within one second.
+    /// A strong entity tag (RFC 9110 section 8.8.3). A file replaced by renaming has another inode. A file written in
+    /// place has another time; nanoseconds tell changes within one second apart.
     package var entityTag: String {
         let parts = [
             UInt64(bitPattern: Int64(size)), UInt64(bitPattern: Int64(seconds)),

@@ -1,18 +1,18 @@
 import SystemSupport
 
-/// What all threads of a server share.
+/// The state that all threads of a server share.
 final class ServerContext: Sendable {
     let configuration: HTTPServer.Configuration
     let handler: any HTTPHandler
     let listeners: [Listener]
     let report: (@Sendable (HTTPServer.Answer) -> Void)?
     let counters = ServerCounters()
-    /// Where requests are handled.
+    /// The threads that handle requests.
     let blocking: BlockingThreads
     let bodyMemory = BodyMemory(limit: bodyMemoryLimit)
     private let ending = Lock(Ending())
 
-    /// What the bodies of requests that are being received take of memory at most, in bytes.
+    /// The most memory for the bodies of requests that are being received, in bytes.
     private static let bodyMemoryLimit = 64 << 20
 
     init(
@@ -26,7 +26,7 @@ final class ServerContext: Sendable {
         blocking = BlockingThreads(count: configuration.blockingThreads, name: "marquee-request")
     }
 
-    /// How far the server is on its way to its end.
+    /// Whether the server runs, drains or stops.
     var end: Ending { ending.withLock { $0 } }
 
     /// When answers under way must have ended; nil while the server runs.
@@ -34,14 +34,14 @@ final class ServerContext: Sendable {
 
     func drain() { ending.withLock { $0.isDraining = true } }
 
-    /// - Parameter grace: the time that answers under way have.
+    /// - Parameter grace: the time left for running answers.
     func stop(grace: Duration) {
         ending.withLock { $0.stopTime = $0.stopTime ?? ContinuousClock.now + grace }
     }
 
-    /// The end of a server.
+    /// How a server ends.
     struct Ending: Sendable {
-        /// Whether answers end their connections, and a stop waits for requests that may be on their way.
+        /// Whether answers end their connections, and a stop waits for requests that are on their way.
         var isDraining = false
         /// When answers under way must have ended; nil while the server runs.
         var stopTime: ContinuousClock.Instant?
@@ -51,9 +51,9 @@ final class ServerContext: Sendable {
     }
 }
 
-/// What other threads tell an event loop.
+/// Messages from other threads to an event loop.
 final class LoopMailbox: Sendable {
-    /// Becomes readable when there is something for the loop.
+    /// Becomes readable when a message waits.
     let wake: WakeDescriptor
     private let answers = Lock<[(connection: ConnectionKey, response: HTTPResponse)]>([])
 
@@ -65,7 +65,7 @@ final class LoopMailbox: Sendable {
             answers.append((connection, response))
             return answers.count == 1
         }
-        // The loop takes all that is there, so one signal is enough for many.
+        // The loop takes all answers at once, so one signal is enough.
         if isFirst { wake.signal() }
     }
 
@@ -78,14 +78,14 @@ final class LoopMailbox: Sendable {
     }
 }
 
-/// Names a connection of an event loop: no two of its life have the same key.
+/// Identifies a connection of an event loop. A loop does not use a key twice.
 struct ConnectionKey: Hashable, Sendable {
-    /// Where the loop keeps it.
+    /// The connection's index in the loop.
     let slot: UInt32
-    /// Counts the connections.
+    /// A running number.
     let number: UInt32
 
-    /// As epoll hands it back.
+    /// The key as the number that epoll returns with an event.
     var packed: UInt64 { UInt64(number) << 32 | UInt64(slot) }
 
     init(slot: UInt32, number: UInt32) {

@@ -1,18 +1,18 @@
 import HTTPSemantics
 import SystemSupport
 
-/// What the threads of a server count and decide together.
+/// The counts and decisions that the threads of a server share.
 final class ServerCounters: Sendable {
-    /// What becomes of a new connection.
+    /// The decision on a new connection.
     enum Admission {
         case serve
-        /// One too many: its request is answered 503.
+        /// Too many connections: the request is answered 503.
         case turnAway
-        /// Far too many: closed without a word.
+        /// Far too many connections: the connection is closed without an answer.
         case drop
     }
 
-    /// Connections that are being told at once that there are too many.
+    /// The most connections that may wait for their answer 503 at once.
     private static let maximumTurnedAway = 64
 
     private struct State {

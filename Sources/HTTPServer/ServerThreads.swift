@@ -18,9 +18,9 @@ final class ServerThreads: Sendable {
         self.startThread = startThread
     }
 
-    /// Runs `body` on a thread of its own. The first thread must outlive the start of every other, since the
-    /// count coming to zero is taken for the end.
-    /// - Throws: when the system gives no thread. `body` is not run then.
+    /// Runs `body` on a new thread. The first thread must not end before the last one has started: a count of zero
+    /// means that all have ended.
+    /// - Throws: when the system gives no thread. `body` does not run then.
     func start(_ body: @escaping @Sendable () -> Void) throws(ResourceShortage) {
         running.withLock { $0 += 1 }
         do {
@@ -35,7 +35,7 @@ final class ServerThreads: Sendable {
                 }
             }
         } catch {
-            // A thread that was not the first has not ended the rest, and one that was the first may be tried again.
+            // If this was the first thread, the caller may try again; if not, the others go on.
             running.withLock { $0 -= 1 }
             throw error
         }
@@ -46,7 +46,7 @@ final class ServerThreads: Sendable {
         if running.withLock({ $0 > 0 }) { allEnded.wait() }
     }
 
-    /// A client that goes away during sendfile raises SIGPIPE, for which there is no flag; and the program's own
+    /// A client that goes away during sendfile raises SIGPIPE, and sendfile has no flag against it. The program's other
     /// signals belong to its own threads.
     private static func blockSignals() {
         var all = sigset_t()

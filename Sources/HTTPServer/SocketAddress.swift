@@ -1,6 +1,6 @@
 import Glibc
 
-/// An address in the form the socket calls take.
+/// An address in the form that the socket calls take.
 struct SocketAddress {
     private enum Form {
         case version4(sockaddr_in)
@@ -10,7 +10,7 @@ struct SocketAddress {
 
     private var form: Form
 
-    /// Reads an address written in numbers; names are not looked up.
+    /// Reads a numeric address; names are not resolved.
     init(_ text: String, port: UInt16) throws(HTTPServerError) {
         var version4 = sockaddr_in()
         var version6 = sockaddr_in6()
@@ -49,7 +49,7 @@ struct SocketAddress {
         }
     }
 
-    /// Lends the address as the calls want it, with its length.
+    /// Lends the address and its length to a socket call.
     @unsafe func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         func lend<Address>(_ address: Address) -> Result {
             unsafe withUnsafePointer(to: address) { pointer in
@@ -67,7 +67,7 @@ struct SocketAddress {
 
     /// The port a bound socket has.
     static func port(of descriptor: Int32) throws(HTTPServerError) -> UInt16 {
-        // The port stands at the same place for both families, so the larger form reads either.
+        // Both families have the port at the same offset, so the larger structure reads either.
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let failure = unsafe withUnsafeMutablePointer(to: &address) { pointer in
@@ -81,7 +81,7 @@ struct SocketAddress {
 }
 
 extension Peer {
-    /// The peer at an address that the system gave when it accepted the connection.
+    /// The peer at the address that accept(2) gave.
     init(_ storage: sockaddr_storage) {
         var storage = storage
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -107,7 +107,7 @@ extension Peer {
         }
         let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         var address = String(decoding: bytes, as: UTF8.self)
-        // A socket that listens on both families sees IPv4 inside IPv6 (RFC 4291 section 2.5.5.2).
+        // A socket that listens on both families reports IPv4 addresses inside IPv6 (RFC 4291 section 2.5.5.2).
         if address.hasPrefix("::ffff:"), address.contains(".") { address.removeFirst("::ffff:".count) }
         self.init(address: address, isLocal: address == "::1" || address.hasPrefix("127."))
     }

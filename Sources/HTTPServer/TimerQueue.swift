@@ -1,4 +1,4 @@
-/// Instants at which connections are looked at again, the earliest first: a binary heap.
+/// Timers, the earliest first: a binary heap.
 struct TimerQueue<Key> {
     private var entries: [(time: ContinuousClock.Instant, key: Key)] = []
 
@@ -14,7 +14,7 @@ struct TimerQueue<Key> {
         }
     }
 
-    /// Takes the earliest entry, if its time has come.
+    /// Takes the earliest entry, if it is due.
     mutating func pop(until now: ContinuousClock.Instant) -> (time: ContinuousClock.Instant, key: Key)? {
         guard let first = entries.first, first.time <= now else { return nil }
         let last = entries.removeLast()
@@ -25,7 +25,7 @@ struct TimerQueue<Key> {
         return first
     }
 
-    /// Moves the root down to its place.
+    /// Moves the root down until the heap is in order.
     private mutating func sink() {
         var parent = 0
         while true {

@@ -1,14 +1,14 @@
 internal import HTTPSemantics
 package import HTTPServer
 
-/// What operators and their programs ask of a service, at a listener of its own:
+/// The endpoints for operators and their programs, at a listener of their own:
 ///
-///     GET    /health/live              200 while the process serves at all
-///     GET    /health/ready             200, or 503 and why no requests should be sent
-///     GET    /metrics                  the figures, for Prometheus
-///     DELETE /sources/{base64url}      forgets a picture's source and all sizes of it: 204, or 404 where there is none
+///     GET    /health/live              200 while the process serves requests
+///     GET    /health/ready             200; or 503 and the reason
+///     GET    /metrics                  the metrics, for Prometheus
+///     DELETE /sources/{base64url}      purges a source and all its pictures: 204; or 404 if none are stored
 package final class AdminHandler: HTTPHandler {
-    /// Forgets what is kept of a source, by its address. Whether there was anything.
+    /// Removes all that is stored of a source address. Returns whether anything was stored.
     package typealias Purge = @Sendable (_ source: String) async throws -> Bool
 
     private let metrics: Metrics
@@ -17,8 +17,8 @@ package final class AdminHandler: HTTPHandler {
     private let purge: Purge?
 
     /// - Parameters:
-    ///   - hosts: the addresses that the listener has.
-    ///   - purge: nil, the default, where there is nothing to purge.
+    /// - hosts: the listener's own host names and addresses.
+    /// - purge: nil, the default, if the service has nothing to purge.
     package init(
         metrics: Metrics, readiness: Readiness, hosts: [String] = [], purge: Purge? = nil
     ) {
@@ -28,8 +28,9 @@ package final class AdminHandler: HTTPHandler {
         self.purge = purge
     }
 
-    /// Health is answered at once, however busy the threads are that may block.
+    /// Answers health at once, even while all threads that may block are busy.
     package func admit(_ head: RequestHead, from peer: Peer) -> Admission {
+        // Losing the error is right: the answer 400 says enough.
         guard let target = try? RequestTarget(head.target) else { return .answer(.plain(.badRequest)) }
         switch target.segments {
         case ["health", "live"]: return .answer(Self.reading(head) { .plain(.ok) })
@@ -51,7 +52,7 @@ package final class AdminHandler: HTTPHandler {
         }
     }
 
-    /// The figures: reading them takes its time, and may wait for others.
+    /// Answers with the metrics. Reading them may block.
     package func respond(to request: HTTPRequest) -> HTTPResponse {
         HTTPResponse(
             status: .ok, fields: ["Content-Type": Metrics.mediaType, "Cache-Control": "no-store"],
@@ -65,7 +66,7 @@ package final class AdminHandler: HTTPHandler {
             return .answer(refusal)
         }
         guard let source = Base64URL.decode(text).flatMap({ String(validating: $0, as: UTF8.self) }) else {
-            return .answer(.plain(.badRequest, "a source is an address in base64url"))
+            return .answer(.plain(.badRequest, "the source must be an address in base64url"))
         }
         return .later { pending in
             Task {
@@ -74,7 +75,7 @@ package final class AdminHandler: HTTPHandler {
                     pending.send(
                         isKnown
                             ? HTTPResponse(status: .noContent)
-                            : .plain(.notFound, "nothing is kept of this source"))
+                            : .plain(.notFound, "nothing is stored for this source"))
                 } catch {
                     pending.send(.plain(.internalServerError, "\(error)"))
                 }
@@ -82,8 +83,8 @@ package final class AdminHandler: HTTPHandler {
         }
     }
 
-    /// Refuses a request that a page of another site makes a browser send in its user's name. Its name in Host tells that it
-    /// was rebound to this machine's address (DNS rebinding): names can be, addresses cannot.
+    /// Refuses a request that a page of another site made the browser send. Such a page may have bound its own name to
+    /// this machine's address (DNS rebinding). The name in Host shows that; an address in Host cannot be rebound.
     private func refusal(ofSite head: RequestHead, _ target: RequestTarget) -> HTTPResponse? {
         let names = head.fields.values(of: "host") + (target.authority.map { [$0] } ?? [])
         let isOurs = names.allSatisfy { text in
@@ -91,7 +92,7 @@ package final class AdminHandler: HTTPHandler {
             return name.isLoopback || name.isAddress || hosts.contains(name.host)
         }
         guard !names.isEmpty, isOurs else {
-            return .plain(.forbidden, "this host is not served here; name its address")
+            return .plain(.forbidden, "unknown host; use the address of this listener")
         }
         let own = head.fields["host"].flatMap { HostName($0) }
         let isOwnPage = head.fields.values(of: "origin").allSatisfy { text in
@@ -101,7 +102,7 @@ package final class AdminHandler: HTTPHandler {
         let isOwnSite = head.fields.values(of: "sec-fetch-site").allSatisfy {
             ["same-origin", "none"].contains($0.lowercased())
         }
-        return isOwnPage && isOwnSite ? nil : .plain(.forbidden, "pages of other sites may not write")
+        return isOwnPage && isOwnSite ? nil : .plain(.forbidden, "other sites' pages must not write")
     }
 
     private static func reading(_ head: RequestHead, _ answer: () -> HTTPResponse) -> HTTPResponse {

@@ -1,34 +1,34 @@
 package import HTTPSemantics
 internal import SystemSupport
 
-/// Bounds the requests a second of each client: a token bucket for each, which holds the requests of one second.
+/// Limits each client's requests a second. Each client has a token bucket that holds the requests of one second.
 ///
-/// A bucket is kept as the time at which it is full again (the generic cell rate algorithm, ITU-T I.371 annex A). The table
-/// has a fixed size. A client whose bucket is full is as good as unknown; where the table is crowded, the client whose bucket
-/// is nearest to full is forgotten.
+/// A bucket is stored as the time when it will be full again (the generic cell rate algorithm, ITU-T I.371 annex A).
+/// The table has a fixed size. A client with a full bucket needs no entry; when a set is full, the client nearest to a
+/// full bucket loses its entry.
 package final class ClientRate: Sendable {
     private struct Entry {
-        /// Which client; 0 for none.
+        /// The client's key; 0 for a free entry.
         var key: UInt64 = 0
         /// When the bucket is full again, in nanoseconds since `start`.
         var fullAt: Int64 = 0
     }
 
-    /// Entries that a client may have: a client is looked for in one set of so many.
+    /// The entries of one set. A client's entry can only be in its set.
     private static let ways = 8
     private static let secondInNanoseconds: Int64 = 1_000_000_000
 
     private let start = ContinuousClock.now
-    /// Nanoseconds that a request costs.
+    /// The cost of a request in nanoseconds.
     private let cost: Int64
-    /// Nanoseconds that a full bucket is worth.
+    /// The worth of a full bucket in nanoseconds.
     private let depth: Int64
     private let entries: Lock<[Entry]>
     private let setCount: Int
 
     /// - Parameters:
-    ///   - perSecond: requests a second, from 1 to 1,000,000; as many may come at once.
-    ///   - clients: how many clients are remembered, default 65,536 in 1 MiB.
+    /// - perSecond: requests a second, from 1 to 1,000,000. A client may send as many at once.
+    /// - clients: the most clients that are remembered, default 65,536 in 1 MiB.
     package init(perSecond: Int, clients: Int = 65_536) {
         let rate = Int64(min(max(1, perSecond), 1_000_000))
         cost = Self.secondInNanoseconds / rate
@@ -37,9 +37,9 @@ package final class ClientRate: Sendable {
         entries = Lock([Entry](repeating: Entry(), count: setCount * Self.ways))
     }
 
-    /// Takes a request of a client. Nil where it may be served; else after how many seconds one may be again, for
-    /// Retry-After. A refused request costs nothing.
-    /// - Parameter client: nil for a client without an address, which is not bounded.
+    /// Takes a request from the client's bucket. Returns nil if the request may be served; otherwise the seconds until
+    /// the next one may be, for Retry-After. A refused request costs nothing.
+    /// - Parameter client: nil for a client without an address, which has no limit.
     package func admit(_ client: IPAddress?, now: ContinuousClock.Instant = .now) -> Int? {
         guard let client else { return nil }
         let key = Self.key(client)
@@ -64,16 +64,16 @@ package final class ClientRate: Sendable {
         }
     }
 
-    /// An IPv4 address, or the network of an IPv6 address: a client has a /64 for itself (RFC 6177).
+    /// An IPv4 address, or the /64 network of an IPv6 address, which belongs to one client (RFC 6177).
     private static func key(_ client: IPAddress) -> UInt64 {
         switch client {
-        // No client's network begins like this: it is one of multicast (RFC 4291 section 2.7).
+        // This prefix is multicast (RFC 4291 section 2.7), so no client's network has it.
         case .v4(let bits): 0xFFFF_FFFF << 32 | UInt64(bits)
         case .v6(let bits): UInt64(truncatingIfNeeded: bits >> 64)
         }
     }
 
-    /// Where a client is looked for. The seed of `Hasher` is the process's own: nobody can choose addresses that crowd one set.
+    /// The client's set. `Hasher` is seeded anew in each process, so nobody can choose addresses that crowd one set.
     private func set(of key: UInt64) -> Int {
         var hasher = Hasher()
         hasher.combine(key)

@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import SystemSupport
 
-/// A count that only grows. Any thread may add to it, at the cost of an atomic addition.
+/// A count that only grows. Any thread may add to it; an addition is one atomic operation.
 package final class Counter: Sendable {
     private let count = Atomic(0)
 
@@ -12,15 +12,15 @@ package final class Counter: Sendable {
     package func add(_ number: Int = 1) { count.wrappingAdd(number, ordering: .relaxed) }
 }
 
-/// How a figure is distributed: how often it was at most each of some bounds, and its sum.
+/// The distribution of a measured value: its counts up to each bound, and its sum.
 package final class Histogram: Sendable {
-    /// Bounds for times of requests, in seconds: from a hit in memory to the longest that a client waits.
+    /// Bounds for the times of requests, in seconds: from a hit in memory to the longest wait.
     package static let seconds = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
 
     private struct State: Sendable {
-        /// Not cumulative; one more than there are bounds.
+        /// The count of each bucket alone, not cumulative. The last bucket has no bound.
         var counts: [Int]
         var sum = 0.0
     }
@@ -33,7 +33,7 @@ package final class Histogram: Sendable {
         state = Lock(State(counts: Array(repeating: 0, count: bounds.count + 1)))
     }
 
-    /// Counts a figure, in the base unit. Any thread may.
+    /// Counts a value, in the base unit. Any thread may call it.
     package func observe(_ value: Double) {
         let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
         state.withLock { state in

@@ -1,17 +1,18 @@
 package import HTTPSemantics
 package import HTTPServer
 
-/// Tells which client a request comes from, where proxies in front of the service are trusted.
+/// Finds the client of a request behind trusted proxies.
 ///
 ///     X-Forwarded-For: 203.0.113.7, 10.0.0.2         from a peer 10.0.0.1
 ///
-/// Every proxy appends the address that it was asked from. So the field is read from its end, as long as the address that
-/// wrote an entry is trusted: with 10.0.0.0/8 trusted the client is 203.0.113.7. What stands before it is hearsay.
+/// Every proxy appends the address that it received the request from. So the field is read from its end, as long as the
+/// writer of an entry is trusted. With 10.0.0.0/8 trusted, the client is 203.0.113.7. Entries before an untrusted one
+/// may be false.
 package struct ForwardedClient: Sendable {
     private let trusted: [AddressRange]
 
-    /// - Parameter trusted: the networks of proxies. Where there are any, a proxy at a local socket is trusted too: who may
-    ///   connect to it is for the file system to decide.
+    /// - Parameter trusted: the networks of proxies. If there are any, a proxy at a local socket is trusted too: the
+    ///   file system decides who may connect to it.
     package init(trusting trusted: [AddressRange] = []) { self.trusted = trusted }
 
     /// The client of a request.
@@ -19,15 +20,15 @@ package struct ForwardedClient: Sendable {
         client(peer: request.peer, forwardedFor: request.head.fields.values(of: "x-forwarded-for"))
     }
 
-    /// The client: the last address that is not trusted, or the first one where all are. An entry that is no address ends
-    /// the walk: then it is the proxy that wrote it. Nil for a program at a local socket that names nobody.
+    /// The client: the last address that is not trusted, or the first one if all are. At an entry that is not an
+    /// address, the client is the proxy that wrote it. Nil for a program at a local socket that names no client.
     /// - Parameter forwardedFor: the values of all lines of X-Forwarded-For, in order.
     package func client(peer: Peer, forwardedFor: [String]) -> IPAddress? {
         var client = peer.address.flatMap { IPAddress($0) }?.withoutMapping
         guard !trusted.isEmpty, client.map(isTrusted) ?? peer.isLocal else { return client }
         for line in forwardedFor.reversed() {
-            // Quotes mean nothing here, and bytes are compared: a client's own quote, or a sign that Swift takes for one
-            // character with the comma behind it, could else swallow what the proxy appends.
+            // Quotes have no meaning here, and the comparison is by bytes. A client's own quote, or a combining
+            // character that Swift joins with the comma, could otherwise hide the entry that the proxy appended.
             for entry in line.utf8.split(separator: UInt8(ascii: ",")).reversed() {
                 guard let address = Self.address(FieldList.trimmed(Substring(entry))) else { return client }
                 client = address
@@ -48,7 +49,7 @@ package struct ForwardedClient: Sendable {
 }
 
 extension IPAddress {
-    /// The IPv4 address that a system wrote as one of IPv6 (RFC 4291 section 2.5.5.2): a client has one name.
+    /// An IPv4 address mapped into IPv6 becomes IPv4 again (RFC 4291 section 2.5.5.2), so that a client has one name.
     fileprivate var withoutMapping: IPAddress {
         guard case .v6(let bits) = self, bits >> 32 == 0xFFFF else { return self }
         return .v4(UInt32(truncatingIfNeeded: bits))

@@ -7,12 +7,12 @@ internal import HTTPServer
 ///
 ///     2026-11-22T15:49:34.123Z 203.0.113.7 "GET /image/*/w342/*" 200 18231 3.214 ms "https://example.org/a.jpg" "marquee; hit"
 ///
-/// No secret is in it: no query, no user information, no field of the request, no signature. Every character is a visible one
-/// of ASCII, so that no line can steer a terminal or look like two.
+/// A line has no secrets: no query, user information, request field or signature. It has visible ASCII characters only,
+/// so that it cannot steer a terminal or look like two lines.
 struct LogLine {
     let answer: HTTPServer.Answer
     let client: IPAddress?
-    /// Of the answer's end, in milliseconds since 1970.
+    /// The end of the answer, in milliseconds since 1970.
     let time: Int
 
     var json: String {
@@ -53,7 +53,7 @@ struct LogLine {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// A JSON string of visible ASCII alone (RFC 8259 section 7).
+    /// A JSON string in visible ASCII (RFC 8259 section 7).
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for unit in text.utf16 {
@@ -70,10 +70,10 @@ struct LogLine {
     }
 }
 
-/// The target of a request as a log may have it.
+/// The parts of a request's target that a log may show.
 struct LogPath: Hashable {
-    /// The path alone. Of a picture's address the signature is `*` unless it is `-`, and so is the encoded source, which may
-    /// hold a secret of its own.
+    /// The path alone. In a picture's address, the signature is shown as `*` unless it is `-`. The encoded source is
+    /// `*` too, because it may hold a secret.
     let text: String
     /// The address of the picture, without user information, query and fragment.
     let source: String?
@@ -81,7 +81,7 @@ struct LogPath: Hashable {
     init(_ target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         guard let segments = try? RequestTarget(String(decoding: path, as: UTF8.self)).segments else {
-            // What cannot be read may hold anything.
+            // Losing the error is right: an unreadable target may hold anything, so the log shows none of it.
             (text, source) = ("*", nil)
             return
         }
@@ -98,8 +98,8 @@ struct LogPath: Hashable {
         self.source = source
     }
 
-    /// Where the segment `image` of `/image/{signature}/{recipe}/{source}` is: at the beginning, or behind what a proxy or a
-    /// slip has put before it.
+    /// The index of `image` in `/image/{signature}/{recipe}/{source}`: at the beginning, or behind a prefix that a
+    /// proxy or a mistake has added.
     private static func picture(in segments: [String]) -> Int? {
         segments.indices.first { index in
             segments[index] == "image" && (index == 0 || segments.count - index >= 4)
@@ -108,14 +108,14 @@ struct LogPath: Hashable {
 
     private static func source(_ encoded: String) -> String? {
         guard let bytes = Base64URL.decode(encoded) else { return nil }
-        // Cut at bytes: a character of Swift may be a question mark with an accent, which still begins a query.
+        // Compares bytes: Swift may join a question mark with a combining accent, but it still begins a query.
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
         else { return nil }
         let rest = bytes[(colon + 3)...]
         let authority = rest.prefix { !"/?#\\".utf8.contains($0) }
         let host = authority.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false).last ?? []
         let name = String(decoding: host, as: UTF8.self)
-        // What is no host may be a part of a password with a slash in it.
+        // Text that is not a host may be part of a password with a slash in it.
         guard HostName(name) != nil else { return nil }
         let path = rest[authority.endIndex...].prefix { !"?#".utf8.contains($0) }
         return PercentEncoding.visible(

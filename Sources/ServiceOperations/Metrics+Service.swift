@@ -3,32 +3,32 @@ package import HTTPServer
 internal import SystemSupport
 
 extension Metrics {
-    /// Registers what an HTTP server has done.
+    /// Registers the counts of an HTTP server.
     package func watch(server statistics: @escaping @Sendable () -> HTTPServer.Statistics) {
         counter("marquee_http_requests_total", "Requests answered, by status.", label: "status") {
             statistics().byStatus.sorted { $0.key < $1.key }.map { ("\($0.key)", Double($0.value)) }
         }
-        counter("marquee_http_sent_bytes_total", "Bytes of answers handed to the system, heads included.") {
+        counter("marquee_http_sent_bytes_total", "Bytes of answers sent, heads included.") {
             Double(statistics().bytesSent)
         }
-        gauge("marquee_http_connections", "Connections open now.") { Double(statistics().connectionsNow) }
+        gauge("marquee_http_connections", "Open connections.") { Double(statistics().connectionsNow) }
         counter("marquee_http_accepted_connections_total", "Connections accepted.") {
             Double(statistics().connectionsInAll)
         }
     }
 
-    /// Registers the process's own figures, and which build it is.
+    /// Registers the figures of the process, and the program's version.
     package func watchProcess(version: String) {
-        gauge("marquee_build_info", "1, with the version of the program.", label: "version") {
+        gauge("marquee_build_info", "Always 1; the label is the program's version.", label: "version") {
             [(version, 1)]
         }
         let start = Double(time(nil))
-        gauge("marquee_process_start_time_seconds", "When the service started, since 1970.") { start }
-        gauge("marquee_process_resident_memory_bytes", "Memory of the process that is resident.") {
+        gauge("marquee_process_start_time_seconds", "Start of the process, in seconds since 1970.") { start }
+        gauge("marquee_process_resident_memory_bytes", "Resident memory of the process.") {
             Self.residentMemory
         }
-        gauge("marquee_process_open_descriptors", "File descriptors that are open.") { Self.openDescriptors }
-        gauge("marquee_process_descriptor_limit", "File descriptors that may be open.") {
+        gauge("marquee_process_open_descriptors", "Open file descriptors.") { Self.openDescriptors }
+        gauge("marquee_process_descriptor_limit", "Limit of open file descriptors.") {
             var limit = rlimit()
             guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
                 return nil
@@ -44,7 +44,7 @@ extension Metrics {
 
     /// The second number of /proc/self/statm is in pages (proc(5)).
     private static var residentMemory: Double? {
-        // Losing the error is right: without /proc the figure is left out.
+        // Losing the error is right: without /proc this metric is left out.
         guard let bytes = try? FileCalls().contents(ofPath: "/proc/self/statm") else { return nil }
         let numbers = String(decoding: bytes, as: UTF8.self).split(separator: " ")
         guard numbers.count > 1, let pages = Double(numbers[1]) else { return nil }
@@ -54,7 +54,7 @@ extension Metrics {
     private static var openDescriptors: Double? {
         guard let folder = unsafe opendir("/proc/self/fd") else { return nil }
         defer { unsafe closedir(folder) }
-        // The two dots, and the descriptor that reads them, are none.
+        // The entries `.` and `..`, and the descriptor that reads the folder, do not count.
         var count = -3.0
         while unsafe readdir(folder) != nil { count += 1 }
         return count

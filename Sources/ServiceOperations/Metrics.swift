@@ -1,28 +1,28 @@
 internal import SystemSupport
 
-/// The figures of a service, for Prometheus to collect (its text format, version 0.0.4):
+/// The metrics of a service, for Prometheus to collect (its text format, version 0.0.4):
 ///
 ///     # HELP marquee_http_requests_total Requests answered, by status.
 ///     # TYPE marquee_http_requests_total counter
 ///     marquee_http_requests_total{status="200"} 36
 ///
-/// Each family is registered once and then read with every scrape. The values of a label are listed by the program that
-/// registers it and never come from outside: no URL or host of a client makes a time series.
+/// Each family is registered once, and read at every scrape. The program lists the values of a label; they never come
+/// from outside, so a client's URL or host cannot create a time series.
 package final class Metrics: Sendable {
-    /// What the lines of a family say.
+    /// A metric family: its head, and the source of its lines.
     private struct Family: Sendable {
         let name, help, type: String
         let samples: @Sendable () -> [Sample]
     }
 
-    /// One line: what follows the family's name, and the value.
+    /// One line: the text after the family's name, and the value.
     struct Sample: Sendable {
         var suffix = ""
         var labels = ""
         let value: Double
     }
 
-    /// A value of a label, and its figure.
+    /// A label's value, and its figure.
     package typealias Reading = (label: String, value: Double)
 
     /// The media type of `text`.
@@ -32,26 +32,26 @@ package final class Metrics: Sendable {
 
     package init() {}
 
-    /// A count that begins at 0 and is counted by the caller. The name ends in `_total`.
+    /// A counter that begins at 0. The caller adds to it. The name ends in `_total`.
     package func counter(_ name: String, _ help: String) -> Counter {
         let counter = Counter()
         register(name, help, "counter") { [Sample(value: Double(counter.value))] }
         return counter
     }
 
-    /// A count that somebody else keeps.
+    /// A counter whose value the closure reads.
     package func counter(_ name: String, _ help: String, value: @escaping @Sendable () -> Double) {
         register(name, help, "counter") { [Sample(value: value())] }
     }
 
-    /// Counts that somebody else keeps, for each value of a label.
+    /// Counters for each value of a label, read by the closure.
     package func counter(
         _ name: String, _ help: String, label: String, readings: @escaping @Sendable () -> [Reading]
     ) {
         register(name, help, "counter") { Self.samples(label, readings()) }
     }
 
-    /// A figure that goes up and down, in its base unit: bytes, seconds, a ratio. Nil where there is none at the moment.
+    /// A figure that goes up and down, in its base unit: bytes, seconds, a ratio. Nil if there is none at the moment.
     package func gauge(_ name: String, _ help: String, value: @escaping @Sendable () -> Double?) {
         register(name, help, "gauge") { value().map { [Sample(value: $0)] } ?? [] }
     }
@@ -63,8 +63,8 @@ package final class Metrics: Sendable {
         register(name, help, "gauge") { Self.samples(label, readings()) }
     }
 
-    /// A distribution that the caller measures, in its base unit.
-    /// - Parameter bounds: the upper bounds of the buckets, ascending; one without bound is added.
+    /// A distribution in its base unit. The caller adds the values.
+    /// - Parameter bounds: the upper bounds of the buckets, ascending. A bucket without a bound is added.
     package func histogram(
         _ name: String, _ help: String, bounds: [Double] = Histogram.seconds
     ) -> Histogram {
@@ -73,7 +73,7 @@ package final class Metrics: Sendable {
         return histogram
     }
 
-    /// All figures as they are now. Calls the closures, so it takes as long as they do.
+    /// All metrics as they are now. Calls the closures, so it takes as long as they do.
     package var text: String {
         var text = ""
         for family in families.withLock({ $0 }) {
@@ -92,7 +92,7 @@ package final class Metrics: Sendable {
     ) {
         precondition(
             name.hasPrefix("marquee_") && name.utf8.allSatisfy { $0.isDigit || $0.isLowercaseLetter },
-            "\(name) is no name of a figure of ours")
+            "\(name) is not a metric name of Marquee")
         precondition((type == "counter") == name.hasSuffix("_total"), "\(name): counters end in _total")
         families.withLock { families in
             precondition(!families.contains { $0.name == name }, "\(name) is registered twice")

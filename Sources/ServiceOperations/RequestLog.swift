@@ -2,14 +2,14 @@ internal import Glibc
 package import HTTPServer
 package import SystemSupport
 
-/// A line for each request, on standard output: there the lines are data for a program, apart from the messages for people
-/// on standard error, and there container managers look for them.
+/// Writes a line for each request to standard output, where container managers collect it. Messages for people go to
+/// standard error.
 ///
-/// The threads that serve never wait for the reader. They put their answers into a queue, which one thread writes; a line
-/// that finds no room is counted and dropped.
+/// The threads that serve requests never wait for the log's reader. They put answers into a queue, and one thread
+/// writes them. If the queue is full, the line is dropped and counted.
 package final class RequestLog: Sendable {
     package enum Form: String, Sendable, CaseIterable {
-        /// An object a line.
+        /// One JSON object on each line.
         case json
         case text
     }
@@ -19,7 +19,7 @@ package final class RequestLog: Sendable {
         /// In milliseconds since 1970.
         let time: Int
 
-        /// What it takes of memory, nearly.
+        /// The approximate memory of the entry, in bytes.
         var size: Int {
             256 + answer.target.utf8.count + answer.forwardedFor.reduce(0) { $0 + $1.utf8.count }
         }
@@ -40,14 +40,14 @@ package final class RequestLog: Sendable {
     private let dropped = Counter()
     private let wake, ended: WakeDescriptor
 
-    /// How long the end of the program waits for the reader to take the last lines.
+    /// How long the program waits at its end for the reader to take the last lines.
     private static let lastWait = Duration.seconds(1)
 
     /// A log that keeps its lines until `start()`.
     /// - Parameters:
-    ///   - output: a descriptor, which stays the caller's. Default: standard output.
-    ///   - clients: tells who the client is.
-    ///   - limit: bytes that may wait for the reader, default 4 MiB, which are some 10,000 lines.
+    /// - output: a descriptor, which the caller owns. Default: standard output.
+    /// - clients: finds the client of a request.
+    /// - limit: the bytes that may wait for the reader, default 4 MiB (some 10,000 lines).
     package init(
         _ form: Form, output: Int32 = STDOUT_FILENO, clients: ForwardedClient = ForwardedClient(),
         limit: Int = 4 << 20
@@ -60,14 +60,14 @@ package final class RequestLog: Sendable {
         ended = try WakeDescriptor()
     }
 
-    /// Lines that were dropped, because the reader was too slow or has gone.
+    /// The lines dropped because the reader was too slow or has gone.
     package var droppedLines: Int { dropped.value }
 
-    /// Writes from now on.
+    /// Begins to write.
     /// - Throws: when the system gives no thread.
     package func start() throws(ResourceShortage) {
         try BlockingThreads.startThread(name: "marquee-log") { [self] in
-            // A reader that has gone is an error to count, not a reason to die.
+            // A reader that has gone must count as dropped lines, not end the program by SIGPIPE.
             var signals = sigset_t()
             _ = unsafe sigfillset(&signals)
             _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -77,7 +77,7 @@ package final class RequestLog: Sendable {
         state.withLock { $0.hasThread = true }
     }
 
-    /// Takes an answer. Never waits, and writes nothing itself.
+    /// Adds an answer to the queue. Never waits.
     package func record(_ answer: HTTPServer.Answer) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
@@ -96,7 +96,7 @@ package final class RequestLog: Sendable {
         }
     }
 
-    /// Writes what waits and ends. Waits a second for a reader that takes nothing. Blocks.
+    /// Writes the queue and ends. Waits at most a second for a reader that takes nothing. Blocks.
     package func close() {
         let hasThread = state.withLock { state in
             state.isClosed = true
@@ -134,7 +134,7 @@ package final class RequestLog: Sendable {
         }
     }
 
-    /// Whether the reader has taken all. Waits for a reader that is slow.
+    /// Whether the reader has taken all bytes. Waits for a slow reader.
     private func writeAll(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

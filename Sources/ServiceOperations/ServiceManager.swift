@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Tells the service manager how far the service is (sd_notify(3)): a datagram to the socket that it names.
+/// Reports the service's state to the service manager (sd_notify(3)): a datagram to the socket in `NOTIFY_SOCKET`.
 ///
 ///     READY=1        STOPPING=1
 package enum ServiceManager {
@@ -9,7 +9,7 @@ package enum ServiceManager {
         case stopping = "STOPPING=1"
     }
 
-    /// Tells it, if there is one. Losing an error is right: a service runs without a manager too.
+    /// Reports the state, if there is a manager. Losing an error is right: a service runs without a manager too.
     /// - Parameter socket: a path, or a name after `@` in the abstract namespace (unix(7)). Default: `NOTIFY_SOCKET`.
     package static func notify(_ state: State, socket: String? = environmentSocket) {
         guard let name = socket, name.hasPrefix("/") || name.hasPrefix("@") else { return }
@@ -18,7 +18,7 @@ package enum ServiceManager {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let isWritten = unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
-            // A path ends in a zero; an abstract name ends with the address.
+            // A path ends with a zero byte; an abstract name ends with the address.
             guard bytes.count < place.count else { return false }
             unsafe place.copyBytes(from: bytes)
             return true
@@ -34,13 +34,13 @@ package enum ServiceManager {
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 _ = unsafe sendto(
                     descriptor, message, message.count, Int32(MSG_NOSIGNAL), $0,
-                    // The zero that ends a path counts.
+                    // The zero byte at the end of a path counts.
                     bytes[0] == 0 ? length : length + 1)
             }
         }
     }
 
-    /// What the manager says, which started this program; nil where none did.
+    /// The socket of the manager that started this program; nil without one.
     package static var environmentSocket: String? {
         guard let text = unsafe getenv("NOTIFY_SOCKET") else { return nil }
         return unsafe String(cString: text)
