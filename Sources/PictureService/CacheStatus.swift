@@ -1,31 +1,31 @@
-/// How a cache has handled a request, for its field `Cache-Status` (RFC 9211):
+/// How a cache has handled a request, for the field `Cache-Status` (RFC 9211):
 ///
 ///     marquee; hit; ttl=280
 ///     marquee; fwd=uri-miss; fwd-status=200; stored; ttl=600
 ///     marquee; fwd=stale; fwd-status=304; collapsed
 package struct CacheStatus: Hashable, Sendable {
-    /// Why a request went on to the origin (section 2.2).
+    /// Why a request was forwarded to the origin (section 2.2).
     package enum Forward: String, Hashable, Sendable, CaseIterable {
         /// Nothing was stored for the address.
         case uriMiss = "uri-miss"
-        /// What was stored is of another content or recipe.
+        /// The stored response has another content or recipe.
         case miss
         case stale
-        /// The client asked for it, with no-cache or the like.
+        /// The client asked for it, for example with no-cache.
         case request
-        /// Never stored: the method or the configuration forbids it.
+        /// Responses are never stored: the method or the configuration forbids it.
         case bypass
     }
 
     /// Nil for a hit.
     package var forward: Forward?
-    /// The origin's answer (section 2.3).
+    /// The status of the origin's answer (section 2.3).
     package var forwardStatus: Int?
-    /// What is left of the freshness, in seconds; negative for what is stale (section 2.4).
+    /// The freshness that remains, in seconds; negative if the response is stale (section 2.4).
     package var timeToLive: Int?
     /// Whether the answer was stored (section 2.5).
     package var isStored: Bool
-    /// Whether it waited for another request's transfer (section 2.6).
+    /// Whether the request waited for another request's transfer (section 2.6).
     package var isCollapsed: Bool
 
     package init(
@@ -39,7 +39,7 @@ package struct CacheStatus: Hashable, Sendable {
         self.isCollapsed = isCollapsed
     }
 
-    /// The field's value, of this cache alone.
+    /// The field's value for this cache alone.
     package var value: String {
         var parts = ["marquee", forward.map { "fwd=\($0.rawValue)" } ?? "hit"]
         if forward != nil {

@@ -1,27 +1,27 @@
 package import ImageCodecs
 package import LazyImages
 
-/// A picture at a size: the bytes of a file, and what is known of them. The same source and recipe give the same bytes,
-/// whatever else is made with them and on whatever machine.
+/// A picture at a size: the bytes of a file, their format and their size. The same source and recipe give the same
+/// bytes on every machine.
 package struct Picture: Sendable {
     package let bytes: ImageBytes
     package let format: ImageFormat
     package let size: ImageSize
 
-    /// Format and size as a loader tells them.
+    /// Format and size in the loader's form.
     package var header: ImageHeader { ImageHeader(format: format, size: size) }
 
-    /// Counts up whenever other bytes come out for the same source and recipe.
+    /// The version of the encoder. It grows whenever the same source and recipe give other bytes.
     package static let encoderVersion = 3
 
-    /// What a picture is kept under: it names the source by its content, so that a changed source never has an old size,
-    /// and instances agree. 64 hexadecimal digits.
+    /// The key that a picture is stored under. It names the source by its content, so a changed source never gives an
+    /// old picture, and all instances agree. 64 hexadecimal digits.
     /// - Parameter content: the SHA-256 of the source's bytes, as `ImageBytes.checksum` has it.
     package static func key(_ recipe: PictureRecipe, ofContent content: String) -> SHA256.Digest {
         SHA256.hash(of: "\(content)\n\(recipe.derivation)\nencoder \(encoderVersion)")
     }
 
-    /// The picture of a source by a recipe. Runs for milliseconds on the caller's thread.
+    /// Makes the picture of a source by a recipe. Runs for milliseconds on the caller's thread.
     package static func picture(
         of source: ImageBytes, _ recipe: PictureRecipe, decoders: ImageDecoders = .standard,
         limits: DecodingLimits = .standard
@@ -30,8 +30,8 @@ package struct Picture: Sendable {
         return try maker.picture(recipe)
     }
 
-    /// The pictures of a source by several recipes, in their order, each as `picture` makes it alone. The source is decoded
-    /// once; again only where there are small and large pictures of a large JPEG.
+    /// Makes the pictures of a source by several recipes, in their order. Each has the same bytes as `picture` gives.
+    /// The source is decoded once; a large JPEG may be decoded again for small pictures.
     package static func pictures(
         of source: ImageBytes, _ recipes: [PictureRecipe], decoders: ImageDecoders = .standard,
         limits: DecodingLimits = .standard

@@ -1,15 +1,16 @@
 package import HTTPSemantics
 
-/// What the service's own answers say of how long they hold.
+/// The freshness that the service gives its own answers.
 package enum PictureFreshness {
-    /// How long a picture with a tag holds, in seconds: a year, the most that caches were ever asked for (RFC 2616 section
-    /// 14.21).
+    /// The lifetime of a picture with a tag, in seconds: a year, the most that caches were ever asked for (RFC 2616
+    /// section 14.21).
     static let taggedLifetime = 31_536_000
-    /// How long a failure holds that is the source's own: there is none, or it is no picture. In seconds.
+    /// How long a failure of the source itself holds, in seconds: the source is missing, or not a picture.
     static let failureLifetime = 60
 
-    /// The Cache-Control of a picture. It holds for what is left of its source's freshness, so that it needs no Age; one with
-    /// a tag never changes; none outlives its address. What only those may see who asked for it is not to be stored.
+    /// The Cache-Control of a picture. Its max-age is the rest of the source's freshness, so the answer needs no Age. A
+    /// picture with a tag never changes. No picture outlives its address. A picture that only the requesting client may
+    /// see must not be stored.
     /// - Parameter now: seconds since 1970.
     package static func control(of recipe: PictureRecipe, _ record: SourceRecord, now: Int) -> String {
         guard record.mayBeKept else { return "no-store" }

@@ -1,38 +1,38 @@
 package import ImageCodecs
 package import LazyImages
 
-/// A source of which pictures are made at sizes. Not safe for concurrent use.
+/// Makes pictures of one source. Not safe for concurrent use.
 ///
-/// A JPEG is decoded at 1/2, 1/4 or 1/8 where that leaves twice the size wanted each way: what is lost then does not show
-/// (against a resampling of the whole in floating point SSIM is 0.9993, that of libvips 0.9992; at 1.3 times the size it
-/// would be 0.996). Which scale it is depends on the source and the recipe alone, never on the other recipes, or the bytes
-/// would. No scale is below `sharedSide`, so that small pictures share one.
+/// A JPEG is decoded at 1/2, 1/4 or 1/8 if the result is still twice the wanted size each way. The loss is then
+/// invisible: against a resampling of the whole picture in floating point, SSIM is 0.9993 (libvips 0.9992); at 1.3
+/// times the size it would be 0.996. The scale depends on the source and the recipe alone, never on other recipes,
+/// because the bytes depend on the scale. No scale is below `sharedSide`, so that small pictures share one.
 ///
-/// Levels are resized as they are stored, in gamma space, as browsers and libvips do. Against such a reference SSIM is 0.9996
-/// for 500 x 750 to 342 x 513 (libvips 0.9994; of its linear mode 0.9942), and the mean of a channel stays. Linear light
-/// moves it by more than 2 levels at 92 pixels.
+/// Levels are resized as they are stored, in gamma space, as browsers and libvips do. Against such a reference, SSIM is
+/// 0.9996 for 500 x 750 to 342 x 513 (libvips 0.9994; its linear mode 0.9942), and the mean of a channel stays. Linear
+/// light moves the mean by more than 2 levels at 92 pixels.
 ///
-/// A JPEG that becomes JPEG is resized as it is stored, in YCbCr, its colour straight to the size that 4:2:0 wants. Others are
-/// resized in RGB: PNG, JPEGs of other colours, and those that Exif turns.
+/// A JPEG that becomes a JPEG is resized in YCbCr, as it is stored; its chroma goes straight to the size of 4:2:0. All
+/// others are resized in RGB: PNG, JPEGs of other colour spaces, and those that Exif rotates.
 package struct PictureMaker: Sendable {
-    /// Pixels of the shorter side that the smallest scale has at least: twice a poster of 342.
+    /// The fewest pixels of the shorter side at the smallest scale: twice a poster of 342.
     static let sharedSide = 684
 
     private let source: ImageBytes
     private let decoders: ImageDecoders
     private let limits: DecodingLimits
-    /// Format and size of the source, as it is shown.
+    /// Format and size of the source, as it is displayed.
     let format: ImageFormat
     let size: ImageSize
-    /// The scales that it can be decoded at, the smallest first, and the whole.
+    /// The scales that the source can be decoded at, the smallest first and the whole last.
     private let scales: [DecodingPlan]
     private let whole: DecodingPlan
-    /// By their sizes, those that have been decoded, for PNG and for JPEG.
+    /// The decoded pictures by their sizes, for PNG and for JPEG.
     private var bitmaps: [ImageSize: Bitmap] = [:]
     private var planes: [ImageSize: PlanarPicture] = [:]
 
-    /// Reads the source's header. Nothing is decoded until a picture is made.
-    /// - Throws: `.notDecodable` for what is no picture or is too large.
+    /// Reads the source's header. Decoding waits until a picture is made.
+    /// - Throws: `.notDecodable` if the source is not a picture or is too large.
     package init(
         _ source: ImageBytes, decoders: ImageDecoders = .standard, limits: DecodingLimits = .standard
     ) throws(PictureError) {
@@ -52,13 +52,13 @@ package struct PictureMaker: Sendable {
         }
     }
 
-    /// The picture by a recipe. The source is decoded at most once at each scale; no other picture changes the bytes of this
-    /// one. Runs for milliseconds on the caller's thread.
+    /// Makes the picture by a recipe. The source is decoded at most once at each scale. Other pictures do not change
+    /// the bytes of this one. Runs for milliseconds on the caller's thread.
     ///
-    /// - Throws: `.notDecodable` for a source that is not right or is cut off, whatever the recipe; `.notEncodable`.
+    /// - Throws: `.notDecodable` if the source is corrupt or truncated, whatever the recipe; `.notEncodable`.
     package mutating func picture(_ recipe: PictureRecipe) throws(PictureError) -> Picture {
         if recipe.size == .original {
-            // The bytes themselves may go out once all of them have been decoded, at any scale.
+            // The source's own bytes may be sent after all of them have been decoded once, at any scale.
             if bitmaps.isEmpty, planes.isEmpty {
                 let scale = scale(for: recipe)
                 if scale.planes == nil { _ = try bitmap(at: scale) } else { _ = try planes(at: scale) }
@@ -72,8 +72,8 @@ package struct PictureMaker: Sendable {
         return try encode(resize(bitmap(at: scale), by: recipe), by: recipe)
     }
 
-    /// Bytes in use at most while `picture` makes a picture by this recipe: those of bitmaps that are kept from other recipes,
-    /// of the decoder, the resizer and the encoder; without the source's own. An upper bound: most pictures take half of it.
+    /// The most bytes in use while `picture` makes this picture: bitmaps kept from other recipes, the decoder, the
+    /// resizer and the encoder, without the source's own bytes. An upper bound: most pictures take half of it.
     package func memory(for recipe: PictureRecipe) -> Int {
         let scale = scale(for: recipe)
         let kept = bitmaps.values.reduce(0) { $0 + $1.cost } + planes.values.reduce(0) { $0 + $1.cost }
@@ -92,7 +92,7 @@ package struct PictureMaker: Sendable {
         return kept + (isDecoded ? making : max(scale.memory, scale.size.bitmapBytes + making))
     }
 
-    /// The source at a scale, decoded now if it was not yet.
+    /// The source at a scale, decoded if it was not yet.
     private mutating func bitmap(at scale: DecodingPlan) throws(PictureError) -> Bitmap {
         if let bitmap = bitmaps[scale.size] { return bitmap }
         let bitmap = try whole(\.isComplete) { bytes throws(ImageDecodingError) in
@@ -112,7 +112,7 @@ package struct PictureMaker: Sendable {
         return picture
     }
 
-    /// What is decoded of the source. A part of a picture does not do.
+    /// The decoded value, if it is complete: a part of a picture is not enough.
     private func whole<Value>(
         _ isComplete: KeyPath<Value, Bool>, _ decode: (Span<UInt8>) throws(ImageDecodingError) -> Value
     ) throws(PictureError) -> Value {
@@ -140,7 +140,7 @@ package struct PictureMaker: Sendable {
         if case .fill(let box) = recipe.size {
             return bitmap.resampled(to: ImageSizing(box, mode: .fill(.centre)))
         }
-        // By the source's own sides: those of a reduced bitmap are rounded.
+        // Uses the source's own sides: those of a reduced bitmap are rounded.
         let wanted = Self.scaled(size, by: recipe)
         return wanted == bitmap.size ? bitmap : bitmap.resampled(to: wanted)
     }
@@ -185,7 +185,7 @@ package struct PictureMaker: Sendable {
 
     // MARK: Sizes
 
-    /// The size that a source is scaled to before anything is cropped off. Never larger than the source.
+    /// The size that a source is scaled to before cropping. Never larger than the source.
     private static func scaled(_ source: ImageSize, by recipe: PictureRecipe) -> ImageSize {
         switch recipe.size {
         case .width(let width): source.fitted(into: ImageSize(width: width, height: source.height))
@@ -196,7 +196,7 @@ package struct PictureMaker: Sendable {
         }
     }
 
-    /// The smallest scale that has twice the size wanted, and no less than all small pictures share.
+    /// The smallest scale that has twice the wanted size and at least `sharedSide`.
     private func scale(for recipe: PictureRecipe) -> DecodingPlan {
         let side = Self.sharedSide
         let shared = size.fitted(

@@ -2,8 +2,8 @@ import HTTPSemantics
 import ImageCodecs
 
 extension PictureRecipe {
-    /// Reads a recipe in its one spelling.
-    /// - Throws: `.malformedRecipe` for anything else.
+    /// Reads a recipe. Each recipe has only one spelling.
+    /// - Throws: `.malformedRecipe` for any other text.
     package init(_ text: String) throws(PictureError) {
         guard let recipe = Self.parsed(text) else { throw .malformedRecipe(text) }
         self = recipe
@@ -11,7 +11,7 @@ extension PictureRecipe {
 
     private static func parsed(_ text: String) -> PictureRecipe? {
         var parts = text.split(separator: ".", omittingEmptySubsequences: false)[...]
-        /// Takes the next part if it begins so, without its beginning.
+        /// Takes the next part if it has this beginning, and returns the rest of the part.
         func next(_ beginning: String) -> Substring? {
             guard let part = parts.first, part.utf8.starts(with: beginning.utf8) else { return nil }
             parts.removeFirst()
@@ -61,7 +61,7 @@ extension PictureRecipe {
 
     private static func side(_ digits: Substring) -> Int? { number(digits, upTo: longestSide) }
 
-    /// A whole number from 1 on, without leading zeros.
+    /// A whole number, 1 or more, without leading zeros.
     private static func number(_ digits: Substring, upTo maximum: Int) -> Int? {
         guard let first = digits.utf8.first, first != UInt8(ascii: "0"), digits.utf8.allSatisfy(\.isDigit),
             let number = Int(digits), number <= maximum
@@ -69,7 +69,7 @@ extension PictureRecipe {
         return number
     }
 
-    /// The unreserved characters (RFC 3986 section 2.3) but the dot, which begins the next part.
+    /// The unreserved characters (RFC 3986 section 2.3) except the dot, which begins the next part.
     static func isTagCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true

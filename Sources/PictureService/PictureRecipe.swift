@@ -1,56 +1,56 @@
 package import ImageCodecs
 
-/// How a picture is made of its source, as it stands in an address: a size, then what else matters, in this order.
+/// How to make a picture from its source, as written in an address: a size, then the other settings, in this order.
 ///
-///     w342                    342 pixels wide at most
-///     x513                    513 pixels high at most
+///     w342                    at most 342 pixels wide
+///     x513                    at most 513 pixels high
 ///     342x513                 fits into 342 x 513 pixels
 ///     342x513.fill            covers them, cropped to the centre
 ///     original                the source's own bytes
 ///
-///     .q60                    the quality of a JPEG, 1 to 100; 80 unless told
-///     .png                    a PNG, although a JPEG could hold it
-///     .e1790000000            refused from this moment on, in seconds since 1970
-///     .v2                     a tag of the author's own: the picture never changes under this address
+///     .q60                    the quality of a JPEG, 1 to 100; default 80
+///     .png                    always a PNG
+///     .e1790000000            refused from this time on, in seconds since 1970
+///     .v2                     the author's own tag: the picture at this address never changes
 ///
-/// A recipe has one spelling, so that no cache keeps a picture twice and a signature is made over the text as it stands. The
-/// order is fixed, numbers have no leading zeros, and nothing is said twice or without an effect: `original` takes neither
+/// A recipe has one spelling, so that no cache stores a picture twice and the signature covers the text as written. The
+/// order is fixed, numbers have no leading zeros, and nothing is repeated or without effect: `original` takes neither
 /// quality nor format, and a PNG takes no quality. A picture is never enlarged.
 package struct PictureRecipe: Hashable, Sendable {
-    /// The size that is wanted, in pixels.
+    /// The wanted size in pixels.
     package enum Size: Hashable, Sendable {
         case width(Int)
         case height(Int)
         case box(ImageSize)
-        /// Covers the box and is cropped to its shape.
+        /// Covers the box, and is cropped to its shape.
         case fill(ImageSize)
         /// The source's own bytes.
         case original
     }
 
-    /// What the file is written as.
+    /// The format of the file.
     package enum Encoding: Hashable, Sendable {
-        /// JPEG, or PNG where there is transparency. A quality of nil is the standard one.
+        /// JPEG, or PNG if the picture has transparency. A quality of nil is the default.
         case automatic(quality: Int?)
         case png
     }
 
     package let size: Size
     package let encoding: Encoding
-    /// Seconds since 1970; from then on it is refused.
+    /// The time from which on it is refused, in seconds since 1970.
     package let expiry: Int?
-    /// Whatever the author likes; a picture with a tag never changes.
+    /// Any text of the author's; a picture with a tag never changes.
     package let tag: String?
 
-    /// A side is at least 1 pixel and has at most this many: the most that a JPEG can have.
+    /// The longest side in pixels: the longest of a JPEG. The shortest is 1.
     package static let longestSide = 65_535
     /// The recipe of the source's own bytes.
     package static let original = "original"
-    /// The quality where a recipe names none.
+    /// The quality if a recipe names none.
     package static let standardQuality = 80
-    /// Characters of a tag, at most.
+    /// The most characters of a tag.
     package static let longestTag = 64
-    /// Digits of an expiry, at most: enough for 3,000 years.
+    /// The most digits of an expiry: enough for 3,000 years.
     static let longestExpiry = 11
 
     init(size: Size, encoding: Encoding, expiry: Int?, tag: String?) {
@@ -62,7 +62,7 @@ package struct PictureRecipe: Hashable, Sendable {
 }
 
 extension PictureRecipe: CustomStringConvertible {
-    /// The recipe as it stands in an address; parsing gives it back.
+    /// The recipe as written in an address; parsing gives it back.
     package var description: String {
         var text = sizeText
         switch encoding {
@@ -75,9 +75,9 @@ extension PictureRecipe: CustomStringConvertible {
         return text
     }
 
-    /// The part that decides the bytes, spelled out: `w342.q80` for `w342` and `w342.q80.v2` alike. It stands in the
-    /// derivative's key, and lists of sizes are compared by it. When it expires, who signed it and how it is tagged make no
-    /// other picture.
+    /// The part of the recipe that decides the bytes, in full: `w342.q80` for both `w342` and `w342.q80.v2`. It is part
+    /// of the derivative's key, and lists of sizes are compared by it. Expiry, signature and tag do not change the
+    /// picture.
     package var derivation: String {
         switch (size, encoding) {
         case (.original, _): sizeText

@@ -1,13 +1,14 @@
 package import HTTPSemantics
 package import ImageCodecs
 
-/// Which pictures may be made, and of what: decided by the address alone, before anything is looked up or fetched.
+/// Which pictures may be made, and from which sources. The address alone decides, before anything is looked up or
+/// fetched.
 ///
-/// Without a signature: the sizes on offer, of the sources on offer. With one: any size within the limits; and any source
-/// where the operator has named none, else those. An address that the source's host resolves to is judged when it is connected
-/// to, not here.
+/// Without a signature: the listed sizes of the listed sources. With a signature: any size within the limits; and any
+/// source, unless the operator has listed some. The network addresses of the source's host are checked when connecting,
+/// not here.
 package struct PictureRules: Sendable {
-    /// A host that pictures may be made of: `example.org`, at ports 80 and 443, or `example.org:8080`, at that one.
+    /// An allowed host: `example.org` at ports 80 and 443, or `example.org:8080` at that port only.
     package struct Source: Hashable, Sendable {
         package let name: HostName
 
@@ -18,39 +19,39 @@ package struct PictureRules: Sendable {
             name = HostName(host: origin.host, port: Self.ports.contains(origin.port) ? nil : origin.port)
         }
 
-        /// Host and port as an address has them.
+        /// Host and port, as written in an address.
         var text: String {
             let host = name.host.contains(":") ? "[\(name.host)]" : name.host
             return name.port.map { "\(host):\($0)" } ?? host
         }
 
-        /// Whether it is the same host, whole, at a port that is allowed.
+        /// Whether the whole host is equal and the port is allowed.
         func allows(_ origin: WebOrigin) -> Bool {
             origin.host == name.host
                 && (name.port.map { $0 == origin.port } ?? Self.ports.contains(origin.port))
         }
 
-        /// Where no port is named.
+        /// The ports if none is named.
         fileprivate static let ports: Set<Int> = [80, 443]
     }
 
-    /// Those of The Movie Database.
+    /// The sizes of The Movie Database.
     package static let standardSizes = ["w92", "w154", "w185", "w342", "w500", "w780", "original"]
 
-    /// The sources that the operator names.
+    /// The sources that the operator lists.
     package var sources: Set<Source>
-    /// The hosts of the posters in the catalogue: on offer too, but they limit no signature.
+    /// The hosts of the catalogue's posters. They are allowed too, but do not limit signed addresses.
     package var catalogueSources: Set<Source>
-    /// The derivations of the sizes on offer.
+    /// The derivations of the listed sizes.
     private let sizes: Set<String>
     package var keys: SigningKeys?
-    /// What a picture may be at most.
+    /// The largest picture.
     package let limits: DecodingLimits
 
     /// - Parameters:
-    ///   - sizes: recipes on offer. Default: `standardSizes`. Their expiry and tag do not count.
-    ///   - limits: those that sources are decoded within too. Default: the decoders'.
-    /// - Throws: `.malformedRecipe` for a size that is none.
+    /// - sizes: the listed recipes. Default: `standardSizes`. Their expiry and tag are ignored.
+    /// - limits: the limits, which also apply to decoding sources. Default: the decoders'.
+    /// - Throws: `.malformedRecipe` for an invalid size.
     package init(
         sources: Set<Source> = [], catalogueSources: Set<Source> = [], sizes: [String] = standardSizes,
         keys: SigningKeys? = nil, limits: DecodingLimits = .standard
@@ -64,9 +65,9 @@ package struct PictureRules: Sendable {
         self.sizes = derivations
     }
 
-    /// Lets an address pass that may be answered.
+    /// Checks whether an address may be answered.
     /// - Parameter now: seconds since 1970.
-    /// - Throws: the first rule that refuses: signature, expiry, scheme, source, size.
+    /// - Throws: the error of the first rule that refuses: signature, expiry, scheme, source, size.
     package func check(_ address: PictureAddress, now: Int) throws(PictureError) {
         let isSigned = address.isSigned(by: keys)
         guard isSigned || address.signature == nil else { throw .wrongSignature }
@@ -75,14 +76,15 @@ package struct PictureRules: Sendable {
         try checkSize(of: address.recipe, isSigned: isSigned)
     }
 
-    /// Lets a recipe pass that nobody signed, of a source that the service chooses itself: a film's poster.
+    /// Checks an unsigned recipe for a source that the service chooses itself: a film's poster.
     package func check(_ recipe: PictureRecipe, now: Int) throws(PictureError) {
         try checkExpiry(of: recipe, now: now)
         try checkSize(of: recipe, isSigned: false)
     }
 
-    /// Whether the bytes of a source may be handed out as they are.
+    /// Whether the source's own bytes may be sent.
     package func offersOriginal(of source: PictureSource) -> Bool {
+        // Losing the error is right: the caller asks only whether, not why.
         sizes.contains(PictureRecipe.original) && (try? check(source)) != nil
     }
 
@@ -90,12 +92,12 @@ package struct PictureRules: Sendable {
         if let expiry = recipe.expiry, now >= expiry { throw .expired(expiry) }
     }
 
-    /// Lets a source pass that may be fetched, as far as its address tells.
+    /// Checks whether a source may be fetched, as far as its address tells.
     func check(_ source: PictureSource, isSigned: Bool = false) throws(PictureError) {
         guard ["https", "http"].contains(source.scheme) else { throw .forbiddenScheme(source.scheme) }
-        // Without one there is user information, which nobody may bring.
+        // The address has no origin if it contains user information, which is refused.
         guard let origin = source.origin else { throw .forbiddenSource(host: source.url.host() ?? "") }
-        // A signature vouches for the host, not for what listens at odd ports.
+        // A signature vouches for the host, not for services at other ports.
         if isSigned, sources.isEmpty, Source.ports.contains(origin.port) { return }
         guard
             sources.contains(where: { $0.allows(origin) })
@@ -105,7 +107,7 @@ package struct PictureRules: Sendable {
 
     private func checkSize(of recipe: PictureRecipe, isSigned: Bool) throws(PictureError) {
         guard isSigned || sizes.contains(recipe.derivation) else { throw .unlistedSize("\(recipe)") }
-        // Of one side alone the other follows from the source, which is no larger than the limits either.
+        // If one side is missing, it follows from the source, which is within the limits too.
         let size: ImageSize? =
             switch recipe.size {
             case .width(let width): ImageSize(width: width, height: 1)

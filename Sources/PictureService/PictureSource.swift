@@ -2,18 +2,19 @@ package import FoundationEssentials
 package import HTTPSemantics
 import LazyImages
 
-/// The absolute address that a picture is made of.
+/// The absolute address of a picture's source.
 package struct PictureSource: Hashable, Sendable {
-    /// As it came: it is what is signed.
+    /// The text as written, since this text is signed.
     package let text: String
     package let url: URL
     /// In lower case.
     package let scheme: String
-    /// What is connected to; nil where that is no host alone: another scheme, or user information.
+    /// The host and port to connect to; nil for another scheme, or for an address with user information.
     package let origin: WebOrigin?
 
-    /// Reads an address. Whether it may be fetched is for `PictureRules` to say.
-    /// - Throws: `.malformedAddress` for what is no absolute address, or holds what has to be percent-encoded.
+    /// Reads an address. `PictureRules` decides whether it may be fetched.
+    /// - Throws: `.malformedAddress` if the text is not an absolute address, or has characters that must be
+    ///   percent-encoded.
     package init(_ text: String) throws(PictureError) {
         let forbidden = "\"<>\\^`{|}"
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !forbidden.utf8.contains($0) }),
@@ -27,7 +28,7 @@ package struct PictureSource: Hashable, Sendable {
             return
         }
         guard let origin = WebOrigin(text) else { throw .malformedAddress }
-        // Two readers have to find the same host and port: what one of them judges the other connects to.
+        // Both parsers must find the same host and port: one result is checked, and the other is connected to.
         let host = url.lowercasedHost.filter { $0 != "[" && $0 != "]" }
         guard host == origin.host || host == origin.host + ".", (1...65_535).contains(origin.port),
             (url.port ?? origin.port) == origin.port

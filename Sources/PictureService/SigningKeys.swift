@@ -1,19 +1,19 @@
 import HTTPSemantics
 import LazyImages
 
-/// The keys that sign addresses, from a file: one a line, its name before it; hexadecimal or base64. Blank lines and lines
-/// that begin with # are skipped.
+/// The keys that sign addresses, from a file. Each line has a name and a key, in hexadecimal or base64. Blank lines and
+/// lines that begin with # are skipped.
 ///
 ///     # since March
 ///     2026b 5f1d0c…64 digits or more
 ///     2026a Zk3mV0…
 ///
-/// The first one signs; all of them are accepted. So keys are replaced without a break: put the new one first, remove the old
-/// one when its addresses are gone. A single key needs no name.
+/// The first key signs; all keys are accepted. So a key can be replaced without a break: put the new key first, and
+/// remove the old one when its addresses are no longer in use. A single key needs no name.
 package struct SigningKeys: Sendable {
     /// One key.
     struct Key: Sendable {
-        /// Stands before the signature; empty for a key without a name.
+        /// The name before the signature; empty for a key without a name.
         let name: String
         let bytes: [UInt8]
     }
@@ -28,26 +28,26 @@ package struct SigningKeys: Sendable {
 
         package var description: String {
             switch self {
-            case .notUTF8: "it is not text in UTF-8"
-            case .notAKey: "a key is hexadecimal or base64, with at most a name before it"
+            case .notUTF8: "the line is not text in UTF-8"
+            case .notAKey: "write a key in hexadecimal or base64, and before it at most a name"
             case .tooShort:
-                "a key has at least \(SigningKeys.minimumLength) bytes, such as from `openssl rand -hex 32`"
+                "a key has at least \(SigningKeys.minimumLength) bytes, for example from `openssl rand -hex 32`"
             case .badName:
                 "a key's name has 1 to \(SigningKeys.longestName) letters, digits and -_~, and is not - alone"
-            case .repeatedName: "there is a key of this name already; give each its own"
+            case .repeatedName: "another key has this name; give each key its own"
             }
         }
     }
 
-    /// Bytes of a key, at least: as many as its HMAC has (RFC 2104 section 3).
+    /// The fewest bytes of a key: the length of its HMAC (RFC 2104 section 3).
     package static let minimumLength = 32
-    /// Characters of a key's name, at most.
+    /// The most characters of a key's name.
     static let longestName = 32
 
     /// In the order of the file; at least one.
     let keys: [Key]
 
-    /// Reads the content of a file.
+    /// Reads the content of a key file.
     package init(_ file: [UInt8]) throws(PictureError) {
         guard let text = String(validating: file, as: UTF8.self) else {
             throw .malformedKeys(line: 1, fault: .notUTF8)
@@ -70,14 +70,14 @@ package struct SigningKeys: Sendable {
         self.keys = keys
     }
 
-    /// The signature of a message by the first key, as it stands in an address.
+    /// The signature of a message by the first key, in the form of an address.
     package func signature(of message: String) -> String {
         let key = keys[0]
         return (key.name.isEmpty ? "" : key.name + ".") + Self.code(of: message, by: key)
     }
 
-    /// Whether one of the keys made the signature: with the key's name before it, or without, since who signs may not know
-    /// the name. Takes the same time for all signatures of one length, right or wrong.
+    /// Whether one of the keys made the signature, with the key's name before it or without. (A signer may not know the
+    /// name.) Takes the same time for all signatures of one length, right or wrong.
     package func accept(_ signature: String, of message: String) -> Bool {
         let accepted = keys.flatMap { key in
             let code = Self.code(of: message, by: key)
@@ -100,7 +100,7 @@ package struct SigningKeys: Sendable {
         return Key(name: name, bytes: bytes)
     }
 
-    /// Hexadecimal where all are such digits, in pairs; else base64 of either alphabet, padded or not.
+    /// Hexadecimal if all characters are such digits, in pairs; else base64 in either alphabet, padded or not.
     private static func bytes(_ text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap(\.hexadecimalValue)
         if digits.count == text.utf8.count, digits.count.isMultiple(of: 2) {

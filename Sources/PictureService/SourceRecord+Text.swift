@@ -6,7 +6,7 @@ extension SourceRecord {
     private static let end = "end"
     private static let control = "cache-control: "
 
-    /// The record as it is stored.
+    /// The record in its stored form.
     package var text: String {
         let lines =
             [
@@ -17,9 +17,9 @@ extension SourceRecord {
         return lines.joined(separator: "\n") + "\n\(Self.end)\n"
     }
 
-    /// Reads a stored record; nil for what is none, of which nothing is used.
+    /// Reads a stored record; nil if the text is not a whole record.
     package init?(_ text: String) {
-        // By bytes: a carriage return and a line feed are one character.
+        // Splits bytes: Swift takes a carriage return with a line feed for one character.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { Substring($0) }
         guard lines.count >= 6, lines[0] == Self.title, lines[lines.count - 1].isEmpty,

@@ -2,9 +2,9 @@ package import HTTPSemantics
 package import ImageCodecs
 package import LazyImages
 
-/// What is known of a source without its bytes: which content it has, and for how long that holds. It leads from an address to
-/// the derivatives, whose keys name the content. So a source that has changed never answers with an old size, one that has not
-/// keeps them all, and a purge removes one record.
+/// The facts about a source without its bytes: the hash of its content, and how long it is fresh. It leads from an
+/// address to the derivatives, whose keys name the content. So a changed source never gives an old picture, an
+/// unchanged source keeps all its pictures, and a purge removes only the record.
 ///
 ///     marquee source 2
 ///     content 2cf24dba…64 digits
@@ -13,12 +13,12 @@ package import LazyImages
 ///     cache-control: max-age=600
 ///     end
 ///
-/// `answer` has the second since 1970 when the answer came, how old it was then and how long it is fresh, in seconds; the
-/// origin's Cache-Control follows.
+/// The line `answer` has the time when the answer came in seconds since 1970, its age at that time, and its freshness
+/// lifetime, both in seconds. The lines of the origin's Cache-Control follow.
 package struct SourceRecord: Hashable, Sendable {
     /// The SHA-256 of the source's bytes: 64 hexadecimal digits in lower case.
     package let content: String
-    /// Of the source's file.
+    /// The size of the source's file.
     package let byteCount: Int
     package let format: ImageFormat
     package let size: ImageSize
@@ -26,11 +26,11 @@ package struct SourceRecord: Hashable, Sendable {
     package let control: [String]
     /// When the answer came, in seconds since 1970.
     package let received: Int
-    /// How old it was then, in seconds.
+    /// The answer's age at that time, in seconds.
     package let initialAge: Int
-    /// How long it is fresh from when the origin made it, in seconds.
+    /// The freshness lifetime, counted from when the origin made the answer, in seconds.
     package let lifetime: Int
-    /// Whether it may be kept for other clients. What is stored may.
+    /// Whether a shared cache may store it. True for stored records.
     package let mayBeKept: Bool
 
     package init(
@@ -48,32 +48,32 @@ package struct SourceRecord: Hashable, Sendable {
         self.mayBeKept = mayBeKept
     }
 
-    /// What a picture of this content is kept under.
+    /// The key that a picture of this content is stored under.
     package func key(_ recipe: PictureRecipe) -> SHA256.Digest { Picture.key(recipe, ofContent: content) }
 }
 
 extension SourceRecord {
-    /// How old it is, in seconds.
+    /// The present age in seconds.
     package func age(now: Int) -> Int { Freshness.age(initial: initialAge, received: received, now: now) }
 
-    /// What may be done with pictures of it. Clients have no say in that: they may not make a shared service fetch.
+    /// How pictures of it may be used. Clients cannot change that: they must not make a shared service fetch.
     package func use(now: Int) -> CacheUse {
         CacheUse(
             age: age(now: now), lifetime: lifetime, control: directives,
             directives: CacheControl(HTTPFields()))
     }
 
-    /// Whether pictures of it may be sent although it is stale, because the origin fails or the service is full.
+    /// Whether its pictures may be sent stale, because the origin fails or the service is busy.
     package func allowsStale(now: Int) -> Bool {
         CacheUse.allowsStaleOnError(
             age: age(now: now), lifetime: lifetime, control: directives,
             directives: CacheControl(HTTPFields()))
     }
 
-    /// Whether pictures of it may never be used stale, by any cache.
+    /// Whether no cache may ever use its pictures stale.
     package var mustRevalidate: Bool { directives.mustRevalidate || directives.noCache }
 
-    /// The directives, as a shared cache obeys them.
+    /// The directives that apply to a shared cache.
     private var directives: CacheControl {
         var fields = HTTPFields()
         for value in control { fields.append(HTTPFields.Field(name: "Cache-Control", value: value)) }

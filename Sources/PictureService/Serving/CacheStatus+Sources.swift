@@ -1,12 +1,12 @@
 import LazyImages
 
 extension CacheStatus {
-    /// What was found, fresh or stale.
+    /// A stored record was used, fresh or stale.
     static func hit(_ record: SourceRecord, now: Int) -> CacheStatus {
         CacheStatus(timeToLive: record.lifetime - record.age(now: now))
     }
 
-    /// How a loader fetched it; nil for what it found.
+    /// How a loader fetched the file; nil if the file was cached.
     init?(_ file: LoadedFile, hadRecord: Bool) {
         switch file.source {
         case .network, .resumed:

@@ -1,12 +1,12 @@
 import LazyImages
 import SystemSupport
 
-/// A request's target that the rules have let pass, and where memory has its picture: read, verified and hashed once.
+/// A request's target that the rules allow, and the memory key of its picture: parsed, verified and hashed once.
 final class KnownAddress: Sendable {
     let recipe: PictureRecipe
     let original: PictureOriginal
     let recordKey: CacheKey
-    /// The key of the picture, and of which content.
+    /// The key of the picture, and the content it is for.
     private let picture = Lock<(content: String, key: CacheKey)?>(nil)
 
     init(_ recipe: PictureRecipe, of original: PictureOriginal) {
@@ -15,7 +15,7 @@ final class KnownAddress: Sendable {
         recordKey = original.recordKey
     }
 
-    /// What memory has the picture of this content under.
+    /// The memory key of the picture of this content.
     func pictureKey(_ record: SourceRecord) -> CacheKey {
         picture.withLock { picture in
             if let picture, picture.content == record.content { return picture.key }
@@ -26,11 +26,11 @@ final class KnownAddress: Sendable {
     }
 }
 
-/// The targets of late, so that what is asked for often is not read again: as many as were used last, between one and two
-/// times the limit. Whether an address has expired is no part of it.
+/// The most recent targets, so that frequent ones are not parsed again. Keeps the most recently used, between one and
+/// two times the limit. Expiry is checked elsewhere.
 final class KnownAddresses: Sendable {
     private struct State {
-        /// Those used since the older ones were full.
+        /// The targets used since the older generation was filled.
         var young: [String: KnownAddress] = [:]
         var old: [String: KnownAddress] = [:]
 
@@ -45,7 +45,7 @@ final class KnownAddresses: Sendable {
 
     private let state = Lock(State())
 
-    /// Of either age. Some 4 KiB each, at most: longer targets are rare, and not worth it.
+    /// The most entries of one generation. Each takes at most some 4 KiB: longer targets are rare and not kept.
     private static let limit = 4096
     private static let longestTarget = 1024
 

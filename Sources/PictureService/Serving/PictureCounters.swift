@@ -1,9 +1,9 @@
 import LazyImages
 import SystemSupport
 
-/// Counts what a picture service does.
+/// Counts the events of a picture service.
 package final class PictureCounters: Sendable {
-    /// What happens.
+    /// An event to count.
     package enum Event: String, Sendable, CaseIterable {
         /// Answered from memory, or from disk.
         case memoryHit, diskHit
@@ -11,13 +11,13 @@ package final class PictureCounters: Sendable {
         case made
         /// A source was decoded.
         case decoded
-        /// A stale picture was sent, since the origin failed or the service was full.
+        /// A stale picture was sent, because the origin failed or the service was busy.
         case stale
-        /// A source came from its origin; was confirmed by a 304.
+        /// The origin sent a source; the origin confirmed a source with 304.
         case fetched, confirmed
-        /// Another request's work was waited for.
+        /// A request joined another request's work.
         case joined
-        /// A client left before it was answered.
+        /// A client left before its answer.
         case abandoned
     }
 
@@ -38,7 +38,7 @@ package final class PictureCounters: Sendable {
         }
     }
 
-    /// How a source's file came.
+    /// Counts how a source's file was fetched.
     func count(_ file: LoadedFile) {
         switch file.source {
         case .network, .resumed: count(.fetched)
@@ -48,15 +48,15 @@ package final class PictureCounters: Sendable {
         }
     }
 
-    /// A rule has refused.
+    /// Counts the refusal of a rule.
     func countRefusal(by rule: String) { state.withLock { $0.refusals[rule, default: 0] += 1 } }
 
-    /// How often something happened.
+    /// The count of an event.
     package func number(of event: Event) -> Int { state.withLock { $0.events[event] ?? 0 } }
 
-    /// Refusals by rule.
+    /// The refusals of each rule.
     package var refusals: [String: Int] { state.withLock { $0.refusals } }
 
-    /// How long making pictures has taken in all.
+    /// The total time of making pictures.
     package var makingTime: Duration { state.withLock { $0.makingTime } }
 }

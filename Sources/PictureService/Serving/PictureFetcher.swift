@@ -1,14 +1,14 @@
 import HTTPSemantics
 import LazyImages
 
-/// Fetches the sources of pictures, by the rules of who may be fetched and of a shared cache.
+/// Fetches the sources of pictures through a shared cache, and only from allowed hosts.
 struct PictureFetcher: Sendable {
-    /// For what anybody may ask: the sources on offer.
+    /// Fetches the listed sources, which any client may ask for.
     private let listed: FileLoader
-    /// For what is signed.
+    /// Fetches the sources of signed addresses.
     private let signed: FileLoader
 
-    /// Bytes of source files in memory: the sizes of one picture are mostly wanted together.
+    /// The most bytes of source files in memory. Clients mostly want several sizes of a picture at about the same time.
     private static let fileMemory = 16 << 20
 
     init(_ configuration: PictureService.Configuration) {
@@ -26,7 +26,7 @@ struct PictureFetcher: Sendable {
                 clock: configuration.clock)
         }
         let sources = rules.sources.union(rules.catalogueSources).compactMap { source in
-            // Plain http too: the operator has named the host.
+            // Allows plain http too: the operator has named the host.
             FetchSource("http://\(source.text)")
         }
         listed = loader(FetchGuard(sources: sources, allowedNetworks: configuration.allowedNetworks))
@@ -35,26 +35,26 @@ struct PictureFetcher: Sendable {
             ? loader(FetchGuard(anyHostAllowing: configuration.allowedNetworks)) : listed
     }
 
-    /// The file at an address, from a tier or the origin.
+    /// The file at an address, from a tier or from the origin.
     func file(_ source: PictureSource, isSigned: Bool) async throws(ImageLoadingError) -> LoadedFile {
         try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(url: source.url))
     }
 
-    /// Whether signed addresses are fetched by other rules, so that no others may share their transfers.
+    /// Whether signed addresses have their own rules. Unsigned requests must then not share their transfers.
     var tellsSigned: Bool { signed !== listed }
 
-    /// Forgets what is stored of an address.
+    /// Removes the stored file of an address.
     func remove(_ source: PictureSource) async {
         for loader in [listed, signed] { await loader.remove(ImageRequest(url: source.url)) }
     }
 
-    /// Returns when what was stored is on disk.
+    /// Returns after all stored files are on disk.
     func flush() async {
         await listed.flush()
         await signed.flush()
     }
 
-    /// Transfers under way or waiting.
+    /// Running and waiting transfers.
     var transferCount: Int {
         listed.downloader.transferCount + (tellsSigned ? signed.downloader.transferCount : 0)
     }

@@ -1,14 +1,14 @@
 package import LazyImages
 
-/// What a picture is made of.
+/// The source of a picture.
 package enum PictureOriginal: Sendable {
     /// The picture at an address.
-    /// - Parameter isSigned: whether it may be fetched only because somebody with a key vouches for it.
+    /// - Parameter isSigned: whether only the signature allows fetching it.
     case address(PictureSource, isSigned: Bool)
-    /// A picture that is here, such as an uploaded poster.
+    /// A picture of the service itself, such as an uploaded poster.
     case stored(StoredOriginal)
 
-    /// What its record is kept under.
+    /// The key that the source's record is stored under.
     package var recordKey: CacheKey {
         switch self {
         case .address(let source, _): Self.recordKey(ofAddress: source)
@@ -21,15 +21,15 @@ package enum PictureOriginal: Sendable {
     }
 }
 
-/// A picture that is here, and how to read it.
+/// A picture of the service itself, and how to read it.
 package struct StoredOriginal: Sendable {
-    /// Tells it from all others of the service.
+    /// A name that is unique in the service.
     package let name: String
-    /// Changes with the bytes.
+    /// A tag that changes with the bytes.
     package let tag: String
     /// The Cache-Control of pictures of it.
     package let cacheControl: String
-    /// Reads it. Blocks.
+    /// Reads the bytes. Blocks.
     package let read: @Sendable () throws -> [UInt8]
 
     package init(

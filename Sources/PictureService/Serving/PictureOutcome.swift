@@ -1,12 +1,12 @@
 import HTTPSemantics
 package import LazyImages
 
-/// What became of a request for a picture.
+/// The result of a request for a picture.
 package enum PictureOutcome: Sendable {
     case picture(KeptPicture, SourceRecord, CacheStatus)
     case failure(PictureFailure)
 
-    /// The same for those who waited for another's work.
+    /// The same result for requests that joined another's work.
     var collapsed: PictureOutcome {
         guard case .picture(let picture, let record, var status) = self, status.forward != nil else {
             return self
@@ -21,9 +21,9 @@ package struct PictureFailure: Error, Hashable, Sendable {
     package let status: HTTPStatus
     /// One line: what is wrong and what to do.
     package let detail: String
-    /// The rule that refused, as counters name it; nil for what no rule refused.
+    /// The refusing rule's name in metrics; nil if no rule refused.
     package var rule: String?
-    /// When to try again, in seconds; nil where that says nothing.
+    /// When to try again, in seconds; nil if there is no good time to name.
     package var retryAfter: Int?
 
     package init(_ status: HTTPStatus, _ detail: String, rule: String? = nil, retryAfter: Int? = nil) {
@@ -33,42 +33,42 @@ package struct PictureFailure: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// The service does as much as it can.
+    /// The service is at its limit.
     static let busy = PictureFailure(
         .serviceUnavailable, "the service is busy; try again in a moment", rule: "queue", retryAfter: 1)
 
-    /// Whether what is stale may be sent instead: the failure is the origin's or the service's, and may pass.
+    /// Whether a stale picture may be sent instead: the origin or the service failed, and the failure may pass.
     var mayPass: Bool { status.rawValue >= 500 }
 
     package init(_ error: PictureError) {
         self.init(error.status, "\(error)", rule: error.rule)
     }
 
-    /// What failed on the way to the origin. No address is told: the client knows it, and others may not see it.
+    /// The failure to fetch a source. It contains no address: the client knows it, and others must not see it.
     init(_ error: ImageLoadingError) {
         switch error {
         case .httpStatus(_, 404): self.init(.notFound, "the source has no such picture")
-        case .httpStatus(_, 410): self.init(.gone, "the source has this picture no more")
+        case .httpStatus(_, 410): self.init(.gone, "the source no longer has this picture")
         case .httpStatus(_, let status):
             self.init(.badGateway, "the source answered \(status); try again later")
         case .addressRefused(_, let rule, let reason):
-            self.init(.forbidden, "this may not be fetched: \(reason)", rule: "\(rule)")
+            self.init(.forbidden, "this source is not allowed: \(reason)", rule: "\(rule)")
         case .redirectRefused(_, _, let reason):
-            self.init(.forbidden, "the source leads where nothing is fetched: \(reason)", rule: "redirect")
+            self.init(.forbidden, "the source redirects to a forbidden address: \(reason)", rule: "redirect")
         case .unsupportedScheme, .insecureConnection:
-            self.init(.forbidden, "only https is fetched from this source", rule: "scheme")
-        case .invalidURL: self.init(.badRequest, "the source is no address that can be fetched")
+            self.init(.forbidden, "this source allows only https", rule: "scheme")
+        case .invalidURL: self.init(.badRequest, "the source is not an address that can be fetched")
         case .timedOut: self.init(.gatewayTimeout, "the source took too long; try again later")
         case .notAnImage(_, let reason):
-            self.init(.unprocessableContent, "the source is no picture: \(reason)")
+            self.init(.unprocessableContent, "the source is not a picture: \(reason)")
         case .undecodable(_, let reason): self.init(.unprocessableContent, "\(reason)")
-        case .empty: self.init(.unprocessableContent, "the source is no picture: it is empty")
+        case .empty: self.init(.unprocessableContent, "the source is not a picture: it is empty")
         case .truncated(_, _, nil):
-            self.init(.unprocessableContent, "the source is no whole picture")
+            self.init(.unprocessableContent, "the source is not a whole picture")
         case .tooLarge(_, let limit):
             self.init(.unprocessableContent, "the source has more than \(limit) bytes")
         case .resourcesShort, .memoryShort, .storageFailed, .transportUnavailable, .cancelled:
-            self.init(.serviceUnavailable, "the service is short of something; try again", retryAfter: 1)
+            self.init(.serviceUnavailable, "the system is short of a resource; try again", retryAfter: 1)
         default: self.init(.badGateway, "the source cannot be reached, or its answer cannot be used")
         }
     }

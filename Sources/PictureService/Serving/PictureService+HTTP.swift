@@ -2,10 +2,10 @@ package import HTTPSemantics
 package import HTTPServer
 
 extension PictureService {
-    /// Whether a path is of a picture's address.
+    /// Whether a path is a picture's address.
     package static func serves(_ segments: [String]) -> Bool { segments.first == PictureAddress.folder }
 
-    /// Answers a request like an earlier one, if memory still has its picture: nothing of it is read again.
+    /// Answers a request like an earlier one, if memory still has the picture. Nothing is parsed again.
     package func answerKnown(_ head: RequestHead) -> HTTPResponse? {
         guard let address = addresses[head.target], ["GET", "HEAD"].contains(head.method),
             address.recipe.expiry.map({ clock.seconds < $0 }) ?? true,
@@ -19,10 +19,11 @@ extension PictureService {
         do throws(PictureError) {
             let address = try PictureAddress(segments: target.segments)
             if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
-            // Every query would be another key for caches in front.
+            // Caches in front would treat every query as another key.
             guard target.query.fields.isEmpty else { throw .malformedAddress }
             try rules.check(address, now: clock.seconds)
-            // What is on offer needs no signature, whoever signed its size: it is fetched by the rules of the offer.
+            // A listed source needs no signature even if its address is signed, so the rules for listed sources apply.
+            // Losing the error is right: it only says that the source is not listed.
             let isSigned = address.signature != nil && (try? rules.check(address.source)) == nil
             let known = KnownAddress(address.recipe, of: .address(address.source, isSigned: isSigned))
             return serve(known, head) { [self] in addresses.note(known, head.target) }
@@ -44,7 +45,7 @@ extension PictureService {
         }
     }
 
-    /// - Parameter note: called once there is a picture.
+    /// - Parameter note: called when there is a picture.
     private func serve(
         _ address: KnownAddress, _ head: RequestHead, note: @escaping @Sendable () -> Void = {}
     ) -> Admission {
@@ -85,7 +86,7 @@ extension PictureService {
             var fields: HTTPFields = [
                 "ETag": picture.entityTag,
                 "Cache-Control": control(recipe, record, original),
-                // What max-age says is what is left, and counts from now.
+                // The max-age is the remaining freshness, counted from now.
                 "Age": "0", "Cache-Status": status.value,
             ]
             let conditions = Preconditions(head.fields, isRead: true, entityTag: picture.entityTag)
@@ -93,11 +94,11 @@ extension PictureService {
             case .notModified: return HTTPResponse(status: .notModified, fields: fields)
             case .failed:
                 return answer(
-                    PictureFailure(.preconditionFailed, "the picture is another than If-Match names"),
+                    PictureFailure(.preconditionFailed, "the picture has another tag than If-Match names"),
                     to: head)
             case .proceed: break
             }
-            // Pictures come from strangers: no browser runs what may be hidden in one.
+            // Pictures come from strangers: browsers must not run a script hidden in one.
             fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
             fields["Content-Type"] = picture.format.mediaType
             let count = picture.bytes.count

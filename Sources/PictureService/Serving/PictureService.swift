@@ -6,31 +6,31 @@ internal import Glibc
 import Synchronization
 import SystemSupport
 
-/// Hands out pictures at the size wanted, of sources that it fetches through a cache: one transfer for each source, one decode
-/// for all sizes that wait, one encode for each recipe, whoever asks.
+/// Serves pictures at the wanted size, made from sources that it fetches through a cache. All requests share one
+/// transfer for each source, one decode for all waiting sizes, and one encode for each recipe.
 ///
-/// What memory has is answered at once, on the thread of its connection. All else waits without a thread.
+/// Pictures in memory are sent at once, on the thread of the connection. All other requests wait without a thread.
 package final class PictureService: Sendable {
-    /// What a service may do, and what it works with.
+    /// A service's limits and stores.
     package struct Configuration: Sendable {
-        /// Which pictures may be made, and of what.
+        /// Which pictures may be made, and from which sources.
         package var rules: PictureRules
-        /// Limits of transfers.
+        /// The limits of transfers.
         package var downloads = ImageDownloader.Configuration()
-        /// Networks that may be connected to although they are not public. Default none.
+        /// Networks that are not public but may be connected to. Default none.
         package var allowedNetworks: [AddressRange] = []
-        /// Sources decoded at once. Default: one for each processor.
+        /// The number of sources decoded at once. Default: one for each processor.
         package var workers = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-        /// Sources under way beside those; further ones are answered 503. Default 128.
+        /// The number of other sources in progress; further ones are answered 503. Default 128.
         package var queue = 128
-        /// Bytes that decoding may take at once. Default 512 MiB.
+        /// The most bytes for decoding at one time. Default 512 MiB.
         package var decodeMemory = 512 << 20
-        /// Bytes of finished pictures in memory. Default: what `MemoryLimit.standard` says.
+        /// The most bytes of finished pictures in memory. Default: `MemoryLimit.standard`.
         package var pictureMemory = MemoryLimit.standard
-        /// Where pictures and sources are kept; nil for memory alone. Nothing else may keep files in its folder.
+        /// Where pictures and sources are stored; nil for memory only. Nothing else may store files in its folder.
         package var disk: DiskCache?
-        /// How short memory is: a warning halves what is kept there, and when it is critical all goes. Default: nil, for a
-        /// service that does not care.
+        /// Reports memory pressure: a warning halves the memory of pictures, and critical pressure empties it. Default:
+        /// nil, which ignores pressure.
         package var pressure: MemoryPressure?
         package var transport: any Transport = CurlTransport()
         package var decoders = ImageDecoders.standard
@@ -38,7 +38,7 @@ package final class PictureService: Sendable {
 
         package init(rules: PictureRules) {
             self.rules = rules
-            // A client waits: what takes longer than this is answered 504.
+            // A client waits: a transfer that takes longer is answered 504.
             downloads.timeouts = Timeouts(
                 connect: .seconds(5), firstByte: .seconds(10), stall: .seconds(5), total: .seconds(15))
             downloads.transfers = 64
@@ -72,14 +72,14 @@ package final class PictureService: Sendable {
         Task { [tiers] in await tiers.readNames() }
         relief.read(configuration.pressure) { [tiers] level in
             tiers.pictures.relieve(level)
-            // The allocator keeps what is free for itself; where memory is short others need it.
+            // The allocator keeps freed memory. Other processes need it now.
             if level > .normal { csystem_trim_memory() }
         }
     }
 
     // MARK: Requests
 
-    /// What memory has of a picture that may be used without asking.
+    /// A picture in memory that may be used without asking the origin.
     func pictureInMemory(_ address: KnownAddress) -> PictureOutcome? {
         let now = clock.seconds
         guard let record = tiers.recordInMemory(address.recordKey), record.use(now: now) == .fresh,
@@ -89,8 +89,8 @@ package final class PictureService: Sendable {
         return .picture(picture, record, .hit(record, now: now))
     }
 
-    /// Why a picture cannot be had now, where that is certain without the disk: there is no place for its source, nobody works
-    /// on it, and nothing of it is stored. A refusal by this takes no thread, so that refusing does not slow down the work.
+    /// The refusal that is certain without reading the disk: the queue is full, nobody works on this source, and
+    /// nothing of it is stored. It uses no thread, so that refusing does not slow down the work.
     func refusalAtOnce(_ address: KnownAddress) -> PictureFailure? {
         guard gate.isFull, !tiers.mayHaveRecord(address.recordKey) else { return nil }
         if let failure = surroundings.failures.failure(of: address.recordKey) { return failure }
@@ -98,8 +98,8 @@ package final class PictureService: Sendable {
         return flights.withLock { $0[key] == nil } ? .busy : nil
     }
 
-    /// Finds or makes a picture, and delivers it, or word that there is none, once, on any thread. Does not block.
-    /// - Returns: what makes this caller leave. The last who leaves cancels the work.
+    /// Finds or makes a picture, and delivers the picture or a failure, exactly once, on any thread. Does not block.
+    /// - Returns: a closure that cancels this caller's wait. When the last caller cancels, the work is cancelled.
     func begin(
         _ recipe: PictureRecipe, of original: PictureOriginal,
         deliver: @escaping @Sendable (PictureOutcome) -> Void
@@ -129,9 +129,9 @@ package final class PictureService: Sendable {
         }
     }
 
-    /// Delivers the picture that the disk has. It does not wait behind those that are made of the same source.
+    /// Delivers a picture from disk, without waiting behind pictures that are being made from the same source.
     private func deliverStored(_ recipe: PictureRecipe, _ flight: SourceFlight) {
-        // Without a record in memory the work has only begun, and looks itself.
+        // Without a record in memory, the work has just begun and looks on disk itself.
         guard let record = tiers.recordInMemory(flight.original.recordKey) else { return }
         Task {
             if let stored = await SourceWork.stored(recipe, of: flight.original, record, surroundings) {
@@ -140,7 +140,7 @@ package final class PictureService: Sendable {
         }
     }
 
-    /// Signed addresses may be fetched by other rules: then they have transfers of their own.
+    /// Signed addresses may have other rules for fetching. They then have their own transfers.
     private func flightKey(_ original: PictureOriginal) -> CacheKey {
         if case .address(_, isSigned: true) = original, surroundings.fetcher.tellsSigned {
             return original.recordKey.variant(Self.signedVariant)
@@ -168,15 +168,15 @@ package final class PictureService: Sendable {
         if gate.usage.sources == 0 { giveMemoryBack() }
     }
 
-    /// Has the allocator give back what a spike of work has left, once there is no work for a while.
+    /// Makes the allocator return freed memory after a while without work.
     private func giveMemoryBack() {
         guard isTrimming.exchange(true, ordering: .relaxed) == false else { return }
         Task { [self] in
-            // Losing the error is right: nobody cancels this.
+            // Losing the error is right: this task is never cancelled.
             try? await Task.sleep(for: Self.idleTime)
             isTrimming.store(false, ordering: .relaxed)
             guard gate.usage.sources == 0 else { return }
-            // Losing the error is right: it is tried again after the next work.
+            // Losing the error is right: the next work tries again.
             try? await surroundings.threads.run { csystem_trim_memory() }
         }
     }
@@ -185,14 +185,14 @@ package final class PictureService: Sendable {
 
     // MARK: Keeping
 
-    /// Forgets a source: what memory and disk have of it is found by nobody from then on.
-    /// - Returns: whether there was anything.
+    /// Purges a source: from now on, nobody finds its pictures in memory or on disk.
+    /// - Returns: whether anything was stored.
     @discardableResult
     package func purge(_ source: PictureSource) async -> Bool {
         let key = PictureOriginal.recordKey(ofAddress: source)
         let isKnown = await tiers.record(key) != nil
         for key in [key, key.variant(Self.signedVariant)] {
-            // Its clients get what they asked for, but nothing of it is kept.
+            // Waiting clients still get their pictures, but nothing is stored.
             flights.withLock { $0.removeValue(forKey: key) }?.forget()
         }
         surroundings.revalidations.forget(key)
@@ -202,9 +202,9 @@ package final class PictureService: Sendable {
         return isKnown
     }
 
-    /// Returns when what was made is on disk.
+    /// Returns after all pictures are on disk.
     package func flush() async { await surroundings.fetcher.flush() }
 
-    /// Transfers under way or waiting.
+    /// Running and waiting transfers.
     package var transferCount: Int { surroundings.fetcher.transferCount }
 }

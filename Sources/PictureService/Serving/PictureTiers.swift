@@ -3,12 +3,12 @@ package import ImageCodecs
 package import LazyImages
 import Synchronization
 
-/// A picture that is kept, ready to be sent.
+/// A stored picture, ready to be sent.
 package final class KeptPicture: Sendable {
     package let bytes: [UInt8]
     package let format: ImageFormat
     package let size: ImageSize
-    /// The entity tag: the same on every machine, since source, recipe and encoder decide the bytes.
+    /// The entity tag. Source, recipe and encoder decide the bytes, so it is the same on every machine.
     package let entityTag: String
 
     init(_ picture: Picture, key: SHA256.Digest) {
@@ -18,7 +18,7 @@ package final class KeptPicture: Sendable {
         entityTag = Self.entityTag(key)
     }
 
-    /// Reads what `metadata` says of stored bytes; nil for what was not stored here.
+    /// Restores a picture from its bytes and `metadata`; nil if the metadata is invalid.
     fileprivate init?(_ bytes: ImageBytes, _ metadata: [UInt8], key: SHA256.Digest) {
         let words = String(decoding: metadata, as: UTF8.self).split(separator: " ")
         guard words.count == 3, let format = [ImageFormat.jpeg, .png].first(where: { $0.name == words[0] }),
@@ -30,23 +30,23 @@ package final class KeptPicture: Sendable {
         entityTag = Self.entityTag(key)
     }
 
-    /// `jpeg 342 513`, as it stands beside the bytes on disk.
+    /// `jpeg 342 513`, stored beside the bytes on disk.
     fileprivate var metadata: [UInt8] { Array("\(format.name) \(size.width) \(size.height)".utf8) }
 
-    /// A part of the key is enough to tell all pictures apart.
+    /// Half of the key is enough to distinguish pictures.
     static func entityTag(_ key: SHA256.Digest) -> String { "\"\(key.hexadecimal.prefix(32))\"" }
 }
 
-/// Where pictures and the records of their sources are kept: memory before disk. Pictures stand under their content and
-/// recipe, records under the source.
+/// Stores pictures and the records of their sources: memory before disk. A picture's key is its content and recipe; a
+/// record's key is the source.
 package struct PictureTiers: Sendable {
-    /// A record, for memory.
+    /// A record in memory.
     private final class KeptRecord: Sendable {
         let record: SourceRecord
         init(_ record: SourceRecord) { self.record = record }
     }
 
-    /// Counts removed records. Who has read one from disk meanwhile must not put it back into memory.
+    /// Counts removed records. A reader must not put back a record that was removed while it read the disk.
     private final class Removals: Sendable {
         let count = Atomic(0)
     }
@@ -57,15 +57,15 @@ package struct PictureTiers: Sendable {
     package let disk: DiskCache?
     private let names: StoredNames?
 
-    /// What a record is taken to need, in bytes. Records get an eighth of what pictures may take: even small pictures take ten
-    /// times as much.
+    /// The assumed memory of a record in bytes. Records get an eighth of the pictures' memory: even small pictures take
+    /// ten times as much each.
     private static let recordCost = 768
     private static let recordPart = 8
     private static let leastRecordMemory = 1 << 20
 
     /// - Parameters:
-    ///   - memory: what pictures may take of memory, in bytes.
-    ///   - disk: where both are kept; nil for memory alone.
+    /// - memory: the most memory for pictures, in bytes.
+    /// - disk: stores pictures and records; nil for memory only.
     package init(memory: Int, disk: DiskCache?) {
         records = MemoryCache(limit: max(Self.leastRecordMemory, memory / Self.recordPart))
         pictures = MemoryCache(limit: memory)
@@ -73,20 +73,20 @@ package struct PictureTiers: Sendable {
         names = disk.map { StoredNames($0) }
     }
 
-    /// Finds out what the disk has, for `mayHaveRecord`.
+    /// Reads the names of the disk's files, for `mayHaveRecord`.
     func readNames() async { await names?.read() }
 
     // MARK: Records
 
-    /// Whether there may be a record of a source. Asks memory alone.
+    /// Whether there may be a record of a source. Does not read the disk.
     func mayHaveRecord(_ key: CacheKey) -> Bool {
         records.value(for: key) != nil || names?.mayHold(key) ?? false
     }
 
-    /// The record in memory; nil where only the disk may have it.
+    /// The record in memory; nil if only the disk may have it.
     func recordInMemory(_ key: CacheKey) -> SourceRecord? { records.value(for: key)?.record }
 
-    /// The record of a source.
+    /// The record of a source, from memory or disk.
     func record(_ key: CacheKey) async -> SourceRecord? {
         if let kept = records.value(for: key) { return kept.record }
         let removed = removals.count.load(ordering: .sequentiallyConsistent)
@@ -99,8 +99,8 @@ package struct PictureTiers: Sendable {
         return record
     }
 
-    /// Keeps a record in both tiers.
-    /// - Parameter isUnwanted: whether the source was purged before that.
+    /// Stores a record in both tiers.
+    /// - Parameter isUnwanted: whether the source was purged meanwhile.
     func keep(
         _ record: SourceRecord, for key: CacheKey, unless isUnwanted: () -> Bool = { false }
     ) async {
@@ -110,7 +110,8 @@ package struct PictureTiers: Sendable {
         names?.insert(key)
     }
 
-    /// Asks before it stores, and again afterwards, so that of a removal and this one sees the other.
+    /// Checks `isUnwanted` before and after storing: either the check sees a concurrent removal, or the removal finds
+    /// the record.
     private func keepInMemory(
         _ record: SourceRecord, for key: CacheKey, unless isUnwanted: () -> Bool
     ) {
@@ -119,7 +120,7 @@ package struct PictureTiers: Sendable {
         if isUnwanted() { records.remove(key) }
     }
 
-    /// Forgets a source. Its pictures are found by nobody from then on.
+    /// Removes a source's record. From now on, nobody finds its pictures.
     func removeRecord(_ key: CacheKey) async {
         await disk?.remove(key)
         removals.count.add(1, ordering: .sequentiallyConsistent)
@@ -132,7 +133,7 @@ package struct PictureTiers: Sendable {
         CacheKey(id: "picture \(digest.hexadecimal)")
     }
 
-    /// The picture in memory; nil where only the disk may have it.
+    /// The picture in memory; nil if only the disk may have it.
     func pictureInMemory(_ key: CacheKey) -> KeptPicture? { pictures.value(for: key) }
 
     func picture(_ digest: SHA256.Digest) async -> KeptPicture? {
@@ -145,12 +146,12 @@ package struct PictureTiers: Sendable {
         return picture
     }
 
-    /// Keeps a picture in memory, at once.
+    /// Stores a picture in memory at once.
     func keepInMemory(_ picture: KeptPicture, as digest: SHA256.Digest) {
         pictures.store(picture, for: Self.key(digest), cost: picture.bytes.count)
     }
 
-    /// Keeps a picture on disk. Waits only while much else waits for the disk.
+    /// Stores a picture on disk. Waits if too many writes are queued.
     func keepOnDisk(_ picture: KeptPicture, as digest: SHA256.Digest) async {
         await disk?.store(picture.bytes, metadata: picture.metadata, for: Self.key(digest))
     }

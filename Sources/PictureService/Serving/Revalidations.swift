@@ -1,7 +1,7 @@
 import LazyImages
 import SystemSupport
 
-/// The sources whose origins are asked while what is stored of them is sent.
+/// The sources that are being revalidated in the background, while their stored pictures are sent.
 final class Revalidations: Sendable {
     private struct State {
         var running: [CacheKey: Int] = [:]
@@ -10,8 +10,8 @@ final class Revalidations: Sendable {
 
     private let state = Lock(State())
 
-    /// Begins one.
-    /// - Returns: its number; nil where the source's origin is asked already.
+    /// Begins a revalidation.
+    /// - Returns: its number; nil if one is running for this source.
     func begin(_ source: CacheKey) -> Int? {
         state.withLock { state in
             guard state.running[source] == nil else { return nil }
@@ -21,7 +21,7 @@ final class Revalidations: Sendable {
         }
     }
 
-    /// Whether the source was not purged since.
+    /// Whether the source has not been purged since then.
     func isWanted(_ source: CacheKey, _ number: Int) -> Bool {
         state.withLock { $0.running[source] == number }
     }
@@ -32,6 +32,6 @@ final class Revalidations: Sendable {
         }
     }
 
-    /// Has nothing kept of what is under way for a source.
+    /// Discards the result of a running revalidation.
     func forget(_ source: CacheKey) { state.withLock { $0.running[source] = nil } }
 }

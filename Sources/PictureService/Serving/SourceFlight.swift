@@ -1,7 +1,7 @@
 import LazyImages
 import SystemSupport
 
-/// The work on one source that several requests wait for: one transfer, one decode, one encode for each recipe.
+/// The work on one source that several requests share: one transfer, one decode, one encode for each recipe.
 final class SourceFlight: Sendable {
     typealias Delivery = @Sendable (PictureOutcome) -> Void
 
@@ -11,15 +11,15 @@ final class SourceFlight: Sendable {
     }
 
     private struct State {
-        /// Who waits for which recipe, by its derivation.
+        /// The waiting requests of each recipe, by its derivation.
         var waiting: [String: (recipe: PictureRecipe, waiters: [Waiter])] = [:]
         /// The derivations, oldest first.
         var order: [String] = []
         var number = 0
         var task: Task<Void, Never>?
-        /// Whether nobody may join any more, and whether nothing of it may be kept.
+        /// Whether nobody may join any more, and whether the result must not be stored.
         var isClosed = false
-        /// From when on nobody may join any more, in seconds since 1970.
+        /// The time from which on nobody may join, in seconds since 1970.
         var end = Int.max
         var isForgotten = false
     }
@@ -29,10 +29,10 @@ final class SourceFlight: Sendable {
 
     init(_ original: PictureOriginal) { self.original = original }
 
-    /// Waits for a picture.
+    /// Joins the work and waits for a picture.
     /// - Parameter now: seconds since 1970.
-    /// - Returns: a number to leave by, and whether nobody else waits for the recipe; nil where the work is over, and another
-    ///   has to be begun.
+    /// - Returns: the waiter's number, and whether it is the only one for this recipe; nil if the work is over, so that
+    ///   the caller must begin another.
     func join(
         _ recipe: PictureRecipe, now: Int, _ deliver: @escaping Delivery
     ) -> (number: Int, isFirst: Bool)? {
@@ -50,8 +50,8 @@ final class SourceFlight: Sendable {
         }
     }
 
-    /// Leaves. The last one ends the work.
-    /// - Returns: whether it is over by that.
+    /// Cancels a waiter. When the last one cancels, the work ends.
+    /// - Returns: whether the work is over now.
     func leave(_ recipe: PictureRecipe, _ number: Int) -> Bool {
         let derivation = recipe.derivation
         let task = state.withLock { state -> Task<Void, Never>?? in
@@ -68,7 +68,7 @@ final class SourceFlight: Sendable {
         return true
     }
 
-    /// What works for it, so that it can be cancelled.
+    /// The task that does the work, so that it can be cancelled.
     func setTask(_ task: Task<Void, Never>) {
         let isAbandoned = state.withLock { state in
             state.task = task
@@ -77,13 +77,13 @@ final class SourceFlight: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    /// Lets nobody join any more. Who waits already is served.
+    /// Lets nobody join any more. Present waiters are served.
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Lets nobody join from a moment on, in seconds since 1970: what the origin has said holds no longer.
+    /// Lets nobody join from this time on, in seconds since 1970: the origin's answer is then stale.
     func close(at end: Int) { state.withLock { $0.end = end } }
 
-    /// Has nothing kept of it, because its source was purged, and lets nobody join any more.
+    /// Lets nobody join any more, and forbids storing the result, because the source was purged.
     func forget() {
         state.withLock { state in
             state.isClosed = true
@@ -91,10 +91,10 @@ final class SourceFlight: Sendable {
         }
     }
 
-    /// Whether its source was purged meanwhile.
+    /// Whether the source was purged meanwhile.
     var isForgotten: Bool { state.withLock { $0.isForgotten } }
 
-    /// The recipe that has waited longest; nil where nobody waits any more, and then the work is over.
+    /// The recipe that has waited longest; nil if nobody waits, which ends the work.
     func next() -> PictureRecipe? {
         state.withLock { state in
             guard let first = state.order.first else {
@@ -105,7 +105,7 @@ final class SourceFlight: Sendable {
         }
     }
 
-    /// Gives all who wait for a recipe their picture, or word that there is none. Where nobody waits any more, nothing.
+    /// Delivers a picture or a failure to all waiters of a recipe, if there are any.
     func deliver(_ outcome: PictureOutcome, for recipe: PictureRecipe) {
         let derivation = recipe.derivation
         let waiters = state.withLock { state in

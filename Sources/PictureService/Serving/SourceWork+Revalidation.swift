@@ -1,8 +1,8 @@
 import LazyImages
 
 extension SourceWork {
-    /// Has the origin asked while what is stored is sent (RFC 5861 section 3), once at a time for each source. The answer
-    /// counts for later requests.
+    /// Revalidates a source in the background while its stored picture is sent (RFC 5861 section 3). Only one
+    /// revalidation of a source runs at a time. Later requests use its result.
     static func revalidate(_ original: PictureOriginal, _ surroundings: Surroundings) {
         let revalidations = surroundings.revalidations
         let key = original.recordKey
@@ -37,7 +37,7 @@ extension SourceWork {
                 await surroundings.tiers.removeRecord(key)
             }
         } catch {
-            // What may pass leaves what is stored. All else takes its place.
+            // A failure that may pass keeps the stored record. Any other failure replaces it.
             if !error.mayPass { await surroundings.tiers.removeRecord(key) }
         }
     }

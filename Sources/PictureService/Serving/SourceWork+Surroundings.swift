@@ -3,7 +3,7 @@ import LazyImages
 import SystemSupport
 
 extension SourceWork {
-    /// What all works of a service share.
+    /// The parts of a service that all its works share.
     struct Surroundings: Sendable {
         let tiers: PictureTiers
         let gate: WorkGate
@@ -19,7 +19,7 @@ extension SourceWork {
 }
 
 extension SourceWork.Surroundings {
-    /// Runs something on the threads that make pictures.
+    /// Runs a closure on the threads that make pictures.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () -> Value
     ) async throws(PictureFailure) -> Value {
@@ -27,7 +27,7 @@ extension SourceWork.Surroundings {
             return try await threads.run(work)
         } catch {
             throw PictureFailure(
-                .serviceUnavailable, "the system has no thread to give; try again", retryAfter: 1)
+                .serviceUnavailable, "the system has no free thread; try again", retryAfter: 1)
         }
     }
 }

@@ -3,14 +3,14 @@ import ImageCodecs
 import LazyImages
 import SystemSupport
 
-/// Finds or makes the pictures of one source, one recipe after the other: looks into the tiers, fetches the source at most
-/// once, and decodes it at most once for each scale.
+/// Finds or makes the pictures of one source, one recipe after the other. Looks into the tiers, fetches the source at
+/// most once, and decodes it at most once for each scale.
 struct SourceWork {
     /// The source's bytes.
     private struct Loaded {
         let bytes: ImageBytes
         let record: SourceRecord
-        /// How they came.
+        /// How the bytes were fetched.
         let status: CacheStatus
     }
 
@@ -21,13 +21,13 @@ struct SourceWork {
     private var record: SourceRecord?
     private var isAdmitted = false
     private var loaded: Loaded?
-    /// Why the source could not be loaded. It holds for all who wait.
+    /// Why the source could not be loaded. Every waiter gets this failure.
     private var failure: PictureFailure?
-    /// What was made last and is not on disk yet.
+    /// The last picture made, while it is not yet on disk.
     private var made: (picture: KeptPicture, key: SHA256.Digest)?
-    /// Decodes the source. Used on one thread after the other.
+    /// Decodes the source. Used by one thread at a time.
     private var maker: MakerBox?
-    /// The memory that it was given.
+    /// The memory reserved for the maker, in bytes.
     private var memory = 0
 
     private final class MakerBox: Sendable {
@@ -44,19 +44,19 @@ struct SourceWork {
         recordKey = flight.original.recordKey
     }
 
-    /// Gives back what was taken.
+    /// Gives back the worker and the memory.
     mutating func end() {
         dropMaker()
         if isAdmitted { surroundings.gate.leave() }
         isAdmitted = false
     }
 
-    /// The picture by a recipe, or why there is none.
+    /// The picture by a recipe, or a failure.
     mutating func outcome(for recipe: PictureRecipe) async -> PictureOutcome {
         do throws(PictureFailure) {
             if let failure = failure ?? surroundings.failures.failure(of: recordKey) { throw failure }
             if loaded == nil {
-                // Each time: others may have fetched or purged it meanwhile.
+                // Read each time: another work may have fetched or purged the source meanwhile.
                 record = await tiers.record(recordKey)
                 if let record, let found = await Self.stored(recipe, of: original, record, surroundings) {
                     return found
@@ -78,7 +78,7 @@ struct SourceWork {
         }
     }
 
-    /// Keeps on disk what was made.
+    /// Stores the last picture on disk.
     mutating func keepMade() async {
         guard let (picture, key) = made else { return }
         made = nil
@@ -87,7 +87,7 @@ struct SourceWork {
 
     // MARK: What is stored
 
-    /// The picture that is stored, if its source may be used without asking.
+    /// The stored picture, if the source is fresh enough to use it without asking the origin.
     static func stored(
         _ recipe: PictureRecipe, of original: PictureOriginal, _ record: SourceRecord,
         _ surroundings: Surroundings
@@ -102,7 +102,7 @@ struct SourceWork {
         return .picture(picture, record, .hit(record, now: now))
     }
 
-    /// The stale picture instead of a failure that may pass, where the origin allows that (RFC 9111 section 4.2.4).
+    /// A stale picture instead of a failure that may pass, if the origin allows it (RFC 9111 section 4.2.4).
     private func staleOutcome(_ recipe: PictureRecipe, instead failure: PictureFailure) async
         -> PictureOutcome
     {
@@ -115,11 +115,11 @@ struct SourceWork {
 
     // MARK: The source
 
-    /// The source, loaded once for all who wait.
+    /// The source, loaded once for all waiters.
     private mutating func source() async throws(PictureFailure) -> Loaded {
         do throws(PictureFailure) {
             let source = if let loaded { loaded } else { try await load() }
-            // Those who wait may have it. Once it does not hold any more, later requests have to ask the origin again.
+            // Present waiters may use it. When it is stale, later requests must ask the origin again.
             let record = source.record
             if !record.mayBeKept || record.use(now: now) != .fresh { flight.close() }
             let left = min(record.lifetime - record.age(now: now), CacheControl.maximumSeconds)
@@ -143,7 +143,7 @@ struct SourceWork {
                 case .stored(let stored): try await read(stored)
                 }
         } catch {
-            // There is no such picture any more, so that nothing of it may be sent when the origin fails later.
+            // The picture is gone, so its old record must not be used when the origin fails later.
             if !error.mayPass, record != nil { await tiers.removeRecord(recordKey) }
             throw error
         }
@@ -175,7 +175,7 @@ struct SourceWork {
         of file: LoadedFile, _ surroundings: Surroundings
     ) async throws(PictureFailure) -> SourceRecord {
         guard let header = file.header, let size = header.size, let freshness = file.freshness else {
-            throw PictureFailure(.unprocessableContent, "the source is no picture whose size is known")
+            throw PictureFailure(.unprocessableContent, "the source is not a picture with a known size")
         }
         let content = try await surroundings.run { file.bytes.checksum }
         return SourceRecord(
@@ -188,6 +188,7 @@ struct SourceWork {
         let (decoders, now) = (surroundings.decoders, now)
         let limits = surroundings.limits
         let outcome = try await surroundings.run { () -> Result<Loaded, PictureFailure> in
+            // Losing the error is right: it may name a path, which clients must not see.
             guard let bytes = try? ImageBytes(stored.read()) else {
                 return .failure(PictureFailure(.internalServerError, "the poster cannot be read"))
             }
@@ -197,7 +198,7 @@ struct SourceWork {
             } catch {
                 return .failure(PictureFailure(error))
             }
-            // Its key changes with its bytes, so it does not grow old.
+            // The name changes with the bytes, so the record never becomes stale.
             let record = SourceRecord(
                 content: bytes.checksum, byteCount: bytes.count, format: maker.format, size: maker.size,
                 control: [], received: now, initialAge: 0, lifetime: CacheControl.maximumSeconds)
@@ -211,7 +212,7 @@ struct SourceWork {
         }
     }
 
-    /// Remembers a failure that is the source's own.
+    /// Remembers the failure if it is the source's own.
     private func remembered(_ failure: PictureFailure) -> PictureFailure {
         surroundings.failures.note(failure, of: recordKey)
         return failure
@@ -238,7 +239,7 @@ struct SourceWork {
         }
     }
 
-    /// What decodes the source, with a worker and memory for the recipe.
+    /// The maker that decodes the source, with a worker and memory for the recipe.
     private mutating func maker(
         for recipe: PictureRecipe, of loaded: Loaded
     ) async throws(PictureFailure) -> MakerBox {
@@ -259,11 +260,11 @@ struct SourceWork {
         }
         let needed = fresh.memory(for: recipe)
         guard needed <= surroundings.gate.memory else {
-            // Not remembered: a smaller picture of it may take less.
+            // This failure is not remembered: a smaller picture of the source may need less memory.
             throw PictureFailure(
-                .unprocessableContent, "the source takes more memory than the service has for one picture")
+                .unprocessableContent, "the source needs more memory than the service has for one picture")
         }
-        // Nothing is held while it waits: two that held a part each could wait for each other.
+        // Gives up its memory before it waits. Two makers that each hold a part could wait for each other for ever.
         dropMaker()
         guard await surroundings.gate.acquire(needed) else { throw .busy }
         memory = needed

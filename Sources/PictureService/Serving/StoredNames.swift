@@ -1,20 +1,21 @@
 import LazyImages
 import SystemSupport
 
-/// Which sources the disk may know, by the names of its files: so that an overloaded service can refuse without asking the
-/// disk. What another process stores meanwhile is missed, and what is evicted stays, so this decides nothing else.
+/// The sources that the disk may have, by the names of its files. An overloaded service can then refuse without reading
+/// the disk. The names may be out of date: other processes add files and eviction removes them. So they decide nothing
+/// else.
 final class StoredNames: Sendable {
     private struct State {
-        /// The first 64 bits of each key's hash; nil while they are not known.
+        /// The first 64 bits of each key's hash; nil while they are unknown.
         var names: Set<UInt64>?
-        /// What was stored while the folder is read.
+        /// The keys stored while the folder is being read.
         var stored: [UInt64] = []
         var isReading = false
     }
 
     private let state = Lock(State())
     private let disk: DiskCache
-    /// Names take some 16 bytes each. A folder of more is not kept in mind: then the disk is asked.
+    /// The most names in memory, some 16 bytes each. A larger folder is not remembered, and every key may be on disk.
     private let limit: Int
 
     /// - Parameter limit: the most names; 2^18 take 4 MiB.
@@ -23,12 +24,12 @@ final class StoredNames: Sendable {
         self.limit = limit
     }
 
-    /// Whether the disk may have something for a key; false only where its folder was read and had nothing.
+    /// Whether the disk may have a file for a key; false only if the folder was read and had none.
     func mayHold(_ key: CacheKey) -> Bool {
         state.withLock { $0.names?.contains(key.digest.first) ?? true }
     }
 
-    /// Adds a key, once it is stored. Too many, and the folder is read anew, without what was evicted.
+    /// Adds a stored key. If there are too many names, the folder is read again, which drops evicted files.
     func insert(_ key: CacheKey) {
         let isFull = state.withLock { state in
             state.names?.insert(key.digest.first)
@@ -40,7 +41,7 @@ final class StoredNames: Sendable {
         if isFull { Task { await read() } }
     }
 
-    /// Reads the names of the folder.
+    /// Reads the names of the folder's files.
     func read() async {
         let isFirst = state.withLock { state in
             if state.isReading { return false }
@@ -48,7 +49,7 @@ final class StoredNames: Sendable {
             return true
         }
         guard isFirst else { return }
-        // What was stored before this is among the files then; what is stored from now on is noted.
+        // Files stored before this are in the folder then; later ones are noted.
         await disk.flush()
         let digests = await disk.digestPrefixes()
         state.withLock { state in

@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// Bounds the work of making pictures: how many sources are under way, how many are decoded at once, and how much memory that
-/// takes. Who joins a source that is under way takes no place.
+/// Limits the work of making pictures: the sources in progress, the sources decoded at once, and the memory for that. A
+/// request that joins a source in progress takes no place.
 package final class WorkGate: Sendable {
     private struct Waiter {
         let number: Int
@@ -16,8 +16,8 @@ package final class WorkGate: Sendable {
         var waiting: [Waiter] = []
         var number = 0
 
-        /// Those of the waiting that may begin, in their order. A large one that has to wait holds up the smaller ones behind
-        /// it: it would never have its turn otherwise.
+        /// The waiters that may begin, in their order. A large waiter holds up smaller ones behind it; otherwise it
+        /// would never get its turn.
         mutating func begin() -> [Waiter] {
             var begun: [Waiter] = []
             while let first = waiting.first, workers > 0, first.bytes <= memory {
@@ -29,16 +29,16 @@ package final class WorkGate: Sendable {
         }
     }
 
-    /// The most bytes that decoding may take.
+    /// The most bytes for decoding.
     package let memory: Int
     private let places: Int
     private let workers: Int
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - workers: sources decoded at once.
-    ///   - queue: sources that are fetched, or wait to be decoded, beside those.
-    ///   - memory: bytes that decoding may take.
+    /// - workers: the number of sources decoded at once.
+    /// - queue: the number of other sources that are fetched or wait to be decoded.
+    /// - memory: the most bytes for decoding.
     package init(workers: Int, queue: Int, memory: Int) {
         self.memory = memory
         self.workers = workers
@@ -46,10 +46,10 @@ package final class WorkGate: Sendable {
         state = Lock(State(places: workers + queue, workers: workers, memory: memory))
     }
 
-    /// Whether there is no place for another source at this moment.
+    /// Whether there is no place for another source now.
     var isFull: Bool { state.withLock { $0.places == 0 } }
 
-    /// Takes a place for a source; false where there is none.
+    /// Takes a place for a source; false if there is none.
     func enter() -> Bool {
         state.withLock { state in
             guard state.places > 0 else { return false }
@@ -58,12 +58,12 @@ package final class WorkGate: Sendable {
         }
     }
 
-    /// Gives the place back.
+    /// Gives a place back.
     func leave() { state.withLock { $0.places += 1 } }
 
     /// Waits for a worker and memory.
     /// - Parameter bytes: at most `memory`.
-    /// - Returns: false for a task that was cancelled meanwhile, which has neither.
+    /// - Returns: false if the task was cancelled meanwhile; then it holds neither.
     func acquire(_ bytes: Int) async -> Bool {
         let number = state.withLock { state in
             state.number += 1
@@ -72,7 +72,7 @@ package final class WorkGate: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let begun = state.withLock { state in
-                    // Under the lock: a cancellation comes before, and is seen here, or finds the waiter.
+                    // Checked under the lock: a cancellation either came before and is seen here, or finds the waiter.
                     if Task.isCancelled { return [Waiter]?.none }
                     state.waiting.append(Waiter(number: number, bytes: bytes, continuation: continuation))
                     return state.begin()
@@ -93,8 +93,9 @@ package final class WorkGate: Sendable {
         }
     }
 
-    /// Takes more memory for a worker, without waiting: two that held a part each could wait for each other.
-    /// - Returns: false where there is not so much.
+    /// Takes more memory for a worker, without waiting. Two workers that each hold a part could wait for each other for
+    /// ever.
+    /// - Returns: false if there is not enough memory.
     func extend(by bytes: Int) -> Bool {
         state.withLock { state in
             guard bytes <= state.memory else { return false }
@@ -103,7 +104,7 @@ package final class WorkGate: Sendable {
         }
     }
 
-    /// Gives a worker and its memory back.
+    /// Gives back a worker and its memory.
     func release(_ bytes: Int) {
         let begun = state.withLock { state in
             state.workers += 1
@@ -113,15 +114,15 @@ package final class WorkGate: Sendable {
         for waiter in begun { waiter.continuation.resume(returning: true) }
     }
 
-    /// What is taken at this moment.
+    /// The present usage.
     package struct Usage: Hashable, Sendable {
-        /// Sources under way, those that wait included.
+        /// Sources in progress, waiting ones included.
         package let sources: Int
-        /// Of them, those that wait to be decoded.
+        /// The sources among them that wait to be decoded.
         package let waiting: Int
         /// Sources that are being decoded.
         package let workers: Int
-        /// Bytes that this takes.
+        /// The bytes that decoding takes.
         package let memory: Int
     }
 
