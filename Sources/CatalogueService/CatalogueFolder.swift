@@ -2,11 +2,11 @@ import CSystem
 import Glibc
 import HTTPServer
 
-/// The folder that is served. Files are opened name by name from its descriptor and no link is ever followed, so
-/// that nothing outside it can be reached, whatever is asked for and whoever changes it meanwhile.
+/// The served folder. Files are opened from its descriptor, name by name, and links are never followed. So no request
+/// can reach a file outside it, even while someone changes the folder.
 final class CatalogueFolder: Sendable {
     enum Failure: Error {
-        /// No such file, or one that is not served: a folder, a link, a pipe, one that may not be read.
+        /// No such file, or a file that is not served: a folder, a link, a pipe, an unreadable file.
         case notFound
         /// The system has no descriptor or memory left.
         case exhausted
@@ -14,7 +14,7 @@ final class CatalogueFolder: Sendable {
 
     private let root: Int32
 
-    /// Opens a folder; the path itself may lead over links.
+    /// Opens a folder; the path itself may contain links.
     init(path: String) throws(CatalogueServiceError) {
         root = unsafe csystem_open(path, O_RDONLY | O_DIRECTORY, 0)
         guard root >= 0 else {
@@ -29,7 +29,7 @@ final class CatalogueFolder: Sendable {
 
     deinit { close(root) }
 
-    /// Opens the regular file at `names`, which are plain names: no separator, no NUL, not hidden.
+    /// Opens the regular file at `names`. They are plain names: no separator, no NUL, not hidden.
     func open(_ names: [[UInt8]]) throws(Failure) -> ServedFile {
         guard let last = names.last else { throw .notFound }
         var folder = root
@@ -40,15 +40,15 @@ final class CatalogueFolder: Sendable {
             if folder != root { close(folder) }
             folder = next
         }
-        // Opening a pipe would wait for its writer.
+        // Without it, opening a pipe would wait for a writer.
         let descriptor = Self.openEntry(of: folder, last, O_RDONLY | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(errno) }
         guard let file = ServedFile(owning: descriptor) else { throw .notFound }
         return file
     }
 
-    /// The names of the catalogues and manifests at the top of the folder, sorted: what `/` tells where none of them is
-    /// the catalogue.
+    /// The names of the catalogues and manifests directly in the folder, sorted. The path `/` lists them if none of
+    /// them is the catalogue.
     func catalogueNames() -> [String] {
         let copy = unsafe csystem_open_entry(root, ".", O_RDONLY | O_DIRECTORY)
         guard copy >= 0 else { return [] }
@@ -65,7 +65,7 @@ final class CatalogueFolder: Sendable {
             let isCatalogue = [".json", ".xml", ".txt"].contains {
                 name.reversed().starts(with: $0.utf8.reversed())
             }
-            // A name that would break the line, or is no text, is left out rather than escaped.
+            // Leaves out a name that is not text or would break the line.
             guard isCatalogue, name.first != UInt8(ascii: "."), name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
                 let text = String(validating: name, as: UTF8.self)
             else { continue }
@@ -74,8 +74,8 @@ final class CatalogueFolder: Sendable {
         return names.sorted()
     }
 
-    /// The name of the catalogue that the folder is served for, which `/` gives: `movies.json` or `movies.xml`, else its
-    /// only file of JSON or XML. Nil where there is none, or several.
+    /// The name of the folder's catalogue, for the path `/`: `movies.json` or `movies.xml`, else the only JSON or XML
+    /// file. Nil if there is none, or several.
     func catalogueName() -> String? {
         let names = catalogueNames().filter { $0.hasSuffix(".json") || $0.hasSuffix(".xml") }
         let usual = ["movies.json", "movies.xml"].first(where: names.contains)

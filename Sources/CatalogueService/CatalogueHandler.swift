@@ -4,25 +4,25 @@ import PictureService
 import ServiceOperations
 import SystemSupport
 
-/// Answers the requests of a catalogue service: for films, and for the files of its folder.
+/// Answers a catalogue service's requests for films and for the files of its folder.
 final class CatalogueHandler: HTTPHandler {
-    /// What is served.
+    /// The content that the service serves.
     enum Site: Sendable {
         case folder(FolderSite)
         case library(FilmService)
     }
 
     let site: Site
-    /// Nil where none are served.
+    /// Nil if pictures are not served.
     private let pictures: PictureService?
     private let gate: RequestGate
     private let clients: ForwardedClient
-    /// Nil where clients may send any number of requests.
+    /// Nil if clients may send any number of requests.
     private let rate: ClientRate?
     private let failureRate: Double
     private let failures: Lock<SeededNumbers>
 
-    /// Bytes of the body of a request that needs none.
+    /// The most bytes of a request's body where none is needed.
     private static let ignoredBody = 64 << 10
 
     init(site: Site, pictures: PictureService?, configuration: CatalogueService.Configuration) {
@@ -37,16 +37,16 @@ final class CatalogueHandler: HTTPHandler {
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
         if let refusal = refusal(ofClient: head, peer) { return .answer(refusal) }
-        // Nearly all requests of a busy service are like earlier ones.
+        // Most requests of a busy service repeat earlier ones.
         if let pictures, failureRate == 0, refusal(ofHost: head, nil) == nil,
             let answer = pictures.answerKnown(head)
         {
             return .answer(answer)
         }
-        // A target that cannot be read names no host and no film. Who answers says so.
+        // Losing the error is right: an unreadable target names no host and no film, and the handler below answers it.
         let target = try? RequestTarget(head.target)
         if let refusal = refusal(ofHost: head, target) { return .answer(refusal) }
-        if failsNext() { return .answer(.plain(.internalServerError, "as configured")) }
+        if failsNext() { return .answer(.plain(.internalServerError, "--fail-rate asks for this failure")) }
         if let pictures, let target, PictureService.serves(target.segments) {
             return pictures.admit(head, target)
         }
@@ -54,7 +54,7 @@ final class CatalogueHandler: HTTPHandler {
         case .library(let films): return films.admit(head, from: peer)
         case .folder(let folder):
             let name = target?.segments.first.map { FilmFormat.split($0).name }
-            // Opening a file takes microseconds, as nginx relies on too.
+            // Opening a file takes microseconds, so it may run on this thread, as in nginx.
             guard name == "films" || target?.segments == ["soap"] || folder.hasPage(head, target) else {
                 return .answer(folder.file(for: head))
             }
@@ -73,23 +73,23 @@ final class CatalogueHandler: HTTPHandler {
         }
     }
 
-    /// Whether the next request is to fail, at the configured rate.
+    /// Whether the next request fails, at the configured rate.
     private func failsNext() -> Bool {
         failureRate > 0 && failures.withLock { Double.random(in: 0..<1, using: &$0) < failureRate }
     }
 
-    /// Refuses a request of a client that sends too many; nil for others.
+    /// Refuses a client that sends too many requests; nil for others.
     private func refusal(ofClient head: RequestHead, _ peer: Peer) -> HTTPResponse? {
         guard let rate,
             let wait = rate.admit(
                 clients.client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for")))
         else { return nil }
-        var response = HTTPResponse.plain(.tooManyRequests, "this client asks too often; wait")
+        var response = HTTPResponse.plain(.tooManyRequests, "too many requests; wait")
         response.fields["Retry-After"] = "\(wait)"
         return response
     }
 
-    /// Refuses a request for a host that is not served here; nil for others.
+    /// Refuses a request for an unknown host; nil for others.
     private func refusal(ofHost head: RequestHead, _ target: RequestTarget?) -> HTTPResponse? {
         do throws(FilmRefusal) {
             try gate.checkHost(head.fields, authority: target?.authority)

@@ -5,29 +5,29 @@ package import PictureService
 package import ServiceOperations
 package import SystemSupport
 
-/// An HTTP/1.1 service of a catalogue: a folder with its posters, read only, or a library, which can be written. Nothing
-/// outside the folder can be reached.
+/// An HTTP/1.1 service of a catalogue: a read-only folder with its posters, or a library that clients may change. No
+/// request can reach a file outside the folder.
 package final class CatalogueService: Sendable {
-    /// What is served.
+    /// The content that the service serves.
     package enum Content: Sendable, Hashable {
         /// The files of a folder, and the films of its catalogue at `/films`.
         case folder(path: String)
         /// The folder of a catalogue, with this file at `/`.
         case catalogue(path: String)
-        /// The films of a library. It is opened for writing where the configuration lets clients write.
+        /// The films of a library. It is opened for writing if the configuration lets clients write.
         case library(path: String)
     }
 
     private let server: HTTPServer
     private let handler: CatalogueHandler
-    /// What makes pictures; nil where none are served.
+    /// Makes pictures; nil if none are served.
     package let pictures: PictureService?
 
-    /// Opens what is served, and listens; connections wait until `start()`. Throws what is wrong with the content, the
-    /// address or the port.
+    /// Opens the content, and listens; connections wait until `start()`.
     /// - Parameters:
-    ///   - report: is told of every answer to a request, on the thread of its connection; nil, the default, for nobody.
-    ///   - startThread: starts a thread. Default: the system.
+    /// - report: called for every answer, on the thread of its connection. Default: nil, no reports.
+    /// - startThread: starts a thread. Default: the system.
+    /// - Throws: what is wrong with the content, the address or the port.
     package init(
         _ content: Content, configuration: Configuration = Configuration(),
         report: (@Sendable (HTTPServer.Answer) -> Void)? = nil, startThread: BlockingThreads.Starter? = nil
@@ -94,8 +94,8 @@ package final class CatalogueService: Sendable {
         )
     }
 
-    /// A service of pictures that may fetch from the hosts of the posters there are now. Those that clients write later do
-    /// not count: anybody who may write could have this machine fetch from anywhere.
+    /// A picture service that may fetch from the hosts of the posters in the catalogue now. Hosts that clients add
+    /// later do not count; otherwise any client with the right to write could make this machine fetch from anywhere.
     private static func pictures<Failure: Error>(
         _ configuration: Configuration,
         forEachFilm: ((StoredFilm) -> Void) throws(Failure) -> Void
@@ -110,56 +110,56 @@ package final class CatalogueService: Sendable {
         return PictureService(settings)
     }
 
-    /// The port it listens on; 0 where it listens at a local socket alone.
+    /// The port that the service listens on; 0 if it listens on a local socket only.
     package var port: UInt16 { server.ports.lazy.compactMap(\.self).first ?? 0 }
 
-    /// The catalogue that `/` gives: `movies.json` or `movies.xml`, else the folder's only file of JSON or XML. Nil where
-    /// there is none, or several, and for a library.
+    /// The catalogue at `/`: `movies.json` or `movies.xml`, else the folder's only JSON or XML file. Nil if there is
+    /// none, or several, and for a library.
     package var catalogueName: String? {
         if case .folder(let folder) = handler.site { folder.catalogueName } else { nil }
     }
 
-    /// Serves, on threads of its own, and returns at once. Once stopped, a service does not start again.
+    /// Serves on threads of its own, and returns at once. A stopped service does not start again.
     ///
-    /// Throws when the system gives no thread; a later call may succeed.
+    /// - Throws: when the system gives no thread; a later call may succeed.
     package func start() throws(CatalogueServiceError) {
         do throws(HTTPServerError) { try server.start() } catch { throw .server(error) }
     }
 
-    /// Begins to drain: every answer ends its connection from now on, so that clients go elsewhere.
+    /// Begins to drain, so that clients go elsewhere: every answer now ends its connection.
     package func drain() { server.drain() }
 
-    /// Stops: accepts nothing more, ends idle connections at once, lets running answers finish, and returns when the last
-    /// thread has ended. Blocks, so not for the cooperative pool; may be called twice.
-    /// - Parameter grace: how long running answers may take. Default: the configuration's, a second.
+    /// Stops: accepts no more connections, ends idle connections at once, lets running answers finish, and returns when
+    /// the last thread has ended. Blocks, so do not call it on the cooperative pool. A second call is harmless.
+    /// - Parameter grace: how long running answers may take. Default: the configuration's, 1 s.
     package func stop(grace: Duration? = nil) { server.stop(grace: grace) }
 
-    /// What it has done so far.
+    /// The server's counts so far.
     package var statistics: HTTPServer.Statistics { server.statistics }
 }
 
 extension CatalogueService {
-    /// How a service listens, what it bounds, and how bad a server it plays.
+    /// Where a service listens, its limits, and the faults that it simulates.
     package struct Configuration: Sendable {
-        /// Where it listens, and its limits. The latency and bandwidth there make a server near by feel like one far away.
+        /// Where it listens, and its limits. Its latency and bandwidth make a near server feel like a distant one.
         package var server = HTTPServer.Configuration()
-        /// The share of requests that are answered 500 instead, 0 (the default) to 1.
+        /// The share of requests that are answered 500, from 0 (the default) to 1.
         package var failureRate = 0.0
-        /// Decides which requests fail: the same seed and order of requests, the same failures.
+        /// The seed that decides which requests fail. The same seed and order of requests give the same failures.
         package var failureSeed: UInt64 = 1
-        /// Seconds that files count as fresh (`Cache-Control: max-age`), default an hour.
+        /// The freshness lifetime of files in seconds (`Cache-Control: max-age`), default one hour.
         package var cacheSeconds = 3600
 
-        /// Whom films are given to and who may write them. Where the service listens is filled in.
+        /// Who may read and write films. The service fills in where it listens.
         package var films = FilmServiceConfiguration()
-        /// Who a request's client is, behind proxies. Default: the peer.
+        /// Finds the client of a request behind proxies. Default: the peer.
         package var clients = ForwardedClient()
-        /// How many requests a second a client may send; further ones are answered 429. Nil, the default, for any number.
+        /// The most requests a second of one client; further ones are answered 429. Default: nil, no limit.
         package var requestsPerClient: Int?
-        /// How pictures are made at a size; nil, the default, for none. The hosts of the catalogue's posters are added to its
+        /// How pictures are made; nil, the default, serves none. The hosts of the catalogue's posters are added to its
         /// sources.
         package var pictures: PictureService.Configuration?
-        /// Is told what failed in a request that was answered 5xx; clients learn only that something did. Default: nobody.
+        /// Called with the error behind an answer 5xx; clients are told only that the service failed. Default: nothing.
         package var reportFailure: @Sendable (any Error) -> Void = { _ in }
 
         /// The defaults.
@@ -167,19 +167,19 @@ extension CatalogueService {
     }
 }
 
-/// Why a service cannot be started.
+/// Why a service cannot start.
 package enum CatalogueServiceError: Error, Sendable, Hashable {
     /// There is no folder at this path.
     case noSuchFolder(path: String)
     /// There is something at this path that is not a folder.
     case notAFolder(path: String)
-    /// The folder may not be read.
+    /// The folder is not readable.
     case folderNotReadable(path: String)
-    /// The folder cannot be opened: the system's error number.
+    /// The system refused to open the folder, with this error number.
     case folderRefused(path: String, errno: Int32)
     /// The library cannot be opened.
     case library(FilmLibraryError)
-    /// It cannot listen.
+    /// The service cannot listen.
     case server(HTTPServerError)
 }
 
@@ -189,7 +189,7 @@ extension CatalogueServiceError: CustomStringConvertible {
         switch self {
         case .noSuchFolder(let path): "there is no folder \(path); name the folder that holds the catalogue"
         case .notAFolder(let path): "\(path) is not a folder; name the folder that holds the catalogue"
-        case .folderNotReadable(let path): "the folder \(path) may not be read; change its permissions"
+        case .folderNotReadable(let path): "the folder \(path) is not readable; change its permissions"
         case .folderRefused(let path, let errno):
             "the system refused the folder \(path): \(SystemError.text(errno)); try again"
         case .library(let error): error.description

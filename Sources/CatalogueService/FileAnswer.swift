@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPServer
 
 extension HTTPResponse {
-    /// The answer to GET or HEAD of a file. `cacheSeconds` is how long it counts as fresh.
+    /// The answer to GET or HEAD of a file. `cacheSeconds` is its freshness lifetime.
     static func serving(
         _ file: ServedFile, mediaType: String, to request: RequestHead, cacheSeconds: Int, now: Int
     ) -> HTTPResponse {
@@ -12,7 +12,7 @@ extension HTTPResponse {
             now: now)
         var fields: HTTPFields = [
             "ETag": metadata.entityTag,
-            // A date ahead of the clock would be a lie by the time it is read (RFC 9110 section 8.8.2.1).
+            // A date must not be later than the answer's own (RFC 9110 section 8.8.2.1).
             "Last-Modified": HTTPDate.format(min(metadata.seconds, now)),
             "Cache-Control": "max-age=\(cacheSeconds)",
         ]

@@ -6,18 +6,18 @@ import MovieCatalogue
 import PictureService
 import SystemSupport
 
-/// A folder that is served: its files, and the films of its catalogue at `/films`.
+/// A served folder: its files, and the films of its catalogue at `/films`.
 final class FolderSite: Sendable {
-    /// The folder, and its file that `/` gives if that is another than the usual one.
+    /// The folder, and the file for `/` if it is not the usual one.
     let folder: CatalogueFolder
     private let catalogue: String?
     private let configuration: CatalogueService.Configuration
     private let films = Lock<LoadedFilms?>(nil)
     private let pictures: PictureService?
-    /// Read catalogues for requests that do not wait on a thread of their own.
+    /// Threads that read catalogues for requests without a thread of their own.
     private let threads = BlockingThreads(count: 2, name: "marquee-films")
 
-    /// The films of a file as it was at one time.
+    /// The films of a file as they were at one time.
     private struct LoadedFilms {
         let name: String
         let metadata: FileMetadata
@@ -34,7 +34,7 @@ final class FolderSite: Sendable {
         self.configuration = configuration
     }
 
-    /// The name of the file that `/` gives; nil where there is none, or several.
+    /// The name of the file at `/`; nil if there is none, or several.
     var catalogueName: String? { catalogue ?? folder.catalogueName() }
 
     /// The answer to GET or HEAD of a file.
@@ -65,23 +65,24 @@ final class FolderSite: Sendable {
         }
     }
 
-    /// Whether a request is for the page of the films: `/` where that is liked better than the catalogue's file.
+    /// Whether a request is for the page of films: `/`, if the client prefers HTML to the catalogue's file.
     func hasPage(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
         guard let target, ["GET", "HEAD"].contains(head.method), catalogueName != nil else { return false }
         switch target.segments {
         case [""]: return FilmFormat.negotiated(nil, head.fields) == .html
+        // Losing the error is right: an index.html that cannot be opened is not served.
         case ["index.html"]: return (try? folder.open([Array("index.html".utf8)])) == nil
         default: return false
         }
     }
 
-    /// A refusal as people read it in a browser, and else as a short line.
+    /// A refusal: a page for a browser, otherwise a short line.
     private func refusal(_ status: HTTPStatus, _ reason: String, _ head: RequestHead) -> HTTPResponse {
         guard FilmFormat.ofProblems(nil, head.fields) == .html else { return .plain(status) }
         return FilmRefusal(status, reason).response(to: head)
     }
 
-    /// What catalogues there are, where none of them is the catalogue.
+    /// Lists the catalogues, if none of them is the catalogue of the folder.
     private func index() -> HTTPResponse {
         let lines = ["A film catalogue."] + folder.catalogueNames()
         return HTTPResponse(
@@ -91,8 +92,8 @@ final class FolderSite: Sendable {
 
     // MARK: Films
 
-    /// Answers a request for films out of the catalogue, which is read when it is first asked for and when it has changed.
-    /// Blocks.
+    /// Answers a request for films from the catalogue. Reads the file at the first request, and again after it has
+    /// changed. Blocks.
     func films(for request: HTTPRequest) -> HTTPResponse {
         let service: FilmService
         do {
@@ -102,17 +103,18 @@ final class FolderSite: Sendable {
             service = loaded
         } catch {
             configuration.reportFailure(error)
-            return .plain(.serviceUnavailable, "the catalogue cannot be read as films")
+            return .plain(.serviceUnavailable, "the catalogue's file has no readable films")
         }
         return service.respond(to: request)
     }
 
-    /// Answers a request for a film's poster. The catalogue may have to be read first, and the picture to be made.
+    /// Answers a request for a film's poster, which may first have to read the catalogue and to make the picture.
     func admitPoster(_ head: RequestHead, from peer: Peer) -> Admission {
         .later { [self] pending in
             do throws(ResourceShortage) {
                 try threads.enqueue { [self] in
                     let request = HTTPRequest(head: head, peer: peer)
+                    // Losing the error is right: `films(for:)` answers with it.
                     guard let service = try? loadedFilms() else { return pending.send(films(for: request)) }
                     switch service.admit(head, from: peer) {
                     case .answer(let response): pending.send(response)
@@ -121,7 +123,7 @@ final class FolderSite: Sendable {
                     }
                 }
             } catch {
-                pending.send(.plain(.serviceUnavailable, "the system has no thread to give"))
+                pending.send(.plain(.serviceUnavailable, "the system has no free thread; try again"))
             }
         }
     }
@@ -130,6 +132,7 @@ final class FolderSite: Sendable {
         guard let pictures else { return nil }
         let (folder, seconds) = (folder, configuration.cacheSeconds)
         return FilmPictures(pictures) { address in
+            // Losing both errors is right: without such a file there is no poster here.
             guard let path = try? RequestPath(target: "/" + PercentEncoding.visible(address)),
                 let file = try? folder.open(path.names)
             else { return nil }
@@ -139,9 +142,9 @@ final class FolderSite: Sendable {
         }
     }
 
-    /// Gives the films of the catalogue to `body`; nothing where there is no catalogue, or it cannot be read.
+    /// Calls `body` with each film of the catalogue; never, if the catalogue is missing or unreadable.
     func forEachFilm(_ body: (StoredFilm) -> Void) {
-        // Losing the error is right: who asks for films is told.
+        // Losing the error is right: a request for films is told.
         try? loadedFilms()?.library.forEach { film in
             body(film)
             return true
@@ -149,6 +152,7 @@ final class FolderSite: Sendable {
     }
 
     private func loadedFilms() throws -> FilmService? {
+        // Losing the error is right: a file that has gone is no catalogue.
         guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
         return try films.withLock { films in
             if let films, films.name == name, films.metadata == file.metadata { return films.service }
@@ -164,13 +168,14 @@ final class FolderSite: Sendable {
         }
     }
 
-    /// The films of a catalogue, in memory. A film that is not right is left out, as elsewhere.
+    /// The films of a catalogue, in memory. Invalid films are left out, as elsewhere.
     private static func library(_ bytes: [UInt8], name: String) throws -> FilmLibrary {
         let catalogue = try CatalogueDocuments(parsing: bytes)
         let library = try FilmLibrary(inMemoryFor: name)
         try library.importFilms { films in
             if let name = catalogue.name { try films.setNameIfNone(name) }
             try catalogue.forEach { position, film in
+                // Losing both errors is right: an invalid film is left out.
                 guard let film = try? film.get(), let movie = try? film.movie(position: position),
                     FilmID.fault(movie.id) == nil
                 else { return }

@@ -1,25 +1,25 @@
 import HTTPSemantics
 
-/// Where in the folder a request's target points, as plain names below the folder.
+/// The file that a request's target names, as plain names below the folder.
 ///
-/// Decoded exactly once. What could lead out of the folder, or means something to one system and something else
-/// to another, is refused rather than cleaned.
+/// Decoded exactly once. A name that could lead out of the folder, or that systems understand differently, is refused
+/// and never repaired.
 struct RequestPath: Hashable, Sendable {
     /// The bytes of each name; empty for the folder itself.
     let names: [[UInt8]]
 
     enum Refusal: Error, Hashable {
-        /// Not a path at all: bad encoding, NUL, `..`, a backslash, a slash within a name.
+        /// Not a path: bad encoding, NUL, `..`, a backslash, a slash within a name.
         case malformed
-        /// A path that names nothing served: a hidden file, a folder, an empty name.
+        /// A path that names no served file: a hidden file, a folder, an empty name.
         case notServed
     }
 
-    /// Deeper folders than any catalogue has; each level costs a system call.
+    /// The most names of a path. Catalogues have fewer; each level costs a system call.
     private static let maximumDepth = 16
 
-    /// Takes a target in origin form (`/posters/a.jpg?x=1`) or absolute form (`http://host/posters/a.jpg`), RFC
-    /// 9112 section 3.2; the query says nothing here.
+    /// Reads a target in origin form (`/posters/a.jpg?x=1`) or absolute form (`http://host/posters/a.jpg`), RFC 9112
+    /// section 3.2. The query is ignored.
     init(target: String) throws(Refusal) {
         var path = Array(target.utf8)[...]
         if path.first != UInt8(ascii: "/") {

@@ -1,21 +1,22 @@
 import HTTPSemantics
 import HTTPServer
 
-/// A request as the service reads it: what it names, what is to be done, and in which format the answer is wanted.
+/// A parsed request: its target, its method, and the format of the answer.
 struct FilmCall: Sendable {
     let head: RequestHead
     var target: FilmTarget
-    /// The format of an answer with films. JSON where the route has other content.
+    /// The format of an answer with films. JSON for other content.
     let format: FilmFormat
-    /// Whether pages have the forms that write.
+    /// Whether pages have forms for writing.
     let showsForms: Bool
 
     var fields: HTTPFields { head.fields }
     var method: String { head.method }
     var isRead: Bool { head.method == "GET" || head.method == "HEAD" }
 
-    /// Reads a head. Throws for what is no target or nothing that is served, for a method that the route does not have, and
-    /// for a client that takes no format there is.
+    /// Reads a head.
+    /// - Throws: when the target is malformed or not served, the target does not have the method, or the client accepts
+    ///   none of the formats.
     init(
         _ head: RequestHead, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
         showsForms: Bool = false
@@ -29,7 +30,7 @@ struct FilmCall: Sendable {
             throw FilmRefusal(
                 .methodNotAllowed,
                 isReadOnly
-                    ? "this library is read only; start with --writable to change it"
+                    ? "this library is read-only; its operator can start it with --writable"
                     : "\(head.method) is not allowed here",
                 fields: ["Allow": methods.joined(separator: ", ")])
         }
@@ -42,14 +43,14 @@ struct FilmCall: Sendable {
                 ?? Self.formatWithoutContent(head, target)
         else {
             let types = offers.map(\.mediaType).joined(separator: ", ")
-            throw FilmRefusal(.notAcceptable, "this is given as \(types)")
+            throw FilmRefusal(.notAcceptable, "available only as \(types)")
         }
         self.format = format
-        // Of a folder `/` is a file; its page alone is here.
+        // In a folder, `/` is a file. Only its page is served here.
         guard !target.isRoot || configuration.isRoot || format == .html else { throw .nothingHere }
     }
 
-    /// The format where the answer has no film in it, and so nothing depends on Accept.
+    /// The format if the answer has no film, so that Accept does not matter.
     private static func formatWithoutContent(_ head: RequestHead, _ target: FilmTarget)
         -> FilmFormat?
     {
@@ -63,16 +64,17 @@ struct FilmCall: Sendable {
     /// Whether the request needs a body.
     var needsBody: Bool { ["POST", "PUT", "PATCH"].contains(method) }
 
-    /// The strong entity tag of a state in the format of the answer. States in other formats have others.
+    /// The strong entity tag of a revision in the answer's format. Each format has its own.
     func entityTag(_ revision: some CustomStringConvertible) -> String {
         guard format == .html else { return Self.entityTag(revision, format) }
         // A page also changes with the program that writes it.
         return "\"\(revision).html.\(Stylesheet.version)\(showsForms ? ".forms" : "")\""
     }
 
-    /// Throws where a condition of the request does not hold (RFC 9110 section 13).
-    /// - Parameter revision: of what is there; nil where nothing is.
+    /// Checks the conditions of the request (RFC 9110 section 13).
+    /// - Parameter revision: the present revision; nil if there is no film.
     /// - Returns: whether the answer to a read is 304.
+    /// - Throws: when a condition fails.
     @discardableResult
     func checkConditions(_ revision: (some CustomStringConvertible)?) throws(FilmRefusal) -> Bool {
         let conditions = Preconditions(

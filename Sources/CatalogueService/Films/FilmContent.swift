@@ -1,7 +1,7 @@
 import HTTPSemantics
 import HTTPServer
 
-/// The kinds of content that requests bring.
+/// The content types of requests.
 enum FilmContent: Sendable, Hashable {
     case json, xml, form
     case multipart(boundary: String)
@@ -10,7 +10,8 @@ enum FilmContent: Sendable, Hashable {
         "application/json, application/xml, application/x-www-form-urlencoded, multipart/form-data"
     static let patchTypes = "application/merge-patch+json, " + mediaTypes
 
-    /// The kind of a film or a rating in a request; throws 415 for others.
+    /// The type of a film or a rating in a request.
+    /// - Throws: 415 for other types.
     init(_ call: FilmCall) throws(FilmRefusal) {
         let refusal = FilmRefusal(
             .unsupportedMediaType,
@@ -26,14 +27,14 @@ enum FilmContent: Sendable, Hashable {
         case "application/x-www-form-urlencoded": self = .form
         case "multipart/form-data":
             guard let boundary = type.parameters["boundary"] else {
-                throw FilmRefusal(.badRequest, "the Content-Type of a form names no boundary")
+                throw FilmRefusal(.badRequest, "the form's Content-Type has no boundary")
             }
             self = .multipart(boundary: boundary)
         default: throw refusal
         }
     }
 
-    /// Throws for a body that is compressed (RFC 9110 section 15.5.16).
+    /// Throws 415 if the body is compressed (RFC 9110 section 15.5.16).
     static func checkCoding(_ fields: HTTPFields) throws(FilmRefusal) {
         let codings = FieldList.members(of: fields.values(of: "content-encoding")).map { $0.lowercased() }
         guard codings.allSatisfy({ $0 == "identity" }) else {
@@ -43,8 +44,8 @@ enum FilmContent: Sendable, Hashable {
         }
     }
 
-    /// The field that tells what a method takes: Accept-Post (W3C LDP 7.1), Accept-Patch (RFC 5789 section 3.1), or Accept (RFC
-    /// 9110 section 12.5.1).
+    /// The field that lists the accepted types of a method: Accept-Post (W3C LDP 7.1), Accept-Patch (RFC 5789 section
+    /// 3.1), or Accept (RFC 9110 section 12.5.1).
     static func accepted(_ method: String) -> HTTPFields {
         switch method {
         case "POST": ["Accept-Post": mediaTypes]

@@ -1,27 +1,26 @@
 import HTTPSemantics
 import MovieCatalogue
 
-/// A film in the fields of a form. Names stand alone or within `film[]`; where one is within, those that stand alone are
-/// something else's.
+/// A film in the fields of a form. Field names are plain or inside `film[]`. If one is inside, plain ones are ignored.
 ///
 ///     film[title]=Nosferatu&film[year]=1922&film[genres][]=Horror&film[genres][]=Silent
 ///     title=Nosferatu&year=1922&genres=Horror&genres=Silent
 struct FilmForm {
     private(set) var fields: [FormFields.Field]
-    /// A whole film, as JSON or XML, in a part of its own. Fields add to it.
+    /// A whole film in JSON or XML, in a part of its own. Fields are added to it.
     private var base: FilmDocument?
     private(set) var upload: [UInt8]?
 
     private static let numbers: Set<String> = ["year", "minutes", "score"]
 
     init(urlEncoded bytes: [UInt8]) throws(FilmRefusal) {
-        // curl sends this type unless told otherwise.
+        // curl sends this type by default.
         if let first = bytes.first(where: { $0 > 0x20 }),
             first == UInt8(ascii: "{") || first == UInt8(ascii: "<")
         {
             throw FilmRefusal(
                 .badRequest,
-                "the body is no form; send JSON with Content-Type: application/json, and XML with application/xml"
+                "the body is not a form; send JSON as application/json, or XML as application/xml"
             )
         }
         fields = try Self.fields(bytes)
@@ -36,7 +35,7 @@ struct FilmForm {
             switch error {
             case .badEncoding(let field):
                 throw FilmRefusal(
-                    .badRequest, "field \(field) of the form is not in percent-encoded UTF-8",
+                    .badRequest, "field \(field) of the form is not percent-encoded UTF-8",
                     members: [("field", .number(field))])
             case .tooManyFields(let limit):
                 throw FilmRefusal(.contentTooLarge, "a form has at most \(limit) fields")
@@ -50,7 +49,7 @@ struct FilmForm {
         for part in parts {
             let isFile = part.filename != nil || part.contentType?.mediaType.hasPrefix("image/") == true
             if isFile, part.name == "poster" || part.name == "film[poster]" {
-                // A browser sends an empty file where none was chosen.
+                // A browser sends an empty file if the person chose none.
                 if part.body.isEmpty { continue }
                 guard upload == nil else { throw .invalid("poster", "must come once, not twice") }
                 upload = Array(part.body)
@@ -86,7 +85,7 @@ struct FilmForm {
         }
     }
 
-    /// The film that the fields make.
+    /// The film that the fields describe.
     func document(isChange: Bool) throws(FilmRefusal) -> FilmDocument {
         let isWrapped = fields.contains { $0.name.hasPrefix("film[") }
         var document = base ?? FilmDocument()
@@ -95,7 +94,7 @@ struct FilmForm {
         for field in fields where !isWrapped || field.name.hasPrefix("film[") {
             guard let (name, isList) = Self.member(field.name) else {
                 throw FilmRefusal(
-                    .unprocessableContent, "the field \(field.name) is not understood; write film[NAME]")
+                    .unprocessableContent, "the field \(field.name) is unknown; write film[NAME]")
             }
             let value = field.value
             if isList {
@@ -109,7 +108,7 @@ struct FilmForm {
         return document
     }
 
-    /// The member that a field is for, and whether it is a list: `film[genres][]`.
+    /// The member that a field names, and whether it is a list: `film[genres][]`.
     private static func member(_ field: String) -> (name: String, isList: Bool)? {
         var name = field[...]
         var isList = false
@@ -122,9 +121,10 @@ struct FilmForm {
         return (String(name), isList || name == "genres")
     }
 
-    /// Forms have texts only: what is a number in JSON, where the member is one, becomes it. Else the text is checked and
-    /// refused as a text.
+    /// Form values are text. A value becomes a number if the member needs one and the text is one. Any other text stays
+    /// text, and the check of the film refuses it.
     private static func value(_ text: String, of name: String) -> JSONText {
+        // Losing the error is right: a text that is not a number stays text.
         guard numbers.contains(name), let number = try? JSONText(parsing: Array(text.utf8)),
             number.number != nil
         else { return JSONText(text) }

@@ -1,6 +1,6 @@
 import HTTPSemantics
 
-/// The formats that films are given in.
+/// The formats of films in answers.
 enum FilmFormat: String, CaseIterable, Sendable {
     case json, xml, html
 
@@ -20,7 +20,7 @@ enum FilmFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// The names it goes by in Accept.
+    /// The format's media types in Accept.
     private var mediaTypes: [String] {
         switch self {
         case .json: ["application/json"]
@@ -29,9 +29,10 @@ enum FilmFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// The format of an answer: the one that the path's ending names, else the one that Accept likes best, JSON among equals.
-    /// - Parameter offers: those that there are. Default: all.
-    /// - Returns: nil where the client accepts none of them.
+    /// The format of an answer: the one of the path's ending, else the one that Accept prefers, JSON first among
+    /// equals.
+    /// - Parameter offers: the available formats. Default: all.
+    /// - Returns: nil if the client accepts none of them.
     static func negotiated(
         _ ending: FilmFormat?, _ fields: HTTPFields, among offers: [FilmFormat] = allCases
     ) -> FilmFormat? {
@@ -39,12 +40,12 @@ enum FilmFormat: String, CaseIterable, Sendable {
         return AcceptHeader(fields).preferred(offers) { $0.mediaTypes }
     }
 
-    /// The format of an answer that says what is wrong: JSON where the client accepts none.
+    /// The format of an error: JSON if the client accepts none.
     static func ofProblems(_ ending: FilmFormat?, _ fields: HTTPFields) -> FilmFormat {
         ending ?? AcceptHeader(fields).preferred(allCases) { $0.mediaTypes + [$0.problemType] } ?? .json
     }
 
-    /// A name without the ending that chooses a format, and that format.
+    /// A name without the ending that selects a format, and that format.
     static func split(_ name: String) -> (name: String, ending: FilmFormat?) {
         for format in allCases {
             let ending = ".\(format.rawValue)"

@@ -3,10 +3,10 @@ import HTTPSemantics
 import HTTPServer
 package import PictureService
 
-/// Pictures of films' posters at a size.
+/// Pictures of films' posters.
 package struct FilmPictures: Sendable {
     let service: PictureService
-    /// The picture at an address beside the catalogue; nil where there is none.
+    /// The picture at an address beside the catalogue; nil if there is none.
     let local: @Sendable (String) -> StoredOriginal?
 
     package init(
@@ -18,15 +18,16 @@ package struct FilmPictures: Sendable {
 }
 
 extension FilmService {
-    /// Answers a request for a film's poster at a size, without waiting for it.
+    /// Answers a request for a film's poster at a size, without waiting for the picture.
     func admitPicture(_ recipe: String, of id: String, _ call: FilmCall) throws -> Admission {
-        guard let pictures else { throw FilmRefusal(.notFound, "posters are served in their own size only") }
+        guard let pictures else {
+            throw FilmRefusal(.notFound, "posters are served in their original size only")
+        }
         guard let original = try original(of: id, pictures) else { throw Self.noPoster(id) }
         return pictures.service.admit(call.head, recipe, of: original)
     }
 
-    /// Answers a request for the poster of a film that is at an address of the web and may be fetched; nil for all other
-    /// posters.
+    /// Answers a request for a poster at a web address that may be fetched; nil for all other posters.
     func admitFetchedPoster(of id: String, _ call: FilmCall) throws -> Admission? {
         guard let pictures, case .address(let source, _)? = try original(of: id, pictures),
             pictures.service.rules.offersOriginal(of: source)
@@ -50,6 +51,7 @@ extension FilmService {
                 })
         case .address(let address):
             if WebOrigin(address) != nil {
+                // Losing the error is right: from an unusable address no picture is made.
                 return (try? PictureSource(PercentEncoding.visible(address))).map {
                     .address($0, isSigned: false)
                 }

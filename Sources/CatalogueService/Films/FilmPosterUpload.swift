@@ -3,14 +3,14 @@ import HTTPSemantics
 import ImageCodecs
 import SystemSupport
 
-/// A picture that is sent to be a film's poster: JPEG or PNG by what it holds, decoded whole before it is stored.
+/// A picture uploaded as a film's poster: JPEG or PNG according to its bytes, decoded completely before it is stored.
 enum FilmPosterUpload {
     static let maximumBytes = 32 << 20
-    /// Takes 200 MB decoded, and up to thrice that meanwhile.
+    /// The most pixels. They take 200 MB decoded, and up to three times that while they are checked.
     static let maximumPixels = 50_000_000
     static let mediaTypes = "image/jpeg, image/png"
 
-    /// Throws for a body that says it is no picture. What it is, its bytes decide.
+    /// Throws if the Content-Type is not of a picture. The format follows from the bytes.
     static func checkType(_ fields: HTTPFields) throws(FilmRefusal) {
         try FilmContent.checkCoding(fields)
         for value in fields.values(of: "content-type") {
@@ -18,14 +18,15 @@ enum FilmPosterUpload {
                 type.hasPrefix("image/") || type == "application/octet-stream"
             else {
                 throw FilmRefusal(
-                    .unsupportedMediaType, "send a picture, with Content-Type: image/jpeg or image/png",
+                    .unsupportedMediaType, "send a picture with Content-Type: image/jpeg or image/png",
                     fields: ["Accept": mediaTypes])
             }
         }
     }
 
-    /// The picture as it is stored. Throws 422 with the reason for what cannot be decoded.
-    /// - Parameter turn: held meanwhile, so that one picture is decoded at a time.
+    /// The picture to store.
+    /// - Throws: 422 with the reason if it cannot be decoded.
+    /// - Parameter turn: the lock held while decoding, so that one picture is decoded at a time.
     static func checked(_ bytes: [UInt8], _ turn: borrowing Lock<Void>) throws(FilmRefusal) -> PosterBytes {
         guard bytes.count <= maximumBytes else {
             throw FilmRefusal(.contentTooLarge, "a poster has at most \(maximumBytes) bytes")

@@ -1,10 +1,10 @@
 import HTTPSemantics
 import HTTPServer
 
-/// Why a request is not done, as the client is told. It names no path and no error of the system.
+/// Why a request is refused, in the client's words. It names no path and no system error.
 struct FilmRefusal: Error {
     var problem: ProblemDetails
-    /// Fields that go with the status, such as Allow.
+    /// Fields that belong to the status, such as Allow.
     var fields: HTTPFields
 
     init(
@@ -15,7 +15,7 @@ struct FilmRefusal: Error {
         self.fields = fields
     }
 
-    /// 422 for one member.
+    /// 422 for one invalid member.
     static func invalid(_ member: String, _ detail: String) -> FilmRefusal {
         let pointer =
             "/"
@@ -32,27 +32,27 @@ struct FilmRefusal: Error {
 
     static func notFound(_ id: String) -> FilmRefusal { FilmRefusal(.notFound, "there is no film \"\(id)\"") }
 
-    /// 412, in the words of the condition that did not hold.
+    /// 412, named after the failed condition.
     static func failedCondition(_ fields: HTTPFields, isThere: Bool) -> FilmRefusal {
         let detail =
             if !isThere {
-                "there is nothing that If-Match could mean"
+                "If-Match needs a film that exists"
             } else if fields["if-match"] == nil {
-                "there is one already, which If-None-Match excludes"
+                "it exists already, which If-None-Match excludes"
             } else {
-                "it has changed meanwhile; get it again and repeat the change"
+                "it has changed since; get it again and repeat the change"
             }
         return FilmRefusal(.preconditionFailed, detail)
     }
 
-    /// The answer to a request that is refused, in the format of its answers, whatever else is wrong with it.
-    /// - Parameter page: what a page of it has around it; nil where nothing is known of the library.
+    /// The refusal as an answer, in the format of the request's answers.
+    /// - Parameter page: the page around it; nil if nothing is known of the library.
     func response(to head: RequestHead, page: Page? = nil) -> HTTPResponse {
         let path = String(head.target.prefix { $0 != "?" })
         let format = FilmFormat.ofProblems(FilmFormat.split(path).ending, head.fields)
         var response = HTTPResponse(status: problem.status, fields: fields)
         response.fields["Content-Type"] = format.problemType
-        // The answer depends on Accept, and on what may be different in a moment.
+        // The answer depends on Accept, and it may be different in a moment.
         response.fields["Vary"] = "Accept"
         response.fields["Cache-Control"] = "no-store"
         switch format {

@@ -2,13 +2,13 @@ import FilmLibrary
 import HTTPSemantics
 import MovieCatalogue
 
-/// Films as they are given: the document's members in their order with `id` first, then what the library knows.
+/// Films in answers: `id`, the document's members in their order, and then the library's own members.
 ///
 ///     {"id":"nosferatu","title":"Nosferatu","year":1922,"poster":"nosferatu/poster","rating":8.5,"votes":2,
 ///      "created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}
 struct FilmRendering: Sendable {
     let format: CatalogueWriter.Format
-    /// Leads from the folder of the request's path to the root.
+    /// The relative path from the request's folder to the root.
     let toRoot: String
 
     init(_ call: FilmCall) {
@@ -17,7 +17,7 @@ struct FilmRendering: Sendable {
         toRoot = call.target.toRoot
     }
 
-    /// One film as a whole answer.
+    /// One film as the whole body.
     func document(_ film: StoredFilm) -> [UInt8] {
         var bytes: [UInt8] = []
         switch format {
@@ -28,7 +28,7 @@ struct FilmRendering: Sendable {
         return bytes
     }
 
-    /// Films as a catalogue, in the shape of today's files.
+    /// Films as a catalogue, in the shape of catalogue files.
     func list(_ films: [StoredFilm], name: String?) -> [UInt8] {
         var writer = CatalogueWriter(format: format, name: name)
         var bytes = Array(writer.start.utf8)
@@ -45,7 +45,7 @@ struct FilmRendering: Sendable {
         return bytes
     }
 
-    /// Joins texts that are there already: a page of films is made without making values of any JSON.
+    /// Joins existing texts, so that a page of films needs no parsing of JSON.
     private func append(_ film: StoredFilm, to bytes: inout [UInt8]) {
         let poster = posterAddress(of: film)
         let isRewritten = if case .address = film.poster { poster != nil } else { false }
@@ -55,7 +55,7 @@ struct FilmRendering: Sendable {
         }
         bytes.append(contentsOf: "{\"id\":".utf8)
         bytes.append(contentsOf: JSONText(film.id).text.utf8)
-        // The document begins as an object of its own; its brace becomes the comma after the id.
+        // The document begins with a brace; a comma after the id replaces it.
         let start = bytes.count
         bytes.append(contentsOf: film.json.text.utf8)
         bytes[start] = UInt8(ascii: ",")
@@ -78,7 +78,8 @@ struct FilmRendering: Sendable {
         return document
     }
 
-    /// The poster's address where it is not the document's own: of a stored poster, and of one that is relative to the root.
+    /// The poster's address if it differs from the document's: for a stored poster, and for an address relative to the
+    /// root.
     private func posterAddress(of film: StoredFilm) -> String? {
         switch film.poster {
         case .none: return nil
@@ -88,12 +89,12 @@ struct FilmRendering: Sendable {
         }
     }
 
-    /// The address of the poster that the library stores for a film.
+    /// The address of a film's stored poster.
     func storedPosterAddress(of id: String) -> String {
         (toRoot.isEmpty ? "films/" : toRoot.dropLast(3)) + "\(PercentEncoding.encoded(id))/poster"
     }
 
-    /// Whether an address is relative to a folder: without a scheme, and without a slash before it (RFC 3986 section 4.2).
+    /// Whether an address is relative to a folder: without a scheme and without a leading slash (RFC 3986 section 4.2).
     static func isRelative(_ address: String) -> Bool {
         guard let first = address.utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "\\") else {
             return false

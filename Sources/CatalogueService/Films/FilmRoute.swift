@@ -1,36 +1,36 @@
-/// What a path of the service names.
+/// The resource that a path of the service names.
 ///
-///     /films  /  /movies.json              the list; the last two only where the library is served at the root
-///     /films/top3  /films/top/10           the best
+///     /films  /  /movies.json              the list; / and /movies.json only if the library is served at the root
+///     /films/top3  /films/top/10           the best films
 ///     /films/{id}
 ///     /films/{id}/poster
-///     /films/{id}/poster/w342              the poster at a size
+///     /films/{id}/poster/w342              a picture of the poster
 ///     /films/{id}/ratings/{rater}
-///     /soap                                all of it in SOAP 1.1
-///     /add  /films/{id}/edit              the forms of the pages; also /rate and /remove
-///     /films/style/{version}.css          the pages' stylesheet, and beside it icon.svg
+///     /soap                                the service in SOAP 1.1
+///     /add  /films/{id}/edit              the forms; also /rate and /remove
+///     /films/style/{version}.css          the stylesheet; beside it icon.svg
 enum FilmRoute: Hashable, Sendable {
-    /// The service as a whole, which only OPTIONS asks about.
+    /// The service as a whole, only for OPTIONS.
     case service
     case list
     case top(Int)
     case film(String)
     case poster(of: String)
-    /// A poster at a size, by a recipe.
+    /// A picture of the poster by a recipe.
     case picture(String, of: String)
     case rating(of: String, by: String)
     case soap
     case form(PageForm)
-    /// A file that the pages need, by its name.
+    /// A file that the pages need.
     case style(String)
 
-    /// More films than these are asked for by pages.
+    /// The most films of a ranking. More are read page by page.
     static let maximumTop = 10_000
 
-    /// The methods it has, in the order of Allow.
+    /// The methods of the resource, in the order of Allow.
     func methods(isWritable: Bool) -> [String] {
         let reads = ["GET", "HEAD", "OPTIONS"]
-        // A message that reads comes by POST too.
+        // A SOAP message that only reads is sent by POST too.
         if self == .soap { return reads + ["POST"] }
         guard isWritable else { return reads }
         return switch self {
@@ -41,7 +41,7 @@ enum FilmRoute: Hashable, Sendable {
         }
     }
 
-    /// The formats that its answers have. Pages are read; what writes them are forms.
+    /// The formats of the resource's answers. HTML is only for reading; forms are for writing.
     func formats(isRead: Bool) -> [FilmFormat] {
         switch self {
         case .form: [.html]

@@ -3,7 +3,7 @@ import HTTPSemantics
 import HTTPServer
 
 extension FilmService {
-    /// A poster from the library as the same bytes that came, or the way to one that is elsewhere.
+    /// The stored poster, byte for byte, or a redirect to a poster elsewhere.
     func poster(of id: String, _ call: FilmCall) throws -> HTTPResponse {
         guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
         switch film.poster {
@@ -14,14 +14,14 @@ extension FilmService {
             }
             return HTTPResponse(status: .found, fields: ["Location": location, "Cache-Control": "no-cache"])
         case .stored(_, _, let tag):
-            // Before the bytes are read: most of those who ask have them.
+            // Checked before the bytes are read: most clients have the poster already.
             if let answer = conditionalAnswer(call, "\"\(tag)\"") { return answer }
             guard let poster = try library.poster(of: id) else { throw Self.noPoster(id) }
             return picture(poster, call)
         }
     }
 
-    /// Stores a picture in the place of the poster that there was.
+    /// Stores a picture as the film's poster.
     func putPoster(of id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         guard try library.film(id) != nil else { throw FilmRefusal.notFound(id) }
         let uploaded = try FilmPosterUpload.checked(body, decoding)
@@ -36,7 +36,7 @@ extension FilmService {
         return response
     }
 
-    /// Removes the poster, also one that is elsewhere.
+    /// Removes the poster, even one that is elsewhere.
     func removePoster(of id: String, _ call: FilmCall) throws -> HTTPResponse {
         let film = try library.removePoster(of: id) { existing in
             guard existing.poster != .none else { throw Self.noPoster(id) }
@@ -47,7 +47,7 @@ extension FilmService {
     }
 
     static func noPoster(_ id: String) -> FilmRefusal {
-        FilmRefusal(.notFound, "the film \"\(id)\" has no poster here")
+        FilmRefusal(.notFound, "the film \"\(id)\" has no stored poster")
     }
 
     private static func tag(_ film: StoredFilm) -> String? {
@@ -59,7 +59,7 @@ extension FilmService {
         if conditions.outcome != .proceed { throw .failedCondition(call.fields, isThere: tag != nil) }
     }
 
-    /// The answer where the client has the picture already, or wants another.
+    /// The answer if the client has the picture already, or a condition fails.
     private func conditionalAnswer(_ call: FilmCall, _ tag: String) -> HTTPResponse? {
         switch Preconditions(call.fields, isRead: true, entityTag: tag).outcome {
         case .proceed: nil
@@ -74,7 +74,7 @@ extension FilmService {
         let conditions = Preconditions(call.fields, isRead: true, entityTag: tag)
         var response = HTTPResponse(
             status: .ok, fields: ["ETag": tag, "Cache-Control": "no-cache"], body: .bytes(poster.bytes))
-        // It came from someone: no browser runs what may be hidden in it.
+        // The picture came from a client: browsers must not run a script hidden in it.
         response.fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
         response.fields["Content-Type"] = poster.mediaType
         return response.part(for: call.head, conditions) {
@@ -83,10 +83,10 @@ extension FilmService {
         }
     }
 
-    /// Where a poster is that is not in the library: at an address of the web, or beside the catalogue. Nil for other
-    /// schemes: this service must not send browsers there.
+    /// The address of a poster that is not in the library: on the web, or beside the catalogue. Nil for other schemes:
+    /// the service must not send browsers there.
     private static func location(_ address: String, of id: String, _ toRoot: String) -> String? {
-        // Spaces, line ends and what is not ASCII have no place in a header.
+        // A header must not have spaces, line ends or characters outside ASCII.
         let visible = PercentEncoding.visible(address)
         if WebOrigin(address) != nil { return visible }
         let isHere = visible == "films/\(PercentEncoding.encoded(id))/poster"

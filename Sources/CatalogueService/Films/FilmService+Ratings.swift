@@ -4,14 +4,14 @@ import HTTPServer
 import MovieCatalogue
 
 extension FilmService {
-    /// One vote, with what all votes make of the film.
+    /// One vote, and the film's score of all votes.
     func rating(of id: String, by rater: String, _ call: FilmCall) throws -> HTTPResponse {
         guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
         guard let value = try library.rating(of: id, by: rater) else { throw Self.noRating(id, rater) }
         return rating(value, film, call)
     }
 
-    /// Sets a vote. Doing so twice is as good as once.
+    /// Sets a vote. Repeating it changes nothing.
     func rate(_ id: String, by rater: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         let value = try IncomingRating(body, try FilmContent(call)).value
         let isNew = try library.rating(of: id, by: rater) == nil
@@ -21,7 +21,7 @@ extension FilmService {
         return rating(value, film, call, status: isNew ? .created : .ok)
     }
 
-    /// Takes a vote back.
+    /// Removes a vote.
     func unrate(_ id: String, by rater: String, _ call: FilmCall) throws -> HTTPResponse {
         guard try library.film(id) != nil else { throw FilmRefusal.notFound(id) }
         guard try library.rating(of: id, by: rater) != nil else { throw Self.noRating(id, rater) }

@@ -3,13 +3,13 @@ import HTTPSemantics
 import HTTPServer
 
 extension FilmService {
-    /// Films of a page where the client names no number, and at most.
+    /// The default and the highest number of films on a page.
     static let pageLimit = 100
     private static let maximumPageLimit = 1000
 
-    /// A page of the list: `/films?limit=20&sort=score&q=camion&after=CURSOR`. Parameters that are not known say nothing.
+    /// A page of the list: `/films?limit=20&sort=score&q=camion&after=CURSOR`. Unknown parameters are ignored.
     func list(_ call: FilmCall) throws -> HTTPResponse {
-        // Before the films are read: what is written meanwhile makes the tag too old rather than too new.
+        // Read before the films: after a concurrent write, the tag is then too old, never too new.
         let revision = try library.revision
         if try call.checkConditions(revision) { return notModified(call, revision) }
         let query = try query(call)
@@ -29,11 +29,11 @@ extension FilmService {
         } catch {
             guard case .invalidCursor = error else { throw error }
             throw FilmRefusal(
-                .badRequest, "the place is not from a Link of this list; begin again without it")
+                .badRequest, "the cursor is not from a Link of this list; begin again without it")
         }
     }
 
-    /// The best films, the best first.
+    /// The best films, in order.
     func top(_ count: Int, _ call: FilmCall) throws -> HTTPResponse {
         let revision = try library.revision
         if try call.checkConditions(revision) { return notModified(call, revision) }
@@ -45,13 +45,13 @@ extension FilmService {
     /// One film.
     func film(_ id: String, _ call: FilmCall) throws -> HTTPResponse {
         guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
-        // A page also shows what belongs to the library.
+        // A page also shows the library's own members.
         let revision = call.format == .html ? try library.revision : film.revision
         if try call.checkConditions(revision) { return notModified(call, revision) }
         return call.format == .html ? try page(film, call, revision) : response(film, call)
     }
 
-    /// The answer that brings a film.
+    /// An answer with a film.
     func response(_ film: StoredFilm, _ call: FilmCall, status: HTTPStatus = .ok) -> HTTPResponse {
         call.response(
             FilmRendering(call).document(film), status: status,
@@ -64,7 +64,7 @@ extension FilmService {
             fields: ["ETag": call.entityTag(revision)])
     }
 
-    /// RFC 9110 section 15.4.5: the fields that a 200 would have, as far as caches use them.
+    /// RFC 9110 section 15.4.5: the fields of the 200 answer that caches use.
     private func notModified(_ call: FilmCall, _ revision: Int) -> HTTPResponse {
         HTTPResponse(
             status: .notModified,

@@ -4,11 +4,11 @@ import HTTPServer
 import MovieCatalogue
 
 extension FilmService {
-    /// Adds a film. Without an id it gets one.
+    /// Adds a film. The library chooses a missing id.
     func create(_ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         let film = try add(try IncomingFilm(body, try FilmContent(call), isChange: false), call)
         var response = response(film, call, status: .created)
-        // Relative, so that it holds behind a proxy too (RFC 9110 section 10.2.2).
+        // Relative, so that it is right behind a proxy too (RFC 9110 section 10.2.2).
         response.fields.append(
             .init(name: "Location", value: call.target.toRoot + "films/" + PercentEncoding.encoded(film.id)))
         return response
@@ -35,12 +35,12 @@ extension FilmService {
             guard case .idTaken(let id)? = error as? FilmLibraryError else { throw error }
             let path = call.target.toRoot + "films/" + PercentEncoding.encoded(id)
             throw FilmRefusal(
-                .conflict, "there is a film \"\(id)\" already, at \(path)",
+                .conflict, "the film \"\(id)\" exists already, at \(path)",
                 members: [("id", .text(id)), ("path", .text(path))])
         }
     }
 
-    /// Puts a film in the place of another, or where there was none.
+    /// Replaces a film, or adds it under this id.
     func replace(_ id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         try checkID(id)
         let incoming = try incoming(body, of: id, call, isChange: false)
@@ -53,13 +53,13 @@ extension FilmService {
         return response(film, call, status: isNew ? .created : .ok)
     }
 
-    /// Merges members into a film (RFC 7396), in one transaction with the conditions.
+    /// Merges members into a film (RFC 7396), in one transaction with the checks of the conditions.
     func change(_ id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         let incoming = try incoming(body, of: id, call, isChange: true)
         return response(try change(id, incoming) { try call.checkConditions($0.revision) }, call)
     }
 
-    /// - Parameter condition: throws where the film is not to be changed.
+    /// - Parameter condition: throws if the film must not be changed.
     func change(
         _ id: String, _ incoming: IncomingFilm, condition: (StoredFilm) throws -> Void
     ) throws -> StoredFilm {
@@ -88,7 +88,7 @@ extension FilmService {
     ) throws(FilmRefusal) -> IncomingFilm {
         var incoming = try IncomingFilm(body, try FilmContent(call), isChange: isChange)
         if let given = try incoming.takeID(), given != id {
-            throw .invalid("id", "must be \"\(id)\", as the path has it; an id never changes")
+            throw .invalid("id", "must be \"\(id)\" as in the path; an id never changes")
         }
         incoming.readPoster(of: id, call)
         return incoming

@@ -3,32 +3,33 @@ import HTTPSemantics
 package import HTTPServer
 internal import SystemSupport
 
-/// Films over HTTP: a library that is listed, searched, added to, changed, rated and removed.
+/// A library of films over HTTP: list, search, add, change, rate and remove.
 ///
-/// Without a right to write it answers GET, HEAD and OPTIONS alone. There is no CORS: pages of other sites can neither read
-/// nor write.
+/// Without the right to write, it answers only GET, HEAD and OPTIONS. There is no CORS: other sites' pages can neither
+/// read nor write.
 package final class FilmService: HTTPHandler {
     let library: FilmLibrary
     package let configuration: FilmServiceConfiguration
-    /// Nil where posters are served in their own size only.
+    /// Nil if posters are served in their original size only.
     let pictures: FilmPictures?
     let gate: RequestGate
-    /// Told of what failed here; clients learn only that something did.
+    /// Called with the service's errors; clients are told only that the service failed.
     let report: @Sendable (any Error) -> Void
-    /// Held while an uploaded picture is decoded: each takes up to some hundred megabytes meanwhile.
+    /// Held while an uploaded picture is decoded, which takes up to some hundred megabytes.
     let decoding = Lock(())
 
-    /// Bytes of a body that nobody needs, read past so that the connection can go on.
+    /// The server reads past a body that is not needed, up to this many bytes, so that the connection can stay open.
     private static let ignoredBody = 64 << 10
-    /// Bytes of a film in a body of its own. A form has its poster in it too.
+    /// The most bytes of a film in a body of its own. A form may also contain the poster.
     private static let filmLimit = 4 << 20
     private static let ratingLimit = 16 << 10
-    /// Films of an answer that needs no thread of its own: those of JSON are joined texts, those of XML are written anew.
+    /// The most films of an answer that needs no thread of its own. JSON is joined from stored texts; XML is written
+    /// anew.
     private static let quickFilms: [FilmFormat: Int] = [.json: 100, .xml: 10]
 
     /// - Parameters:
-    ///   - pictures: makes posters at a size. Default: nobody does.
-    ///   - report: called on the threads that answer, with what failed in a request that was answered 5xx.
+    /// - pictures: makes pictures of posters. Default: none are made.
+    /// - report: called on the threads that answer, with the error behind an answer 5xx.
     package init(
         library: FilmLibrary, configuration: FilmServiceConfiguration = FilmServiceConfiguration(),
         pictures: FilmPictures? = nil,
@@ -52,7 +53,7 @@ package final class FilmService: HTTPHandler {
             do throws(FilmRefusal) {
                 try gate.checkWrite(call.fields, from: peer)
             } catch {
-                // What a message wants, its body says. One that may only read is short.
+                // A SOAP body says what it needs. Its head alone allows a short body, for reading.
                 guard call.target.route == .soap else { throw error }
                 return .handle(bodyLimit: min(try checkBody(call), Self.ignoredBody))
             }
@@ -62,7 +63,7 @@ package final class FilmService: HTTPHandler {
         }
     }
 
-    /// Answers a request for a picture that has to be looked for; nil for others.
+    /// Answers a request for a picture that takes a search; nil for others.
     private func admitPicture(_ call: FilmCall) throws(FilmRefusal) -> Admission? {
         do {
             switch call.target.route {
@@ -88,15 +89,15 @@ package final class FilmService: HTTPHandler {
         }
     }
 
-    /// Whether a read takes microseconds, as opening a file does: by an index, of little that is mostly in memory. Readers of
-    /// a library never wait for its writer.
+    /// Whether a read takes microseconds: it uses an index and few pages, which are mostly in memory. Readers of a
+    /// library never wait for its writer.
     private func isQuick(_ call: FilmCall) -> Bool {
         let quickFilms = Self.quickFilms[call.format] ?? 0
         return switch call.target.route {
         case .film, .soap, .style: true
         case .top(let count): count <= quickFilms
         case .list:
-            // A search may look at every film.
+            // A search may read every film.
             call.target.query.values(of: "q").isEmpty
                 && (call.target.query.values(of: "limit").first.map { Int($0) ?? 0 } ?? Self.pageLimit)
                     <= quickFilms
@@ -142,8 +143,8 @@ package final class FilmService: HTTPHandler {
         case (.poster(let id), "PUT"): try putPoster(of: id, call, try body.bytes())
         case (.poster(let id), "DELETE"): try removePoster(of: id, call)
         case (.poster(let id), _): try poster(of: id, call)
-        // Without a service of pictures there are none, and with one they are not answered here.
-        case (.picture, _): throw FilmRefusal(.notFound, "posters are served in their own size only")
+        // Without a picture service there are no pictures; with one, `admit` has answered.
+        case (.picture, _): throw FilmRefusal(.notFound, "posters are served in their original size only")
         case (.rating(let id, let rater), "PUT"): try rate(id, by: rater, call, try body.bytes())
         case (.rating(let id, let rater), "DELETE"): try unrate(id, by: rater, call)
         case (.rating(let id, let rater), _): try rating(of: id, by: rater, call)
@@ -153,8 +154,8 @@ package final class FilmService: HTTPHandler {
         }
     }
 
-    /// Throws for a body that is not read: before it is sent, where the client waits for that.
-    /// - Returns: how many bytes it may have.
+    /// Refuses a body that is not needed, if possible before the client sends it.
+    /// - Returns: the most bytes of the body.
     private func checkBody(_ call: FilmCall) throws(FilmRefusal) -> Int {
         guard call.needsBody else { return Self.ignoredBody }
         if call.head.framing == .none {
@@ -185,7 +186,7 @@ package final class FilmService: HTTPHandler {
         }
         let allowed = min(limit, configuration.bodyLimit)
         if case .length(let length) = call.head.framing, length > allowed {
-            throw FilmRefusal(.contentTooLarge, "a body has at most \(allowed) bytes here")
+            throw FilmRefusal(.contentTooLarge, "the body must have at most \(allowed) bytes")
         }
         return allowed
     }
@@ -204,19 +205,19 @@ package final class FilmService: HTTPHandler {
 }
 
 extension FilmRefusal {
-    /// What a client is told when the library or the system fails.
+    /// The message to a client when the library or the system fails.
     init(failure: any Error) {
         switch failure as? FilmLibraryError {
         case .busy:
             self.init(
                 .serviceUnavailable, "the library is busy; try again in a moment",
                 fields: ["Retry-After": "1"])
-        case .full: self.init(.insufficientStorage, "the disk of the library is full; nothing was changed")
+        case .full: self.init(.insufficientStorage, "the library's disk is full; nothing was changed")
         case .invalidID(_, let fault): self = .invalid("id", "must be \(fault)")
         case .invalidFilm(let error): self.init(error)
-        case .readOnly: self.init(.forbidden, "the library cannot be written to")
+        case .readOnly: self.init(.forbidden, "the library is not writable")
         default:
-            self.init(.internalServerError, "the service failed; its operator finds the reason in its output")
+            self.init(.internalServerError, "the service failed; its operator finds the reason in its log")
         }
     }
 }

@@ -1,30 +1,30 @@
 package import HTTPSemantics
 
-/// What a film service serves, and whom it lets write.
+/// What a film service serves, and who may write.
 package struct FilmServiceConfiguration: Sendable {
-    /// Whether films may be added, changed and removed. Default: no; then methods that write are answered 405.
+    /// Whether clients may add, change and remove films. Default: no; methods that write are then answered 405.
     package var isWritable = false
-    /// The tokens that allow writing. Where there are any, every write needs one.
+    /// The tokens that allow writing. If there are any, every write needs one.
     package var tokens: [String] = []
-    /// The hosts that the server listens on, as addresses; empty for a local socket. `0.0.0.0` and `::` stand for every
-    /// address of the machine.
+    /// The addresses that the server listens on; empty for a local socket. `0.0.0.0` and `::` mean every address of the
+    /// machine.
     package var listeningHosts: [String] = ["127.0.0.1"]
-    /// Origins by which a proxy makes the service public.
+    /// The origins under which a proxy publishes the service.
     package var publicOrigins: [WebOrigin] = []
-    /// Whether the list is served at `/` and `/movies.json` too. Default: yes. A service of a folder has its own files there.
+    /// Whether `/` and `/movies.json` serve the list too. Default: yes. A folder has its own files there.
     package var isRoot = true
-    /// Bytes of a body at most, default 64 MiB; more are answered 413.
+    /// The most bytes of a body, default 64 MiB; a longer one is answered 413.
     package var bodyLimit = 64 << 20
 
     package init() {}
 
-    /// Whether others than this machine's programs may reach the service, so that writing takes a token.
+    /// Whether other machines or users can reach the service, so that writing needs a token.
     package var isReachable: Bool {
         listeningHosts.contains { HostName(Self.bracketed($0))?.isLoopback != true }
             || publicOrigins.contains { HostName(Self.bracketed($0.host))?.isLoopback != true }
     }
 
-    /// Whether the server listens on every address that the machine has.
+    /// Whether the server listens on every address of the machine.
     var listensEverywhere: Bool { listeningHosts.contains { ["0.0.0.0", "::"].contains($0) } }
 
     static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }

@@ -1,18 +1,18 @@
 import HTTPSemantics
 
-/// A request's target as the service reads it.
+/// A parsed request target.
 struct FilmTarget: Sendable {
     let route: FilmRoute
-    /// The format that the path's ending names.
+    /// The format of the path's ending.
     let ending: FilmFormat?
     let query: FormFields
-    /// Leads from the folder of the path to the root: empty, `../` or more. It makes addresses relative, so that they hold
-    /// behind a proxy that puts the service below another path.
+    /// The relative path from the target's folder to the root: empty, `../` or more. It makes addresses relative, so
+    /// that they are right behind a proxy that serves another path.
     var toRoot: String
-    /// Whether it is `/`, which a folder has a file for.
+    /// Whether it is `/`, which is a file in a folder.
     let isRoot: Bool
 
-    /// Reads a target; nil where nothing is served.
+    /// Reads a target; nil if nothing is served there.
     /// - Parameter isRoot: whether the library is served at the root too.
     init?(_ target: RequestTarget, isRoot: Bool) {
         guard let (route, ending) = Self.route(target.segments, isRoot: isRoot) else { return nil }
@@ -55,14 +55,14 @@ struct FilmTarget: Sendable {
             return (.picture(segments[3], of: segments[1]), nil)
         case 4 where first == "films" && segments[2] == "ratings" && !segments[1].isEmpty:
             var (name, ending) = FilmFormat.split(segments[3])
-            // A vote has no page.
+            // A vote has no HTML page.
             if ending == .html { (name, ending) = (segments[3], nil) }
             return isRater(name) ? (.rating(of: segments[1], by: name), ending) : nil
         default: return nil
         }
     }
 
-    /// Whether a path is of a film's poster.
+    /// Whether a path names a film's poster.
     static func isPoster(_ segments: [String]) -> Bool {
         switch route(segments, isRoot: false)?.0 {
         case .poster, .picture: true
@@ -70,7 +70,7 @@ struct FilmTarget: Sendable {
         }
     }
 
-    /// Names of raters have 1 to 200 bytes without control characters, as ids have.
+    /// Names of raters are 1 to 200 bytes without control characters, like ids.
     static func isRater(_ name: String) -> Bool {
         (1...200).contains(name.utf8.count) && name != "." && name != ".."
             && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }

@@ -1,18 +1,18 @@
 import HTTPSemantics
 import MovieCatalogue
 
-/// A film as a request brings it.
+/// A film in a request.
 struct IncomingFilm: Sendable {
-    /// Members by name. In a change, null stands for one that is to go.
+    /// Members by name. In a change, null means that the member is removed.
     var document: FilmDocument
-    /// The poster that came with a form.
+    /// The poster in a form.
     var upload: [UInt8]?
-    /// Whether the film has the address of the poster that the library stores for it. The document has it no more then.
+    /// Whether the request names the film's stored poster. That address is then removed from the document.
     private(set) var keepsPoster = false
 
     /// Reads a body.
-    /// - Parameter isChange: whether the members are merged into a film. Then an empty value in a form or in XML, which have
-    ///   no null, stands for null.
+    /// - isChange: whether the members are merged into a film. An empty value in a form or in XML, which have no null,
+    ///   then means null.
     init(_ body: [UInt8], _ content: FilmContent, isChange: Bool) throws(FilmRefusal) {
         switch content {
         case .json: document = try Self.json(body)
@@ -30,7 +30,7 @@ struct IncomingFilm: Sendable {
         upload = form.upload
     }
 
-    /// An object, alone or as the member `film` of one.
+    /// A film object, or an object with the member `film`.
     static func json(_ bytes: [UInt8]) throws(FilmRefusal) -> FilmDocument {
         do throws(CatalogueError) {
             let document = try FilmDocument(json: try JSONText(parsing: bytes))
@@ -51,7 +51,7 @@ struct IncomingFilm: Sendable {
         }
     }
 
-    /// Takes the id out of the document. A number counts as its digits, as in catalogues.
+    /// Removes the id from the document and returns it. A number counts as text, as in catalogues.
     mutating func takeID() throws(FilmRefusal) -> String? {
         defer { document["id"] = nil }
         guard let value = document["id"], !value.isNull else { return nil }
@@ -64,7 +64,8 @@ struct IncomingFilm: Sendable {
 }
 
 extension IncomingFilm {
-    /// Reads the address of the poster: a relative one is relative to the request, and is kept relative to the root.
+    /// Makes the poster's address relative to the root. A relative address in a request is relative to the request's
+    /// path.
     mutating func readPoster(of id: String, _ call: FilmCall) {
         let rendering = FilmRendering(call)
         guard let address = document["poster"]?.string else { return }

@@ -1,7 +1,7 @@
 import HTTPSemantics
 import MovieCatalogue
 
-/// A vote as a request brings it:
+/// A vote in a request:
 ///
 ///     {"value": 8.5}        <rating><value>8.5</value></rating>        value=8.5
 struct IncomingRating: Sendable {
@@ -19,7 +19,7 @@ struct IncomingRating: Sendable {
             given = try FilmForm.fields(body).first { $0.name == "value" }.map { JSONText($0.value) }
         }
         guard let given else { throw .invalid("value", "is missing; send a number from 0 to 10") }
-        // XML and forms have texts only.
+        // Values in XML and forms are text.
         let number = given.number ?? (content == .json ? nil : given.string.flatMap { Double($0) })
         guard let number, Movie.scores.contains(number) else {
             throw .invalid("value", "must be a number from 0 to 10")

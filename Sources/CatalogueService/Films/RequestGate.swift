@@ -1,13 +1,13 @@
 import HTTPSemantics
 import HTTPServer
 
-/// Decides who may ask, and who may write, from the head of a request alone.
+/// Decides from a request's head who may read and who may write.
 ///
-/// A page of another site makes a browser ask this server in its user's name. Its name in Host tells that it was rebound to
-/// this machine's address (DNS rebinding); Origin and Sec-Fetch-Site tell that a page elsewhere writes.
+/// Another site's page can make a browser send requests in its user's name. If its own name is bound to this machine's
+/// address (DNS rebinding), the name in Host shows it. Origin and Sec-Fetch-Site show that another site's page writes.
 struct RequestGate: Sendable {
     let configuration: FilmServiceConfiguration
-    /// Hosts that are accepted, in the spelling that nearly all clients have: it is looked for before anything is read.
+    /// Accepted hosts in their usual spelling, which is compared before anything is parsed.
     private let usualHosts: [String]
 
     init(configuration: FilmServiceConfiguration) {
@@ -18,8 +18,8 @@ struct RequestGate: Sendable {
         usualHosts = names.map(FilmServiceConfiguration.bracketed)
     }
 
-    /// Throws for a host that is not this service's.
-    /// - Parameter authority: of a target in absolute form, which counts like Host.
+    /// Throws if the host is not this service's.
+    /// - Parameter authority: the authority of a target in absolute form, which counts like Host.
     func checkHost(_ fields: HTTPFields, authority: String?) throws(FilmRefusal) {
         for text in fields.values(of: "host") + (authority.map { [$0] } ?? []) {
             if isUsual(text) { continue }
@@ -27,7 +27,7 @@ struct RequestGate: Sendable {
             guard isAccepted(name) else {
                 throw FilmRefusal(
                     .forbidden,
-                    "the host \(name.host) is not served here; start with --public-url http://\(text) to serve it"
+                    "the host \(name.host) is unknown; start with --public-url http://\(text) to serve it"
                 )
             }
         }
@@ -47,12 +47,12 @@ struct RequestGate: Sendable {
         if name.isLoopback || configuration.publicOrigins.contains(where: { $0.host == name.host }) {
             return true
         }
-        // Names can be rebound to an address of this machine, addresses cannot.
+        // Names can be rebound to an address of this machine; addresses cannot.
         if configuration.listensEverywhere { return name.isAddress }
         return configuration.listeningHosts.contains { $0.lowercased() == name.host }
     }
 
-    /// Throws for a write that a page of another site makes, or that lacks a token it needs.
+    /// Throws if another site's page writes, or if the write lacks a token.
     func checkWrite(_ fields: HTTPFields, from peer: Peer) throws(FilmRefusal) {
         try checkSite(fields)
         guard needsToken(from: peer) else { return }
@@ -63,30 +63,30 @@ struct RequestGate: Sendable {
         }
         guard BearerToken.isAccepted(token, among: configuration.tokens) else {
             throw FilmRefusal(
-                .unauthorized, "this token is not one of those that may write",
+                .unauthorized, "this token may not write",
                 fields: ["WWW-Authenticate": "Bearer realm=\"films\", error=\"invalid_token\""])
         }
     }
 
-    /// Whether a write needs a token: of others than this machine's programs, and of all where there are tokens.
+    /// Whether a write needs a token: always if there are tokens, and always from another machine.
     func needsToken(from peer: Peer) -> Bool {
         !configuration.tokens.isEmpty || configuration.isReachable || !peer.isLocal
     }
 
     private func checkSite(_ fields: HTTPFields) throws(FilmRefusal) {
-        // Another port or subdomain of the same site is another program: only the same origin may write.
+        // Another port or subdomain of the same site may be another program, so only the same origin may write.
         let sites = fields.values(of: "sec-fetch-site").map { $0.lowercased() }
         guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
-            throw FilmRefusal(.forbidden, "pages of other sites may not write")
+            throw FilmRefusal(.forbidden, "other sites' pages must not write")
         }
         for value in fields.values(of: "origin") {
             guard let origin = WebOrigin(value), isOwn(origin, fields) else {
-                throw FilmRefusal(.forbidden, "pages of other sites may not write")
+                throw FilmRefusal(.forbidden, "other sites' pages must not write")
             }
         }
     }
 
-    /// Whether a page of this origin came from here: from the host that is asked, or by a public address.
+    /// Whether a page of this origin is the service's own: from the requested host, or from a public address.
     private func isOwn(_ origin: WebOrigin, _ fields: HTTPFields) -> Bool {
         if configuration.publicOrigins.contains(origin) { return true }
         guard let host = fields["host"].flatMap({ HostName($0) }) else { return false }

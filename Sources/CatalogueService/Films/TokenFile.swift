@@ -1,14 +1,14 @@
 import HTTPSemantics
 
-/// A file of bearer tokens: one a line; blank lines and lines that begin with # are skipped.
+/// A file of bearer tokens, one on each line. Blank lines and lines that begin with # are skipped.
 ///
 ///     # laptop
 ///     3Xq0nB2k9VdWJm5LrTfYc8Hs
 package enum TokenFile {
-    /// Characters that a token has at least: 22 of base64 are 128 bits, what cannot be guessed.
+    /// The fewest characters of a token: 22 in base64 are 128 bits, which nobody can guess.
     package static let minimumLength = 22
 
-    /// Why a file is not taken. Lines count from 1. No token is ever told.
+    /// Why a token file is invalid. Lines count from 1. No error contains a token.
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         case notUTF8
         case empty
@@ -17,11 +17,11 @@ package enum TokenFile {
 
         package var description: String {
             switch self {
-            case .notUTF8: "it is not text in UTF-8"
-            case .empty: "it has no token; write one on a line, such as from `openssl rand -base64 24`"
+            case .notUTF8: "the file is not text in UTF-8"
+            case .empty: "no token; write one on a line, for example from `openssl rand -base64 24`"
             case .tooShort(let line):
-                "line \(line): a token has at least \(TokenFile.minimumLength) characters, such as from `openssl rand -base64 24`"
-            case .malformed(let line): "line \(line): a token has letters, digits and -._~+/= only"
+                "line \(line): a token has at least \(TokenFile.minimumLength) characters, for example from `openssl rand -base64 24`"
+            case .malformed(let line): "line \(line): a token has only letters, digits and -._~+/="
             }
         }
     }

@@ -1,11 +1,11 @@
 import HTTPSemantics
 import MovieCatalogue
 
-/// The page of a film, with the form to rate it where films may be changed.
+/// The page of a film. If the library is writable, it has the form to rate the film.
 struct DetailPage {
     let page: Page
     let film: ShownFilm
-    /// The vote that was typed, and what is wrong with it.
+    /// The vote as typed, and its faults.
     var vote = SentForm()
 
     private static let sizes = "(min-width: 60rem) 26rem, (min-width: 44rem) 40vw, 90vw"
@@ -56,7 +56,7 @@ struct DetailPage {
         }
     }
 
-    /// Where the number comes from.
+    /// What the score is based on.
     private static func origin(_ movie: Movie) -> String {
         movie.votes > 0 ? ShownFilm.votes(movie.votes) : "the catalogue's score"
     }

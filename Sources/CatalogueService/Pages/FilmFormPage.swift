@@ -1,4 +1,4 @@
-/// The pages to add a film, to edit one, and to remove one.
+/// The pages for adding, editing and removing a film.
 struct FilmFormPage {
     /// A field of a film.
     struct Field {
@@ -9,7 +9,7 @@ struct FilmFormPage {
         var isRequired = false
     }
 
-    /// Those that forms have. All other members of a film stay as they are.
+    /// The fields of the forms. All other members of a film stay as they are.
     static let fields = [
         Field(name: "title", label: "Title", isRequired: true),
         Field(name: "originalTitle", label: "Original title"),
@@ -17,17 +17,17 @@ struct FilmFormPage {
         Field(name: "minutes", label: "Minutes", kind: .number(1...100_000)),
         Field(name: "director", label: "Director"),
         Field(name: "country", label: "Country"),
-        Field(name: "genres", label: "Genres, with commas between"),
+        Field(name: "genres", label: "Genres, separated by commas"),
         Field(name: "score", label: "Score, 0 to 10", kind: .number(0...10)),
         Field(name: "overview", label: "Overview", kind: .lines),
     ]
 
     let page: Page
     let form: SentForm
-    /// Where the form is sent to, and where one goes who does not send it.
+    /// Where the form is sent, and where Cancel leads.
     let action, back: String
 
-    /// To add a film or to edit one.
+    /// The form for adding or editing a film.
     var html: [UInt8] {
         page.html { html in
             html.element("div", ["class": "sheet"]) { html in
@@ -48,8 +48,8 @@ struct FilmFormPage {
         }
     }
 
-    /// Asks whether a film is to be removed.
-    /// - Parameter question: with all that goes.
+    /// Asks whether to remove a film.
+    /// - Parameter question: the question, with everything that will be removed.
     func removal(_ question: String) -> [UInt8] {
         page.html { html in
             html.element("div", ["class": "sheet"]) { html in
@@ -80,7 +80,7 @@ struct FilmFormPage {
             form.field(field.name, field.label, &html) { html, common in
                 html.element(
                     "textarea", common + ["rows": "6", "cols": "60", "dir": "auto"],
-                    // The first line end of the element is not part of its text (the HTML standard, section 13.1.2.5).
+                    // The parser drops the first line end of the element (the HTML standard, section 13.1.2.5).
                     text: "\n" + (form.values[field.name] ?? ""))
             }
         }

@@ -3,9 +3,9 @@ import HTTPSemantics
 import HTTPServer
 import MovieCatalogue
 
-/// Films as pages for people.
+/// Films as HTML pages.
 extension FilmService {
-    /// A page of the list, or of what is found.
+    /// A page of the list, or of search results.
     func wall(_ films: FilmPage, _ query: FilmQuery, _ call: FilmCall, _ revision: Int) throws -> HTTPResponse
     {
         let isSearch = !query.search.isEmpty
@@ -32,8 +32,8 @@ extension FilmService {
             try detail(film, call).html, fields: ["ETag": call.entityTag(revision)])
     }
 
-    /// A file that the pages need: the icon or the stylesheet. A stylesheet of another name is that of a page that another
-    /// version of the program has written.
+    /// A file that the pages need: the icon or the stylesheet. A stylesheet with another name belongs to another
+    /// version of the program.
     func style(_ name: String) -> HTTPResponse {
         let (type, text, control) =
             switch name {
@@ -62,8 +62,8 @@ extension FilmService {
         }
     }
 
-    /// Does what a form is for, and leads to the page that shows it. Where something is wrong with a field, the form comes back
-    /// with what was typed.
+    /// Processes a form, and redirects to the page of the result. If a field is invalid, the form comes back with the
+    /// typed values.
     func post(_ form: PageForm, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         try checkForms(call)
         let sent = try Self.form(body, call)
@@ -111,7 +111,7 @@ extension FilmService {
 
     // MARK: Writing
 
-    /// Changes what was typed over, and leaves alone what is as the form showed it.
+    /// Changes only the members that the person has edited.
     private func edit(_ id: String, _ sent: FilmForm, _ fields: SentForm) throws {
         let shown = SentForm(try stored(id))
         var incoming = try Self.film(sent, isChange: true)
@@ -136,7 +136,7 @@ extension FilmService {
         guard revision == "\(film.revision)" else {
             throw FilmRefusal(
                 .preconditionFailed,
-                "somebody has changed the film since this form was shown; look at it again, then send the form again"
+                "the film has changed since this form was shown; check it, then send the form again"
             )
         }
     }
@@ -147,11 +147,11 @@ extension FilmService {
         case .multipart(let boundary):
             return try FilmForm(multipart: body, boundary: boundary, isChange: false)
         case .json, .xml:
-            throw FilmRefusal(.unsupportedMediaType, "this is for forms; programs write to /films")
+            throw FilmRefusal(.unsupportedMediaType, "only forms are accepted here; programs write to /films")
         }
     }
 
-    /// The film of a form: the fields that forms have, and no others.
+    /// The film of a form, with only the fields that forms have.
     private static func film(_ form: FilmForm, isChange: Bool) throws(FilmRefusal) -> IncomingFilm {
         var film = try IncomingFilm(form, isChange: isChange)
         for member in film.document.members
@@ -169,7 +169,7 @@ extension FilmService {
         return film
     }
 
-    /// Whether who sent a form can send a better one.
+    /// Whether the sender can correct the form.
     private static func canMend(_ refusal: FilmRefusal) -> Bool {
         [.unprocessableContent, .conflict, .preconditionFailed].contains(refusal.problem.status)
     }
@@ -178,16 +178,16 @@ extension FilmService {
         guard call.showsForms else {
             throw FilmRefusal(
                 .forbidden,
-                "pages change films on this machine only, of a library that is served with --writable and without tokens"
+                "pages can change films only from this machine, in a library served with --writable and without tokens"
             )
         }
     }
 
     // MARK: Showing
 
-    /// What the page of a refusal has around it; nil for other formats.
+    /// The page around a refusal; nil for other formats.
     func problemPage(_ call: FilmCall) -> Page? {
-        // Losing the error is right: that the library cannot be read is told already.
+        // Losing the error is right: the refusal is sent without a page around it.
         call.format == .html ? try? page(call, title: nil) : nil
     }
 
@@ -205,7 +205,7 @@ extension FilmService {
     }
 
     private func shown(_ film: StoredFilm, _ page: Page) -> ShownFilm {
-        // A film that is not right, which an older library may have, is shown by its id.
+        // Losing the error is right: an invalid film of an older library is shown by its id.
         let movie = try? film.movie()
         return ShownFilm(
             id: film.id, movie: movie,
@@ -221,7 +221,7 @@ extension FilmService {
         return DetailPage(page: page, film: shown, vote: vote)
     }
 
-    /// The form to add a film, or to edit one.
+    /// The form for adding or editing a film.
     private func sheet(
         _ film: StoredFilm?, _ form: SentForm, _ call: FilmCall, _ status: HTTPStatus = .ok
     ) throws -> HTTPResponse {
@@ -247,14 +247,14 @@ extension FilmService {
             form.removal("The film with its poster\(votes) will be gone for good."), status, call)
     }
 
-    /// A page that is made for who asks now.
+    /// A page for this request only.
     private func answer(_ html: [UInt8], _ status: HTTPStatus, _ call: FilmCall) -> HTTPResponse {
         var response = call.response(html, status: status)
         response.fields["Cache-Control"] = "no-store"
         return response
     }
 
-    /// Leads to a page by GET, so that loading it again does not send the form again (RFC 9110 section 15.4.4).
+    /// Redirects with GET, so that reloading the page does not send the form again (RFC 9110 section 15.4.4).
     private func seeOther(_ path: String, _ call: FilmCall) -> HTTPResponse {
         let location = call.target.toRoot + path
         return HTTPResponse(

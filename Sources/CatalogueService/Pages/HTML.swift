@@ -1,10 +1,10 @@
-/// Text of HTML under construction. The names of elements and attributes are the code's own (`StaticString`); every text and
-/// every attribute's value is escaped when it is written, whatever it holds. So no film can break out of its place.
+/// HTML under construction. Names of elements and attributes are constants (`StaticString`). Every text and attribute
+/// value is escaped when it is written, so a film's text can never become markup.
 ///
 ///     html.element("a", ["href": "films/nosferatu"]) { $0.text("Nosferatu & Co") }
 ///     <a href="films/nosferatu">Nosferatu &amp; Co</a>
 struct HTML: Sendable {
-    /// The attributes of an element. One whose value is nil is left out; the value of a flag is empty.
+    /// The attributes of an element. A nil value leaves the attribute out; a flag has an empty value.
     struct Attributes: ExpressibleByDictionaryLiteral {
         var list: [(StaticString, String?)]
 
@@ -30,7 +30,7 @@ struct HTML: Sendable {
         return html.bytes
     }
 
-    /// An element with what is in it.
+    /// An element with content.
     mutating func element(
         _ name: StaticString, _ attributes: Attributes = [:], _ content: (inout HTML) -> Void
     ) {
@@ -41,12 +41,12 @@ struct HTML: Sendable {
         raw(">")
     }
 
-    /// An element with a text in it.
+    /// An element with text.
     mutating func element(_ name: StaticString, _ attributes: Attributes = [:], text: String) {
         element(name, attributes) { $0.text(text) }
     }
 
-    /// An element that never has anything in it, such as `img`.
+    /// An element that is always empty, such as `img`.
     mutating func void(_ name: StaticString, _ attributes: Attributes = [:]) {
         raw("<")
         raw(name)
@@ -77,8 +77,8 @@ struct HTML: Sendable {
 
     private mutating func raw(_ text: StaticString) { bytes.append(contentsOf: "\(text)".utf8) }
 
-    /// A text as a page has it: controls other than white space, and what is no character, are U+FFFD (the HTML standard,
-    /// section 13.2.3.5, has them as errors).
+    /// A text for a page: U+FFFD replaces control characters and noncharacters, which are errors in HTML (the HTML
+    /// standard, section 13.2.3.5).
     static func shown(_ text: String) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { shown.append(Self.shown(scalar)) }
@@ -88,7 +88,7 @@ struct HTML: Sendable {
     private static func shown(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         switch scalar.value {
         case 0x09, 0x0A: scalar
-        // Of CR LF the line feed is left; a lone one ends no line either.
+        // Of CR LF the line feed stays. A lone CR is not a line end.
         case 0x0D: " "
         case 0..<0x20, 0x7F..<0xA0, 0xFDD0...0xFDEF: "\u{FFFD}"
         case let value where value & 0xFFFE == 0xFFFE: "\u{FFFD}"
@@ -96,8 +96,8 @@ struct HTML: Sendable {
         }
     }
 
-    /// A text for places that have no element of their own to hold its direction: a page's title, a picture's text. Marks that
-    /// turn the direction of what follows are left out (UAX 9 sections 2.1 to 2.4).
+    /// A text for places without an element of their own, such as a page's title or a picture's text. Characters that
+    /// change the writing direction are removed (UAX 9 sections 2.1 to 2.4).
     static func undirected(_ text: String) -> String {
         var plain = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -1,4 +1,4 @@
-/// The mark beside the pages' titles in a browser: a cut-paper moon over a hill.
+/// The pages' icon: a cut-paper moon over a hill.
 enum Icon {
     static let name = "icon.svg"
 

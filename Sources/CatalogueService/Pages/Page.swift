@@ -1,22 +1,22 @@
 import HTTPSemantics
 import MovieCatalogue
 
-/// What all pages have around them: the head, the masthead with search and the ways to the other pages, and the foot.
+/// The frame of all pages: head, masthead with search and links, and foot.
 struct Page {
     /// The library's own name.
     var name = "Films"
     /// The page's own title; nil for the wall.
     var title: String?
-    /// Leads from the page's folder to the root.
+    /// The relative path from the page's folder to the root.
     var toRoot = ""
     var showsForms = false
-    /// The words that are searched for.
+    /// The words of the search.
     var search = ""
-    /// What else leads to the same content in other formats: addresses without an ending; nil for a page that has none.
+    /// The same content in other formats: an address without an ending; nil for a page that has none.
     var alternate: String?
 
-    /// The fields that pages go out with: they run nothing, load nothing from elsewhere and stand in no frame. With a stricter
-    /// Referrer-Policy, browsers would send `Origin: null` with the forms.
+    /// Header fields of all pages. Pages run no scripts, load nothing from other sites and cannot be framed. With a
+    /// stricter Referrer-Policy, browsers would send `Origin: null` with the forms.
     static let protection: HTTPFields = [
         "Content-Security-Policy":
             "default-src 'none'; img-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -94,14 +94,14 @@ struct Page {
 }
 
 extension Page {
-    /// A page for a request whose target could not be read: only its path, as written, is known.
+    /// A page for a request with an unreadable target: only its path as written is known.
     init(path: String) {
         let depth = path.utf8.count { $0 == UInt8(ascii: "/") }
         self.init(toRoot: String(repeating: "../", count: max(0, depth - 1)))
     }
 }
 
-/// A film with what pages show of it.
+/// A film and the parts of it that pages show.
 struct ShownFilm {
     let id: String
     let movie: Movie?
@@ -112,7 +112,7 @@ struct ShownFilm {
     /// Year, director and so on, as one line.
     func facts(_ facts: [String?]) -> String { facts.compactMap(\.self).joined(separator: " · ") }
 
-    /// A number from 0 to 10 with one digit after the point.
+    /// A number from 0 to 10 with one decimal.
     static func score(_ score: Double) -> String { "\((score * 10).rounded() / 10)" }
 
     static func votes(_ number: Int) -> String { "\(count(number)) \(number == 1 ? "vote" : "votes")" }

@@ -2,14 +2,14 @@ import FilmLibrary
 import HTTPSemantics
 import MovieCatalogue
 
-/// What the forms of the pages do. Each has an address of its own, since forms of HTML know no method but GET and POST.
+/// The forms of the pages. Each has its own address, because HTML forms have only GET and POST.
 enum PageForm: Hashable, Sendable {
     case add
     case edit(String)
     case rate(String)
     case remove(String)
 
-    /// The form that a path below a film names; nil for none.
+    /// The form for a path below a film; nil if there is none.
     init?(_ name: String, of id: String) {
         switch name {
         case "edit": self = .edit(id)
@@ -20,14 +20,14 @@ enum PageForm: Hashable, Sendable {
     }
 }
 
-/// A form as it was sent, or as it is shown first: what is in each field, and what is wrong with it.
+/// A form as sent, or as first shown: the values of its fields, and their faults.
 struct SentForm: Sendable {
     var values: [String: String] = [:]
-    /// By field, to be read after its name: "must be a number".
+    /// Faults by field, in the form that follows the field's name: "must be a number".
     var faults: [String: String] = [:]
-    /// What is wrong with all of it.
+    /// The fault of the whole form.
     var fault: String?
-    /// Of the film as the form showed it.
+    /// The film's revision when the form was shown.
     var revision = ""
 
     init() {}
@@ -42,7 +42,7 @@ struct SentForm: Sendable {
         revision = values["revision"] ?? ""
     }
 
-    /// A film as a form shows it.
+    /// A film in its form.
     init(_ film: StoredFilm) {
         let document = film.document
         for field in FilmFormPage.fields { values[field.name] = Self.text(document[field.name]) }
@@ -57,20 +57,21 @@ struct SentForm: Sendable {
         return HTML.shown(text.replacing("\r\n", with: "\n"))
     }
 
-    /// Notes what a refusal says of the fields.
+    /// Notes the faults that a refusal reports for fields.
     mutating func note(_ refusal: FilmRefusal) {
         fault = refusal.problem.detail
         for error in refusal.problem.errors { faults[String(error.pointer.dropFirst())] = error.detail }
     }
 
-    /// A field with its name above, and below it what is wrong with it.
+    /// A field with its label above and its fault below.
     func input(_ name: String, _ label: String, _ attributes: HTML.Attributes = [:], _ html: inout HTML) {
         field(name, label, &html) { html, common in
             html.void("input", common + ["value": values[name]] + attributes)
         }
     }
 
-    /// A field for a number. Browsers show nothing in one that holds what is no number, so that is typed over as a text.
+    /// A field for a number. Browsers show an empty field if the value is not a number, so an invalid value gets a text
+    /// field.
     func number(_ name: String, _ label: String, _ attributes: HTML.Attributes, _ html: inout HTML) {
         let isNumber = faults[name] == nil
         input(
@@ -78,7 +79,7 @@ struct SentForm: Sendable {
             isNumber ? ["type": "number"] + attributes : ["type": "text", "inputmode": "decimal"], &html)
     }
 
-    /// - Parameter control: writes the element that is typed into, with the attributes that it is given.
+    /// - Parameter control: writes the input element with the given attributes.
     func field(
         _ name: String, _ label: String, _ html: inout HTML,
         control: (inout HTML, HTML.Attributes) -> Void

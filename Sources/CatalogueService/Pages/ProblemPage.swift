@@ -35,12 +35,12 @@ struct ProblemPage {
         switch problem.status {
         case .notFound, .gone: "It may have been removed or renamed. Search for it, or look at all films."
         case .forbidden, .unauthorized, .methodNotAllowed:
-            "Films can still be looked at. Who runs this service can change what is allowed."
+            "You can still look at the films. The operator of this service can change what is allowed."
         case .preconditionFailed, .conflict: "Go back, load the page again, and repeat the change."
         case .badRequest: "Check the address, or begin again with all films."
         case .tooManyRequests, .serviceUnavailable: "Wait a moment, then load the page again."
         case .internalServerError, .insufficientStorage:
-            "Nothing was changed. Try again later; who runs this service has been told."
+            "Nothing was changed. Try again later; the operator of this service has been told."
         default: "Go back and try again, or begin again with all films."
         }
     }

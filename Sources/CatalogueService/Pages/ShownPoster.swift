@@ -1,21 +1,21 @@
 import FilmLibrary
 import HTTPSemantics
 
-/// A film's poster in pages: every size that the picture service has, so that browsers take the one that fits. The frame has
-/// the shape of a poster before anything is loaded, and a cut-paper cover with the title as long as there is no picture.
+/// A film's poster in pages, in every size that the picture service has, so that a browser takes the one that fits. The
+/// frame has a poster's shape before the picture loads, and shows a cut-paper cover with the title until then.
 struct ShownPoster {
-    /// The poster in its own size.
+    /// The address of the original size.
     let address: String
-    /// Follows the size: a stored poster has a tag, under which a picture never changes.
+    /// The end of the address after the size: a stored poster has a tag, under which a picture never changes.
     let suffix: String
-    /// Whether sizes are made at all.
+    /// Whether pictures in other sizes are made.
     let hasSizes: Bool
 
     private static let widths = [154, 185, 342, 500, 780]
-    /// What a poster is taken to be, wide and high, until it is here. The frame's shape comes from the stylesheet.
+    /// The assumed width and height of a poster until it has loaded. The stylesheet sets the frame's shape.
     private static let size = (width: 342, height: 513)
 
-    /// - Returns: nil where the film has none.
+    /// - Returns: nil if the film has no poster.
     init?(of film: StoredFilm, at address: String, hasSizes: Bool) {
         switch film.poster {
         case .none: return nil
@@ -28,13 +28,14 @@ struct ShownPoster {
 
     /// Attributes of a picture.
     /// - Parameters:
-    ///   - sizes: how wide it is shown, as `sizes` of HTML has it.
-    ///   - isLazy: whether it is loaded only when it is about to be seen.
+    /// - sizes: the displayed width, as in the HTML attribute `sizes`.
+    /// - isLazy: whether it loads only when it comes near the screen.
     func attributes(sizes: String, isLazy: Bool) -> HTML.Attributes {
         var attributes: HTML.Attributes = [
             "src": hasSizes ? "\(address)/w342\(suffix)" : address,
             "width": "\(Self.size.width)", "height": "\(Self.size.height)",
-            // The title stands beside it. So browsers draw no mark of their own over the cover if there is no picture.
+            // The title is beside it. An empty text also keeps browsers from drawing a broken-picture icon over the
+            // cover.
             "alt": "", "decoding": "async",
         ]
         if isLazy { attributes.list.append(("loading", "lazy")) }
@@ -58,7 +59,7 @@ extension ShownFilm {
         }
     }
 
-    /// One of the six covers, the same for a film on every page.
+    /// One of the six covers. A film has the same cover on every page.
     private static func cover(_ id: String) -> Int {
         Int(id.utf8.reduce(UInt32(0)) { $0 &* 31 &+ UInt32($1) } % 6)
     }

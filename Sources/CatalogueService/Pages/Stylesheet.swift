@@ -1,8 +1,8 @@
-/// How the pages look: a repertory cinema's programme, paper and ink by day, ink and paper by night.
+/// The pages' design: a repertory cinema's programme, ink on paper by day, paper on ink by night.
 ///
-/// It is served under an address with its version, and so is cached for good.
+/// Its address contains its version, so caches may keep it for ever.
 enum Stylesheet {
-    /// Changes with the text: its FNV-1a hash.
+    /// The FNV-1a hash of the text.
     static let version: String = {
         let hash = text.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return String(hash, radix: 36)

@@ -1,9 +1,10 @@
 import FilmLibrary
 import HTTPSemantics
 
-/// The wall: a page of posters, with the orders there are and the way to the next ones. Also the best films, numbered.
+/// The wall: a page of posters with the available orders and links to more pages. Also the numbered list of the best
+/// films.
 struct WallPage {
-    /// Films of a page where the client names no number: whole rows of two to six posters.
+    /// The default number of films on a page: whole rows of two to six posters.
     static let films = 120
 
     let page: Page
@@ -13,14 +14,14 @@ struct WallPage {
     var previous: String?
     /// All films of the library.
     var count: Int
-    /// Of the best films: their number.
+    /// The number of best films, on their page.
     var best: Int?
 
-    /// Of posters on the wall, for the browser to choose a size by.
+    /// The displayed width of a poster on the wall, from which a browser chooses a size.
     private var sizes: String {
         best == nil ? "(min-width: 44rem) 12rem, 46vw" : "(min-width: 44rem) 26rem, 20rem"
     }
-    /// Rows that a browser is likely to see at once are not lazy.
+    /// The films that a browser is likely to show first. Their posters are not lazy.
     private static let firstFilms = 6
 
     var html: [UInt8] {
@@ -38,7 +39,7 @@ struct WallPage {
 
     private var summary: String {
         let films = self.films.count
-        if best != nil { return "By the votes, and by the catalogue's score where there are none" }
+        if best != nil { return "By votes, or by the catalogue's score if there are none" }
         if !query.search.isEmpty {
             let isAll = next == nil && previous == nil
             return isAll ? "\(films) found" : "\(films) of those found"

@@ -3,14 +3,15 @@ import HTTPSemantics
 import HTTPServer
 import MovieCatalogue
 
-/// Films in SOAP 1.1. An operation is done as the request of REST that means the same: both give the same answers, and the same
+/// Films in SOAP 1.1. An operation becomes the REST request with the same meaning. So both give the same answers, and
+/// the same clients may write.
 /// may write.
 extension FilmService {
-    /// The description: `GET /soap?wsdl`. Programs that ask are in doubt about the case of its letters.
+    /// The description: `GET /soap?wsdl`. Clients differ in the case of these letters.
     func soapDescription(_ call: FilmCall) throws(FilmRefusal) -> HTTPResponse {
         guard call.target.query.fields.contains(where: { $0.name.equalsIgnoringCase("wsdl") }) else {
             throw FilmRefusal(
-                .methodNotAllowed, "send SOAP messages by POST; what there is, /soap?wsdl says",
+                .methodNotAllowed, "send SOAP messages by POST; /soap?wsdl lists the operations",
                 fields: ["Allow": "OPTIONS, POST"])
         }
         let text = SoapDescription.text(location: configuration.origin(call.head) + "/soap")
@@ -19,7 +20,7 @@ extension FilmService {
             body: .bytes(Array(text.utf8)))
     }
 
-    /// Answers a message. The body alone says what is wanted, and not SOAPAction: a receiver must not rely on that (WS-I Basic
+    /// Answers a message. The body alone selects the operation; a receiver must not rely on SOAPAction (WS-I Basic
     /// Profile 1.1, R1127).
     func soap(_ call: FilmCall, _ request: HTTPRequest) -> HTTPResponse {
         do {
@@ -34,7 +35,7 @@ extension FilmService {
             return fault.response
         } catch let refusal as FilmRefusal {
             switch refusal.problem.status {
-            // HTTP says who may write, and what is no SOAP.
+            // HTTP's own statuses report a missing right to write, or a body that is not SOAP.
             case .unauthorized, .forbidden, .unsupportedMediaType:
                 return refusal.response(to: call.head)
             default: return SoapFault(refusal).response
@@ -50,7 +51,7 @@ extension FilmService {
             let operation = SoapOperation(rawValue: content.name)
         else {
             throw SoapFault.client(
-                "there is no operation {\(content.namespace)}\(content.name); what there is, /soap?wsdl says")
+                "unknown operation {\(content.namespace)}\(content.name); /soap?wsdl lists the operations")
         }
         let answer = try perform(operation, content, request)
         let name = operation.rawValue + "Response"
@@ -106,10 +107,10 @@ extension FilmService {
         _ = try send("PUT", path, request, vote)
     }
 
-    /// Does what a request of REST asks for.
+    /// Sends the equivalent REST request.
     /// - Parameters:
-    ///   - request: that of the message, which says who asks.
-    ///   - tag: the entity tag that the film must have.
+    /// - request: the request of the message, which identifies the client.
+    /// - tag: the entity tag that the film must have.
     private func send(
         _ method: String, _ path: String, _ request: HTTPRequest, _ body: FilmDocument? = nil,
         tag: String? = nil
@@ -123,7 +124,7 @@ extension FilmService {
         }
         var call = try FilmCall(
             try RequestHead(parsing: text.utf8), try RequestTarget(path), configuration)
-        // Addresses of posters are relative to that of the service, /soap.
+        // Addresses of posters are relative to the service's own address, /soap.
         call.target.toRoot = ""
         if !call.isRead { try gate.checkWrite(request.head.fields, from: request.peer) }
         return try content(call, body.map { .bytes(Array($0.json().utf8)) } ?? .none)
@@ -135,7 +136,7 @@ extension FilmService {
         return SoapFilm.xml(film, tag: tag.map(String.init), as: name)
     }
 
-    /// The film that a message brings.
+    /// The film in a message.
     private static func film(
         _ content: QualifiedElement, keepsNull: Bool = true
     ) throws(FilmRefusal) -> FilmDocument {
@@ -145,7 +146,7 @@ extension FilmService {
         return SoapFilm.document(film, keepsNull: keepsNull)
     }
 
-    /// The path of the film that a message names, and what is below.
+    /// The path of the film that a message names, with a part below it.
     private static func path(_ content: QualifiedElement, _ below: String = "") throws(FilmRefusal) -> String
     {
         let id = content.value("id") ?? ""
@@ -157,9 +158,10 @@ extension FilmService {
         "<\(name)>\(XMLText.escaped(text))</\(name)>"
     }
 
-    /// Where the next page of a list begins; nil on the last one.
+    /// The cursor of a list's next page; nil on the last page.
     private static func cursor(_ page: HTTPResponse) -> String? {
         guard let link = LinkField.target("next", in: page.fields),
+            // Losing the error is right: a list without a readable link has no next page.
             let query = try? FormFields(parsing: link.utf8.dropFirst())
         else { return nil }
         return query.values(of: "after").first
@@ -167,7 +169,7 @@ extension FilmService {
 }
 
 extension QualifiedElement {
-    /// The text of a child; nil where it is absent, empty or `xsi:nil`.
+    /// The text of a child; nil if it is absent, empty or `xsi:nil`.
     fileprivate func value(_ name: String) -> String? {
         guard let child = child(name), !child.isNil, !child.text.isEmpty else { return nil }
         return child.text
@@ -180,7 +182,8 @@ extension HTTPResponse {
 }
 
 extension FilmServiceConfiguration {
-    /// The origin by which a client reaches the service: the public one of its Host, else that host by HTTP.
+    /// The origin under which a client reaches the service: the public one with the host in Host, else that host over
+    /// HTTP.
     fileprivate func origin(_ head: RequestHead) -> String {
         let host = head.fields["host"] ?? "localhost"
         let name = HostName(host)

@@ -1,9 +1,9 @@
 import MovieCatalogue
 
-/// The description of the service in WSDL 1.1 (W3C Note of 15 March 2001): document/literal, wrapped, so that programs make
-/// functions of it. It keeps to the Basic Profile 1.1 of WS-I.
+/// The description of the service in WSDL 1.1 (W3C Note of 15 March 2001): document/literal wrapped, so that tools
+/// generate functions from it. It follows the Basic Profile 1.1 of WS-I.
 enum SoapDescription {
-    /// - Parameter location: where the service is asked.
+    /// - Parameter location: the address of the service.
     static func text(location: String) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -31,7 +31,7 @@ enum SoapDescription {
         """
     }
 
-    /// That of problem details in XML (RFC 9457 appendix B).
+    /// The namespace of problem details in XML (RFC 9457 appendix B).
     private static let problemNamespace = "urn:ietf:rfc:7807"
 
     private static let problemSchema = """

@@ -9,9 +9,9 @@ package import MovieCatalogue
 ///     </soap:Envelope>
 package struct SoapEnvelope: Sendable {
     static let namespace = "http://schemas.xmlsoap.org/soap/envelope/"
-    /// That of `xsi:nil`.
+    /// The namespace of `xsi:nil`.
     static let instanceNamespace = "http://www.w3.org/2001/XMLSchema-instance"
-    /// The actor that stands for whoever gets the message next (section 4.2.2).
+    /// The actor that means the next receiver (section 4.2.2).
     private static let nextActor = "http://schemas.xmlsoap.org/soap/actor/next"
     package static let contentType = "text/xml; charset=utf-8"
     static let mediaType = "text/xml"
@@ -22,8 +22,8 @@ package struct SoapEnvelope: Sendable {
     package let content: QualifiedElement
 
     /// Reads a message.
-    /// - Throws: VersionMismatch for another envelope, MustUnderstand for a header block that has to be understood, since none
-    ///   is, and Client for what is no message.
+    /// - Throws: VersionMismatch for another envelope; MustUnderstand if a header block must be understood, since none
+    ///   is; Client if the bytes are not a message.
     package init(parsing bytes: [UInt8]) throws(SoapFault) {
         let root: QualifiedElement
         do throws(CatalogueError) {
@@ -50,11 +50,11 @@ package struct SoapEnvelope: Sendable {
                 ["1", "true"].contains(block.attribute("mustUnderstand", in: namespace))
             else { continue }
             throw SoapFault(
-                .mustUnderstand, "the header {\(block.namespace)}\(block.name) is not understood here")
+                .mustUnderstand, "the header {\(block.namespace)}\(block.name) is not supported")
         }
     }
 
-    /// Throws 415 for a request that is no SOAP by its head. A message of SOAP 1.2 passes: its envelope is answered with
+    /// Throws 415 if the head does not name SOAP. A message of SOAP 1.2 passes: the answer to its envelope is
     /// VersionMismatch (SOAP 1.2 part 1, appendix A).
     static func checkType(_ fields: HTTPFields) throws(FilmRefusal) {
         let values = fields.values(of: "content-type")
@@ -79,7 +79,7 @@ package struct SoapEnvelope: Sendable {
 }
 
 extension QualifiedElement {
-    /// Whether it says that it has no value.
+    /// Whether the element is `xsi:nil`.
     var isNil: Bool {
         ["true", "1"].contains(attribute("nil", in: SoapEnvelope.instanceNamespace))
     }

@@ -2,7 +2,7 @@ package import HTTPSemantics
 import HTTPServer
 package import MovieCatalogue
 
-/// Why an operation is not done (SOAP 1.1, section 4.4). The detail holds what REST clients are told (RFC 9457):
+/// Why an operation failed (SOAP 1.1, section 4.4). The detail is the same problem that REST clients get (RFC 9457):
 ///
 ///     <soap:Fault><faultcode>soap:Client</faultcode><faultstring>the year must be a number</faultstring>
 ///       <detail><problem xmlns="urn:ietf:rfc:7807">…<status>422</status>…<errors><i><pointer>/year</pointer>…</problem></detail>
@@ -18,7 +18,7 @@ package struct SoapFault: Error, Sendable {
     package let code: Code
     /// One line: what is wrong and what to do.
     package let text: String
-    /// Nil where the body had no part in it.
+    /// Nil if the body did not cause the fault.
     package let problem: ProblemDetails?
 
     init(_ code: Code, _ text: String, _ problem: ProblemDetails? = nil) {
@@ -32,12 +32,12 @@ package struct SoapFault: Error, Sendable {
         self.init(problem.status.rawValue < 500 ? .client : .server, problem.detail, problem)
     }
 
-    /// What is wrong with a message.
+    /// A fault of the client's message.
     static func client(_ text: String) -> SoapFault { SoapFault(FilmRefusal(.badRequest, text)) }
 
     static let versionMismatch = SoapFault(
         .versionMismatch,
-        "only SOAP 1.1 is spoken here: send an envelope of the namespace \(SoapEnvelope.namespace)")
+        "only SOAP 1.1 is supported; send an envelope of the namespace \(SoapEnvelope.namespace)")
 
     /// Faults have the status 500 (section 6.2).
     var response: HTTPResponse {
@@ -51,7 +51,7 @@ package struct SoapFault: Error, Sendable {
             body: .bytes(message))
     }
 
-    /// Reads the fault that a body holds; nil for anything else.
+    /// Reads the fault in a body; nil for any other body.
     package init?(_ element: QualifiedElement) {
         guard element.name == "Fault", element.namespace == SoapEnvelope.namespace else { return nil }
         // These children have no namespace (section 4.4).

@@ -1,11 +1,11 @@
 package import MovieCatalogue
 
-/// A film in a message: its usual members as elements, all others as JSON.
+/// A film in a message: its common members as elements, all others as JSON.
 ///
 ///     <film><title>Faust</title><year>1926</year><genres><genre>Drama</genre></genres><overview xsi:nil="true"/>
 ///       <member name="seen">true</member></film>
 package enum SoapFilm {
-    /// The usual members in the order of the schema, with their types there.
+    /// The common members in the order of the schema, with their types.
     static let members: [(name: String, type: String)] = [
         ("id", "xs:string"), ("title", "xs:string"), ("originalTitle", "xs:string"), ("year", "xs:int"),
         ("director", "xs:string"), ("country", "xs:string"), ("minutes", "xs:int"),
@@ -15,7 +15,7 @@ package enum SoapFilm {
     ]
 
     /// A film as an element without a prefix.
-    /// - Parameter tag: what its entity tag has within the quotes.
+    /// - Parameter tag: the entity tag without its quotes.
     package static func xml(_ film: FilmDocument, tag: String? = nil, as name: String) -> String {
         var (usual, others) = ("", "")
         for (name, type) in members {
@@ -31,7 +31,7 @@ package enum SoapFilm {
         return "<\(name)\(attribute)>\(usual)\(others)</\(name)>"
     }
 
-    /// A usual member; nil where its value is of another type.
+    /// A common member; nil if its value has another type.
     private static func element(_ name: String, _ value: JSONText, _ type: String) -> String? {
         if value.isNull { return "<\(name) xsi:nil=\"true\"/>" }
         let content: String
@@ -52,15 +52,15 @@ package enum SoapFilm {
         return "<\(name)>\(content)</\(name)>"
     }
 
-    /// Reads a film. Of two elements with one name the first counts.
-    /// - Parameter keepsNull: whether an element that is empty or `xsi:nil` stands for null; else it says nothing.
+    /// Reads a film. The first of two elements with one name counts.
+    /// - Parameter keepsNull: whether an element that is empty or `xsi:nil` means null; otherwise it is ignored.
     package static func document(_ element: QualifiedElement, keepsNull: Bool) -> FilmDocument {
         let members = element.children.compactMap { child in
             let name = child.name == "member" ? child.attribute("name") ?? "member" : child.name
             let value = value(child)
             return value.isNull && !keepsNull ? nil : JSONText.Member(name: name, value: value)
         }
-        // What was just made an object reads as one.
+        // Losing the error is right: an object that was just made can be read.
         return (try? FilmDocument(json: JSONText(members: members), takesRepeated: true)) ?? FilmDocument()
     }
 
@@ -73,14 +73,15 @@ package enum SoapFilm {
                 elements: element.children.filter { $0.name == "genre" }.map { JSONText($0.text) })
         case "xs:int", "xs:double": return number(element.text)
         case .some: return JSONText(element.text)
-        // A text that is no JSON stands for itself.
+        // Losing the error is right: a text that is not JSON stands for itself.
         case nil: return (try? JSONText(parsing: Array(element.text.utf8))) ?? JSONText(element.text)
         }
     }
 
-    /// A number of XML Schema. What is none stays text, which a check refuses.
+    /// A number of XML Schema. Other text stays text, and the check of the film refuses it.
     static func number(_ text: String) -> JSONText {
         let digits = text.filter { !$0.isWhitespace }
+        // Losing the error is right: other text stays text.
         if let value = try? JSONText(parsing: Array(digits.utf8)), value.number != nil { return value }
         guard let number = Double(digits), number.isFinite else { return JSONText(text) }
         return JSONText(number)

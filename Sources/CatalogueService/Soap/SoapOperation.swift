@@ -1,5 +1,5 @@
-/// The operations of the service in SOAP. In a body each is an element of this name, and what it answers one of this name with
-/// `Response` behind it.
+/// The operations of the service in SOAP. The element in a body has the operation's name; the element of the answer has
+/// the same name with `Response` after it.
 package enum SoapOperation: String, CaseIterable, Sendable {
     case top3AsXml = "Top3AsXml"
     case filmsAsXml = "FilmsAsXml"
@@ -11,7 +11,7 @@ package enum SoapOperation: String, CaseIterable, Sendable {
 
     package static let namespace = "urn:marquee:films"
 
-    /// What SOAPAction says.
+    /// The value of SOAPAction.
     package var action: String { "\(Self.namespace)/\(rawValue)" }
 
     /// What it does, in one line.
@@ -30,7 +30,7 @@ package enum SoapOperation: String, CaseIterable, Sendable {
         }
     }
 
-    /// The content of its element, in XML Schema.
+    /// The content of the request's element, in XML Schema.
     var parameters: String {
         switch self {
         case .top3AsXml: ""
@@ -47,7 +47,7 @@ package enum SoapOperation: String, CaseIterable, Sendable {
         }
     }
 
-    /// The content of its answer, in XML Schema.
+    /// The content of the answer's element, in XML Schema.
     var results: String {
         switch self {
         case .top3AsXml: Self.required(resultName, "xs:string")
