@@ -3,11 +3,11 @@ import TerminalGraphics
 
 /// The films as posters side by side.
 extension BrowserScreen {
-    /// A poster, its title below, year and score below that. The selected one has a frame, for which every tile has room:
+    /// A poster, its title below, and then the year and the score. The selected poster has a frame; every tile has room for
+    /// one:
     ///
     ///     ┏━━━━━━━━━━━━┓
-    /// A poster, its title below, and then the year and the score. The selected poster has a frame; every tile has room
-    /// for one:
+    ///     ┃            ┃
     ///     ┗Metropolis━━┛
     ///      1927   ★ 8.9
     func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
