@@ -58,7 +58,9 @@ struct RequestHeadTests {
     @Test("HTTP/1.1 needs one Host, HTTP/1.0 none")
     func host() {
         #expect(refusal("GET / HTTP/1.1") == .badRequest("exactly one Host is required"))
-        #expect(refusal("GET / HTTP/1.1\r\nHost: a\r\nHost: a") == .badRequest("exactly one Host is required"))
+        #expect(
+            refusal("GET / HTTP/1.1\r\nHost: a\r\nHost: a")
+                == .badRequest("exactly one Host is required"))
         #expect(refusal("GET / HTTP/1.1\r\nHost:") == nil)
         #expect(refusal("GET / HTTP/1.0") == nil)
     }
