@@ -46,7 +46,7 @@ final class BodyBuffer: BodyReceiver {
     /// - Parameters:
     ///   - budget: the limit for bytes in memory.
     ///   - spillFolder: the folder for what exceeds the budget; nil if nothing may touch the disk.
-    ///   - transfer: is told about the progress of the body.
+    ///   - transfer: receives the progress of the body.
     ///   - parts: where partial bodies are kept; nil to keep none.
     ///   - earlier: the partial body of an earlier transfer. The buffer holds its lock.
     ///   - calls: the system calls for files.

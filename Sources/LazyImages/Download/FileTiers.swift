@@ -68,7 +68,7 @@ struct FileTiers: Sendable {
         return isWanted && request.accepts(entry.body) ? file : nil
     }
 
-    /// Keeps a file in memory.
+    /// Stores a file in memory.
     /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile. Checked before storing, to keep a
     ///   newer file, and again after it, so that either the removal or this call sees the other.
     func remember(_ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool) {

@@ -9,10 +9,10 @@ extension ImageDownloader {
         /// Indirect, since it is large and passed on often.
         indirect case answer(DownloadedImage)
         case redirect(RedirectStep)
-        /// The earlier part of the body cannot be resumed.
+        /// The partial body cannot be resumed.
         case unusablePart
 
-        /// The fields of an answer that asks for credentials.
+        /// The fields of an answer that is an authentication challenge.
         var challenge: HTTPFields? {
             guard case .answer(let answer) = self, answer.head.status == 401 else { return nil }
             return answer.head.fields

@@ -1,4 +1,4 @@
-/// What happens to shared work before its outcome.
+/// An event of shared work before its outcome.
 enum TaskEvent: Sendable {
     /// The transfer has its slot. `queued` is the time that all its attempts have waited for slots so far.
     case started(queued: Duration)

@@ -4,7 +4,7 @@ import SystemSupport
 /// Decides when attempts of transfers begin: by the queue for slots, and by the circuit breakers of the hosts. A plain
 /// struct, not safe for concurrent use.
 struct TransferSlots {
-    /// An attempt has its slot, and its transfer has waited so long for slots; or why it gets none.
+    /// How long the transfer has waited for slots, when an attempt has its slot; or the reason why it gets none.
     typealias Admission = Result<Duration, ImageLoadingError>
 
     /// An attempt that waits for a slot.
@@ -37,7 +37,7 @@ struct TransferSlots {
     mutating func append(_ line: Waiting) -> Begins {
         let (attempt, transfer) = (line.attempt, line.attempt.transfer)
         do {
-            // A closure's URL is its name and no address.
+            // The URL of a request with a closure is only a name.
             if attempt.request.data == nil {
                 try configuration.security.check(attempt.url, at: attempt.origin)
             }

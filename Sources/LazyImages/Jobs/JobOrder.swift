@@ -28,7 +28,7 @@ public struct JobOrder: Sendable, Hashable, Codable {
     /// Whether the job waits while the network is a mobile network.
     public var refusesCellular: Bool
 
-    /// An order.
+    /// An order with these values.
     public init(
         _ items: [Item], settings: [String] = [], secretNames: [String] = [], rejected: Int = 0,
         refusesCellular: Bool = false

@@ -1,10 +1,10 @@
-/// The state of a list in numbers of images: rows that share an image count once, except in ``visible``.
+/// The state of a list as counts of images. Rows that share an image count once, except in ``visible``.
 public struct ImageListCounters: Sendable, Hashable {
     /// Visible rows, with or without an image.
     public var visible = 0
     /// Loads in progress for visible rows.
     public var running = 0
-    /// Images of visible rows that wait for the list to come to rest.
+    /// Images of visible rows that wait for the list to rest.
     public var deferred = 0
     /// Loads in progress for the page ahead.
     public var prefetching = 0

@@ -8,7 +8,7 @@
 ///         for row in 0..<10 where posters[row].map(LoadKey.init) == update.key { draw(row, update.state) }
 ///     }
 ///
-/// Rows are known by their requests: rows with the same request share one load and one state, and when the rows are
+/// Rows are identified by their requests. Rows with equal requests share one load and one state. When the rows are
 /// replaced, a request that both lists have keeps its state.
 ///
 /// While the list is dragged or decelerates no load starts, but images from the memory cache are shown at once. When
@@ -101,7 +101,7 @@ public actor ImageListModel {
     /// Whether the list still moves after it was dragged.
     public var isDecelerating: Bool { window.isDecelerating }
 
-    /// Makes these rows visible. Rows outside the list are cut off.
+    /// Makes these rows visible. Ignores rows outside the list.
     /// - Parameters:
     ///   - rows: the visible rows, counted from 0.
     ///   - focus: the row that a person looks at. It loads first, then the rows around it. Default, and for a row that

@@ -51,7 +51,7 @@ struct RowSpan: Equatable {
         return rows
     }
 
-    /// Makes other rows visible. Rows outside the list are cut off.
+    /// Makes other rows visible. Ignores rows outside the list.
     mutating func show(_ rows: Range<Int>, focus: Int?) {
         let rows = rows.clamped(to: 0..<count)
         // A range that only grows or shrinks at its end is a resized screen, not scrolling.

@@ -27,7 +27,7 @@ struct CacheRules: Sendable {
             if directives.onlyIfCached { throw notCached }
             return .transfer(TransferOrder(request, replacing: stored))
         }
-        // Made only where it is needed: its key costs a hash.
+        // Computed on demand: its key costs a hash.
         var revalidation: TransferOrder {
             TransferOrder(request, revalidating: stored, response, now: clock.seconds)
         }
@@ -65,7 +65,7 @@ struct CacheRules: Sendable {
         guard configuration.acceptsAnyStatus, let head = given.head, head.status == 200,
             !request.fields.isEmpty, Validators.areMet(request.fields, by: head.fields, now: clock.seconds)
         else { return given }
-        // The caller has it already (RFC 9111 section 4.3.2).
+        // The caller has this file already (RFC 9111 section 4.3.2).
         return LoadedFile(
             bytes: ImageBytes([]), header: nil, status: 304, url: given.url, requestedURL: request.url,
             source: given.source, head: ResponseHead(status: 304, fields: head.fields),
@@ -87,7 +87,7 @@ struct CacheRules: Sendable {
 
 extension StoredResponse {
     fileprivate func use(for directives: CacheControl, as kind: CacheKind, now: Int) -> CacheUse {
-        // The common case, without a look at the fields: fresh, and asked for without directives.
+        // The common case, without parsing the fields: a fresh file and no directives.
         if isFresh(at: now), directives == CacheControl(HTTPFields()) { return .fresh }
         return CacheUse(
             age: age(at: now), lifetime: lifetime, control: kind.control(fields), directives: directives)

@@ -266,7 +266,7 @@ public final class ImageLoader: Sendable {
         do {
             image = try await decoder.image(in: file, for: request)
         } catch {
-            // The next load fetches the file anew.
+            // The next load downloads the file again.
             if error.isDamagedFile { await disk?.remove(request.storageKey) }
             throw error
         }

@@ -53,7 +53,7 @@ struct NetlinkMessage: Equatable {
         while let length = body.number(UInt16.self, at: start).map(Int.init), length >= 4,
             start + length <= body.count, let type = body.number(UInt16.self, at: start + 2)
         {
-            // The two highest bits say how a value is packed.
+            // The two highest bits are flags.
             if type & 0x3FFF == wanted { return Array(body[start + 4..<start + length]) }
             start += Self.aligned(length)
         }

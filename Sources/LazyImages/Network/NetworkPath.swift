@@ -18,7 +18,7 @@ public struct NetworkPath: Sendable, Hashable {
         /// Ethernet, and interfaces that look like it: a bridge, a container's virtual pair.
         case wired
         case wifi
-        /// A mobile network, which may cost by the byte.
+        /// A mobile network, which may be metered.
         case cellular
         /// Anything else: a tunnel, a serial line.
         case other
@@ -31,7 +31,7 @@ public struct NetworkPath: Sendable, Hashable {
     /// The name of the interface, such as `eth0`; nil if there is none.
     public let interface: String?
 
-    /// A path of these parts.
+    /// A path with these values.
     /// - Parameters:
     ///   - reach: how far packets get.
     ///   - link: the kind of the interface; nil for none. Default: nil.

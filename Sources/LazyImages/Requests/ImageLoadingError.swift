@@ -5,7 +5,7 @@ public import ImageCodecs
 public enum ImageLoadingError: Error, Sendable, Hashable {
     /// The caller's task was cancelled. Never retry or fall back after it.
     case cancelled(url: String)
-    /// `text` is not a URL that can be fetched.
+    /// `text` is not a valid URL.
     case invalidURL(text: String, reason: String)
     /// Only https, http, file and data are read.
     case unsupportedScheme(url: String, scheme: String)
@@ -17,15 +17,15 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case hostNotFound(url: String, host: String)
     /// No connection could be opened.
     case connectionFailed(url: String, reason: String)
-    /// The connection ended before the answer did; `received` bytes of the body had arrived.
+    /// The connection was lost during the answer, after `received` bytes of the body.
     case connectionLost(url: String, received: Int, reason: String)
-    /// TLS refused: certificate, protocol version or cipher.
+    /// TLS failed: certificate, protocol version or cipher.
     case secureConnectionFailed(url: String, reason: String)
     /// A timeout of ``Timeouts`` ran out.
     case timedOut(url: String, phase: Timeouts.Phase, seconds: Double)
     /// The server's answer is not HTTP, or its header is larger than 256 KiB.
     case malformedResponse(url: String, reason: String)
-    /// The server answered with a status that brings no image.
+    /// The server answered with a status other than 200.
     case httpStatus(url: String, status: Int)
     /// More redirects than ``ImageDownloader/Configuration/maximumRedirects``.
     case tooManyRedirects(url: String, limit: Int)
@@ -37,7 +37,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case encodedContent(url: String, encoding: String)
     /// The answer has no body.
     case empty(url: String)
-    /// The body is shorter than the server, or the image's own structure, promised (`expected` bytes, if known).
+    /// The body is shorter than the server announced (`expected` bytes), or than the image's structure requires
+    /// (`expected` is nil).
     case truncated(url: String, received: Int, expected: Int?)
     /// The body is larger than the limit, in bytes.
     case tooLarge(url: String, limit: Int)

@@ -17,7 +17,7 @@ public struct ImageRequest: Sendable, Hashable {
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Whether the caches or the network answer.
+    /// Which sources may answer: the caches, the network, or both.
     public enum CachePolicy: Sendable, Hashable, CaseIterable {
         /// HTTP's rules (RFC 9111). A fresh file comes from a tier. A stale file is revalidated; if the server fails,
         /// the loader returns it all the same, marked stale.
@@ -80,9 +80,9 @@ public struct ImageRequest: Sendable, Hashable {
     /// entry in memory. They share an entry on disk if its Vary allows that and their Authorization is the same. The
     /// loader obeys a Cache-Control among them. A redirect to another origin does not send them.
     public var fields: HTTPFields { subject.fields }
-    /// How urgent it is. Default `.normal`.
+    /// How urgent the load is. Default: `.normal`.
     public var priority: Priority
-    /// Whether the caches or the network answer. Default `.useProtocol`.
+    /// Which sources may answer: the caches, the network, or both. Default: `.useProtocol`.
     public var cachePolicy: CachePolicy
     /// Whether to load even while the host's circuit breaker is open: a person asks for another try.
     var overridesCircuitBreaker = false
@@ -118,8 +118,8 @@ public struct ImageRequest: Sendable, Hashable {
     ///     place of the URL, so it must always name the same image. Default: none.
     ///   - targetSize: the wanted size in pixels; nil for the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size.
-    ///   - priority: how urgent it is.
-    ///   - cachePolicy: whether the caches or the network answer.
+    ///   - priority: how urgent the load is.
+    ///   - cachePolicy: which sources may answer.
     ///   - fields: header fields to send beside the library's own. Default: none.
     ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
     ///   - variant: any text. Requests with different variants share no cache entry. Default: none.
@@ -144,8 +144,8 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - id: a name for an image whose address changes; nil for none.
     ///   - targetSize: the wanted size in pixels; nil for the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size.
-    ///   - priority: how urgent it is.
-    ///   - cachePolicy: whether the caches or the network answer.
+    ///   - priority: how urgent the load is.
+    ///   - cachePolicy: which sources may answer.
     ///   - fields: header fields to send beside the library's own.
     ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
     ///   - variant: any text. Requests with different variants share no cache entry.
@@ -172,11 +172,11 @@ public struct ImageRequest: Sendable, Hashable {
     /// `.dataFailed`, unless it is an ``ImageLoadingError``. An error for which a transfer would be retried calls the
     /// closure again.
     /// - Parameters:
-    ///   - id: names the image, as in the other initialisers. Another image needs another id.
+    ///   - id: the image's name, as in the other initialisers. Each image needs its own.
     ///   - targetSize: the wanted size in pixels; nil for the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size.
-    ///   - priority: how urgent it is.
-    ///   - cachePolicy: whether the caches or the closure answer.
+    ///   - priority: how urgent the load is.
+    ///   - cachePolicy: which sources may answer; the closure takes the place of the network.
     ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
     ///   - data: returns the bytes of the image's file, as `[UInt8]` or `Data`.
     public init<Bytes: Sequence<UInt8> & Sendable>(

@@ -64,7 +64,7 @@ package struct SHA256: Sendable {
 }
 
 extension SHA256 {
-    /// 256 bits as four big-endian words, so that a part of it can serve as a hash at once.
+    /// 256 bits as four big-endian words: each word can serve as a hash.
     package struct Digest: Hashable, Sendable, BitwiseCopyable {
         package let first: UInt64
         package let second: UInt64
@@ -130,7 +130,7 @@ private struct State {
         h &+= next.h
     }
 
-    /// Sixteen rounds with the names turned, so that no word moves from one variable to another.
+    /// Sixteen rounds. Each call renames the working variables, so that no word is moved.
     @inline(__always)
     private mutating func sixteenRounds(_ words: Schedule, constants: Int) {
         round(a, b, c, &d, e, f, g, &h, words.w0 &+ roundConstants[constants &+ 0])
@@ -152,8 +152,8 @@ private struct State {
     }
 }
 
-/// The last sixteen words of the message schedule, which are all that is needed at any time. Sixteen variables
-/// and not an array, because only these stay in registers.
+/// The last sixteen words of the message schedule; no others are needed. Variables instead of an array, to stay in
+/// registers.
 private struct Schedule {
     private(set) var w0, w1, w2, w3, w4, w5, w6, w7: UInt32
     private(set) var w8, w9, w10, w11, w12, w13, w14, w15: UInt32
@@ -185,7 +185,7 @@ private struct Schedule {
         w15 = word(15)
     }
 
-    /// Step 1 for the next sixteen, each in the place of the one sixteen before it.
+    /// Step 1 for the next sixteen words; each replaces the word sixteen before it.
     @inline(__always)
     mutating func extend() {
         w0 &+= smallSigma1(w14) &+ w9 &+ smallSigma0(w1)

@@ -87,7 +87,7 @@ struct StoredResponse: Equatable, Sendable {
         return kept
     }
 
-    /// Reads what `encoded` wrote; nil for anything else.
+    /// Reads the text of `encoded`; nil for other text.
     init?(decoding bytes: [UInt8]) {
         var rest = bytes[...]
         func nextLine() -> ArraySlice<UInt8>? {
@@ -188,7 +188,7 @@ extension StoredResponse {
     /// When it stops being fresh, in seconds since 1970; nil if it is never fresh.
     var expiry: Int? { lifetime > 0 ? received - initialAge + lifetime : nil }
 
-    /// How old it is, in seconds.
+    /// The age in seconds.
     func age(at now: Int) -> Int { Freshness.age(initial: initialAge, received: received, now: now) }
 
     /// Whether it may be used without revalidation, as far as its own lifetime says.

@@ -1,21 +1,21 @@
 /// How long each phase of a transfer may take. Waiting for a slot does not count.
 public struct Timeouts: Sendable, Hashable {
-    /// Name lookup, connection and TLS. Default 10 s.
+    /// Name lookup, connection and TLS. Default: 10 s.
     public var connect: Duration
-    /// From the request's last byte to the answer's first. Default 30 s.
+    /// From the request's last byte to the answer's first. Default: 30 s.
     public var firstByte: Duration
-    /// Without a byte received, or without a byte of the request's body sent. Default 15 s.
+    /// Without a byte received, or without a byte of the request's body sent. Default: 15 s.
     public var stall: Duration
     /// From the transfer's start to its last byte. Counts all attempts and redirects of a download together; no retry
-    /// follows when it runs out. Default 300 s.
+    /// follows when it runs out. Default: 300 s.
     public var total: Duration
 
     /// Timeouts with the defaults for what is not given.
     /// - Parameters:
-    ///   - connect: name lookup, connection and TLS. Default 10 s.
-    ///   - firstByte: from the request's last byte to the answer's first. Default 30 s.
-    ///   - stall: the longest time without a byte received or sent. Default 15 s.
-    ///   - total: from the start to the last byte. Default 300 s.
+    ///   - connect: name lookup, connection and TLS. Default: 10 s.
+    ///   - firstByte: from the request's last byte to the answer's first. Default: 30 s.
+    ///   - stall: the longest time without a byte received or sent. Default: 15 s.
+    ///   - total: from the start to the last byte. Default: 300 s.
     public init(
         connect: Duration = .seconds(10), firstByte: Duration = .seconds(30), stall: Duration = .seconds(15),
         total: Duration = .seconds(300)

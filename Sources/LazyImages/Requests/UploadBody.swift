@@ -29,13 +29,13 @@ public struct UploadBody: Sendable {
 
     /// The file at a path. The upload opens it, and fails if the file changes before its last byte is sent.
     /// - Parameters:
-    ///   - path: where the file is.
+    ///   - path: the path of the file.
     ///   - mediaType: sent as `Content-Type`; nil for none.
     public static func file(_ path: String, mediaType: String? = nil) -> UploadBody {
         UploadBody(pieces: [.file(path: path)], mediaType: mediaType)
     }
 
-    /// What a stream had.
+    /// The content of a stream.
     /// - Parameters:
     ///   - stream: a stream that was read to its end.
     ///   - mediaType: sent as `Content-Type`; nil for none.
@@ -59,7 +59,7 @@ public struct UploadBody: Sendable {
         return form(parts, boundary: "marquee-" + random.joined())
     }
 
-    /// As above, with a boundary from elsewhere.
+    /// As above, with a given boundary.
     ///
     ///     --marquee-5f3a
     ///     Content-Disposition: form-data; name="title"
@@ -82,7 +82,7 @@ public struct UploadBody: Sendable {
         return UploadBody(pieces: pieces, mediaType: "multipart/form-data; boundary=\(boundary)")
     }
 
-    /// Opens the files of the body, which stay open as long as the result lives. Blocks: not for the cooperative pool.
+    /// Opens the files of the body, until the result is released. Blocks: not for the cooperative pool.
     /// - Throws: `.unreadableFile`, `.resourcesShort`.
     public func open() throws(ImageLoadingError) -> OpenBody { try OpenBody(self) }
 }
@@ -105,8 +105,8 @@ public struct FormPart: Sendable {
     /// The file at a path.
     /// - Parameters:
     ///   - name: the field's name.
-    ///   - path: where the file is.
-    ///   - fileName: the name that the server is told. Default: the last part of the path.
+    ///   - path: the path of the file.
+    ///   - fileName: the file name in the form. Default: the last part of the path.
     ///   - mediaType: the file's media type.
     public static func file(
         _ name: String, path: String, fileName: String? = nil, mediaType: String = "application/octet-stream"
@@ -116,11 +116,11 @@ public struct FormPart: Sendable {
             content: .file(path: path))
     }
 
-    /// What a stream had, as a file.
+    /// The content of a stream, as a file.
     /// - Parameters:
     ///   - name: the field's name.
     ///   - stream: a stream that was read to its end.
-    ///   - fileName: the name that the server is told.
+    ///   - fileName: the file name in the form.
     ///   - mediaType: the stream's media type.
     public static func file(
         _ name: String, stream: SpooledStream, fileName: String,
@@ -129,11 +129,11 @@ public struct FormPart: Sendable {
         FormPart(name: name, fileName: fileName, mediaType: mediaType, content: .stream(stream))
     }
 
-    /// A file that is in memory.
+    /// A file in memory.
     /// - Parameters:
     ///   - name: the field's name.
     ///   - bytes: the whole file.
-    ///   - fileName: the name that the server is told.
+    ///   - fileName: the file name in the form.
     ///   - mediaType: the file's media type.
     public static func file(
         _ name: String, bytes: [UInt8], fileName: String, mediaType: String = "application/octet-stream"
@@ -149,7 +149,7 @@ public struct FormPart: Sendable {
         return header
     }
 
-    /// Percent-encodes what would end the quoted text or the line, as browsers do (RFC 7578 section 5.1).
+    /// Percent-encodes quotes and line breaks, as browsers do (RFC 7578 section 5.1).
     private static func quoted(_ text: String) -> String {
         String(
             text.unicodeScalars.reduce(into: String.UnicodeScalarView()) { result, scalar in
@@ -162,7 +162,7 @@ public struct FormPart: Sendable {
             })
     }
 
-    /// Drops control characters: a media type could otherwise bring header lines of its own.
+    /// Drops control characters, so that a media type cannot add header lines.
     private static func oneLine(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
     }

@@ -9,8 +9,8 @@ public struct WallClock: Sendable {
     /// The system's clock.
     public static let system = WallClock { FileTime.coarseNow.seconds }
 
-    /// A clock of the caller's own.
-    /// - Parameter read: gives whole seconds since 1970. Called often, on any thread.
+    /// A clock that reads the time from a closure.
+    /// - Parameter read: returns the whole seconds since 1970. Called often, on any thread.
     public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
 
     /// The time now, in whole seconds since 1970.

@@ -25,7 +25,7 @@ final class AnswerBuffer: BodyReceiver {
     var head: ResponseHead? { state.withLock { $0.head } }
     /// When the head arrived, in seconds since 1970.
     var received: Int { state.withLock { $0.headTime.seconds } }
-    /// The body so far, and whether the limit has cut it.
+    /// The body so far, and whether it exceeds the limit.
     var body: (bytes: [UInt8], isCut: Bool) { state.withLock { ($0.bytes, $0.isCut) } }
     /// The metrics, once the transfer has ended.
     var metrics: TransferMetrics? { state.withLock { $0.metrics } }

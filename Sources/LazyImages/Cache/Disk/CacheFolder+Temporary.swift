@@ -28,7 +28,7 @@ extension CacheFolder {
             do throws(FileFault) {
                 if try calls.tryLock(file) { return TemporaryFile(file: file, name: name, calls: calls) }
             } catch {
-                // Losing the error is right: the first one tells more, and the next sweep finds what stays.
+                // Losing the error is right: the first error says more, and the next sweep removes the file.
                 try? calls.remove(name, in: descriptor)
                 throw error
             }

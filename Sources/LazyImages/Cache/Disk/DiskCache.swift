@@ -69,7 +69,7 @@ public final class DiskCache: Sendable {
     /// - Parameters:
     ///   - stagingLimit: the most bytes that wait for the disk.
     ///   - touchInterval: by how many seconds an access time may be too old.
-    ///   - largeCount: the number of entries above which eviction goes folder by folder.
+    ///   - largeCount: the number of entries above which eviction works subfolder by subfolder.
     ///   - startThread: starts the cache's threads.
     package init(
         folder: String, limit: Int, stagingLimit: Int = 32 << 20, touchInterval: Int = 60,

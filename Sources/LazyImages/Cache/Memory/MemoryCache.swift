@@ -109,7 +109,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     }
 
     /// Removes every value that was loaded from `url`, before or after redirects.
-    /// - Parameter url: the address, in any spelling.
+    /// - Parameter url: the URL, in any spelling.
     public func removeAll(from url: URL) where Value: CachedAddress {
         let wanted = CanonicalURL(url.absoluteString).text
         removeAll { value in
@@ -146,7 +146,7 @@ public protocol CachedAddress {
 public struct MemoryCacheCounters: Equatable, Sendable {
     /// Lookups that found a value.
     public let hits: Int
-    /// Lookups that did not.
+    /// Lookups that found no value.
     public let misses: Int
     /// Values stored.
     public let stores: Int

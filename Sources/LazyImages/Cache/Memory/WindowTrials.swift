@@ -57,7 +57,7 @@ struct WindowTrials {
         trials = Self.shares.map { Trial(policy: WTinyLFU(limit: limit, windowShare: $0)) }
     }
 
-    /// The window's part of the cache that does best.
+    /// The share of the cache of the best window.
     var share: Double { Self.shares[best] }
 
     /// Whether the window is the whole cache.

@@ -1,7 +1,7 @@
 extension MemoryCache {
     /// Evicts entries as a level of memory pressure requires: down to half the limit at a warning, all but pinned ones
     /// when it is critical.
-    /// - Parameter level: how short memory is.
+    /// - Parameter level: the level of memory pressure.
     public func relieve(_ level: MemoryPressure.Level) {
         switch level {
         case .normal: break

@@ -8,7 +8,7 @@ import SystemSupport
 ///
 /// Safe for concurrent use.
 public final class MemoryPressure: AsyncSequence, Sendable {
-    /// How short memory is.
+    /// A level of memory pressure.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
         /// There is enough memory.
         case normal

@@ -35,7 +35,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     /// Whether the server refused the last credential.
     public let isRepeated: Bool
 
-    /// A challenge of these parts.
+    /// A challenge with these values.
     /// - Parameters:
     ///   - scheme: the scheme of the credential that the server expects.
     ///   - realm: the protected area, in the server's words; empty if it names none.
