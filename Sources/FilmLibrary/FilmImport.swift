@@ -31,8 +31,8 @@ package struct FilmImport {
     /// Adds a film. Takes valid values of `created_at`, `updated_at`, `rating`, `votes` and `ratings` from the
     /// document.
     /// - Parameters:
-    /// - poster: the poster's bytes; nil uses the document's member `poster`.
-    /// - replaces: whether to replace another film with this id. Its votes stay, unless the document has some.
+    ///   - poster: the poster's bytes; nil uses the document's member `poster`.
+    ///   - replaces: whether to replace another film with this id. Its votes stay, unless the document has some.
     package func add(
         _ document: FilmDocument, id: String, poster: PosterBytes?, replaces: Bool
     ) throws(FilmLibraryError) -> Outcome {

@@ -6,8 +6,8 @@ extension FilmLibrary {
     /// Skips invalid films and all but the first film with an id. An invalid id is replaced by one made from title and
     /// year.
     /// - Parameters:
-    /// - path: the name in messages.
-    /// - problem: called for each skipped film.
+    ///   - path: the name in messages.
+    ///   - problem: called for each skipped film.
     package static func inMemory(
         _ catalogue: CatalogueDocuments, path: String, problem: (CatalogueError) -> Void = { _ in }
     ) throws -> FilmLibrary {

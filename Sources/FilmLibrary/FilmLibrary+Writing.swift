@@ -3,8 +3,8 @@ package import MovieCatalogue
 extension FilmLibrary {
     /// Adds a new film.
     /// - Parameters:
-    /// - id: nil makes one from title and year.
-    /// - poster: the poster's bytes; nil uses the document's member `poster`.
+    ///   - id: nil makes one from title and year.
+    ///   - poster: the poster's bytes; nil uses the document's member `poster`.
     /// - Throws: `.idTaken`, `.invalidID`, `.invalidFilm`.
     package func insert(
         _ document: FilmDocument, id: String? = nil, poster: PosterBytes? = nil

@@ -184,6 +184,7 @@ extension FilmLibrary {
         } catch {
             switch error {
             case .readOnly, .system:
+                // Losing this error is right: the immutable mode reports its own.
                 if let database = try? open(.readingOnly) { return (database, .readingOnly) }
                 guard !FileManager.default.fileExists(atPath: path + "-wal") else { throw error }
                 return (try open(.immutable), .immutable)

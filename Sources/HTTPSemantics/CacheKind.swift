@@ -29,10 +29,10 @@ extension CacheKind {
 
     /// Whether a response may be stored (section 3).
     /// - Parameters:
-    /// - isAuthorised: whether the request had Authorization: a shared cache then needs an explicit permission (section
-    ///   3.5).
-    /// - directives: the request's Cache-Control.
-    /// - isWhole: whether the request asked for the complete representation.
+    ///   - isAuthorised: whether the request had Authorization: a shared cache then needs an explicit permission
+    ///     (section 3.5).
+    ///   - directives: the request's Cache-Control.
+    ///   - isWhole: whether the request asked for the complete representation.
     package func allows(
         _ head: ResponseHead, isAuthorised: Bool = false,
         directives: CacheControl = CacheControl(HTTPFields()), isWhole: Bool = true

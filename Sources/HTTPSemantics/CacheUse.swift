@@ -10,10 +10,10 @@ package enum CacheUse: Hashable, Sendable {
     case validate
 
     /// - Parameters:
-    /// - age: the age of the stored response, in seconds.
-    /// - lifetime: its freshness lifetime, in seconds.
-    /// - control: its Cache-Control.
-    /// - directives: the request's Cache-Control.
+    ///   - age: the age of the stored response, in seconds.
+    ///   - lifetime: its freshness lifetime, in seconds.
+    ///   - control: its Cache-Control.
+    ///   - directives: the request's Cache-Control.
     package init(age: Int, lifetime: Int, control: CacheControl, directives: CacheControl) {
         let isFresh = age < lifetime && !control.noCache
         if control.noCache || directives.noCache || directives.noStore {
@@ -55,8 +55,8 @@ package enum CacheUse: Hashable, Sendable {
 /// Whether a private cache may store a response (RFC 9111 section 3).
 package enum Storability {
     /// - Parameters:
-    /// - directives: the request's Cache-Control.
-    /// - isWhole: whether the request asked for the complete representation.
+    ///   - directives: the request's Cache-Control.
+    ///   - isWhole: whether the request asked for the complete representation.
     package static func allows(_ head: ResponseHead, directives: CacheControl, isWhole: Bool = true) -> Bool {
         guard isWhole, head.status >= 200, head.status != 206, head.status != 304, !directives.noStore else {
             return false

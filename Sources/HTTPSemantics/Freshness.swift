@@ -13,10 +13,10 @@ package struct Freshness: Hashable, Sendable {
     package static let negativeLimit = 300
 
     /// - Parameters:
-    /// - control: the Cache-Control of the response.
-    /// - received: when its head arrived.
-    /// - delay: the seconds from sending the request until then.
-    /// - assuming: the lifetime of a response without freshness information.
+    ///   - control: the Cache-Control of the response.
+    ///   - received: when its head arrived.
+    ///   - delay: the seconds from sending the request until then.
+    ///   - assuming: the lifetime of a response without freshness information.
     package init(_ head: ResponseHead, _ control: CacheControl, received: Int, delay: Int, assuming: Int = 0)
     {
         let date = Self.date("date", in: head.fields, now: received) ?? received

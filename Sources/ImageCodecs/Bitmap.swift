@@ -14,10 +14,10 @@ public struct Bitmap: Sendable, Hashable {
     /// Creates a bitmap from its pixels. There must be exactly `width * height * 4` bytes, and both sides must be
     /// positive.
     /// - Parameters:
-    /// - width: the width in pixels.
-    /// - height: the height in pixels.
-    /// - pixels: red, green, blue and alpha of each pixel, row by row.
-    /// - isComplete: whether the file had the whole image. Default: true.
+    ///   - width: the width in pixels.
+    ///   - height: the height in pixels.
+    ///   - pixels: red, green, blue and alpha of each pixel, row by row.
+    ///   - isComplete: whether the file had the whole image. Default: true.
     public init(width: Int, height: Int, pixels: [UInt8], isComplete: Bool = true) {
         precondition(
             width > 0 && height > 0 && pixels.count == width * height * 4, "pixels do not fit the sides")

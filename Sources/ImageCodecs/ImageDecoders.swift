@@ -69,9 +69,9 @@ public struct ImageDecoders: Sendable {
 
     /// Decodes a file in a format detected from its first bytes. Throws as `decode(_:sizing:limits:)`.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - target: the box to fit the image into, without enlarging; nil for its own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
+    ///   - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
@@ -83,9 +83,9 @@ public struct ImageDecoders: Sendable {
     /// Throws `unrecognised` for an unknown format, `unsupported` with the format's name if no decoder reads it, and
     /// the decoder's errors. Takes milliseconds on the caller's thread.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - sizing: the size and the content mode; nil for the image's own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode; nil for the image's own size.
+    ///   - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
@@ -138,9 +138,9 @@ extension ImageDecoders {
 
     /// Decodes a file in an array; see `decode(_:fitting:limits:)`.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - target: the box to fit the image into, without enlarging; nil for its own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
+    ///   - limits: the limits for the file.
     public func decode(
         _ bytes: [UInt8], fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
@@ -149,9 +149,9 @@ extension ImageDecoders {
 
     /// Decodes a file in an array; see `decode(_:sizing:limits:)`.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - sizing: the size and the content mode; nil for the image's own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode; nil for the image's own size.
+    ///   - limits: the limits for the file.
     public func decode(
         _ bytes: [UInt8], sizing: ImageSizing?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {

@@ -29,18 +29,18 @@ public protocol ImageDecoding: Sendable {
 
     /// Decodes a whole file and applies its Exif orientation.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - target: the box to fit the upright image into, without enlarging; nil for its own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - target: the box to fit the upright image into, without enlarging; nil for its own size.
+    ///   - limits: the limits for the file.
     func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap
 
     /// Decodes a whole file, resized and cropped as `sizing` says. Loaders call this method.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - sizing: the size and the content mode; nil for the image's own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode; nil for the image's own size.
+    ///   - limits: the limits for the file.
     func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap
@@ -69,9 +69,9 @@ extension ImageDecoding {
     /// Decodes to fit or fill. To fill a size, it decodes the image no larger than needed, by the size in its header,
     /// and crops it.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - sizing: the size and the content mode; nil for the image's own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode; nil for the image's own size.
+    ///   - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {

@@ -15,9 +15,9 @@ public struct ImageFormat: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a format.
     /// - Parameters:
-    /// - name: the format's name in lower case.
-    /// - mediaType: the media type that servers announce.
-    /// - fileExtension: the filename extension without the dot. Default: the name.
+    ///   - name: the format's name in lower case.
+    ///   - mediaType: the media type that servers announce.
+    ///   - fileExtension: the filename extension without the dot. Default: the name.
     public init(_ name: String, mediaType: String, fileExtension: String? = nil) {
         self.name = name
         self.mediaType = mediaType

@@ -8,8 +8,8 @@ public struct ImageHeader: Sendable, Hashable {
 
     /// Creates a header, for decoders that read their own format.
     /// - Parameters:
-    /// - format: the format of the file.
-    /// - size: the size of the upright image.
+    ///   - format: the format of the file.
+    ///   - size: the size of the upright image.
     public init(format: ImageFormat, size: ImageSize?) {
         self.format = format
         self.size = size

@@ -7,8 +7,8 @@ public struct ImageSizing: Sendable, Hashable {
 
     /// Creates a request for a size.
     /// - Parameters:
-    /// - target: the size, in pixels.
-    /// - mode: how to resize an image with other proportions. Default: `fit`.
+    ///   - target: the size, in pixels.
+    ///   - mode: how to resize an image with other proportions. Default: `fit`.
     public init(_ target: ImageSize, mode: ContentMode = .fit) {
         self.target = target
         self.mode = mode

@@ -69,8 +69,8 @@ public struct FilmDocument: Sendable, Hashable {
 
     /// Checks the film.
     /// - Parameters:
-    /// - id: the film's id if the document has none.
-    /// - position: its position in a catalogue, from 1, for errors.
+    ///   - id: the film's id if the document has none.
+    ///   - position: its position in a catalogue, from 1, for errors.
     /// - Throws: the first error in a field.
     public func movie(id: String? = nil, position: Int? = nil) throws(CatalogueError) -> Movie {
         var fields = fields(position)

@@ -34,9 +34,9 @@ struct JSONOutline {
 
     /// Nil if a string or bracket is unbalanced.
     /// - Parameters:
-    /// - bytes: UTF-8.
-    /// - keys: the keys of arrays that may be long, in quotation marks: `"movies"`. A key written with escapes is not
-    ///   found, and its array stays in the document.
+    ///   - bytes: UTF-8.
+    ///   - keys: the keys of arrays that may be long, in quotation marks: `"movies"`. A key written with escapes is not
+    ///     found, and its array stays in the document.
     init?(_ bytes: Span<UInt8>, keys: [[UInt8]]) {
         var index = 0
         while index < bytes.count {

@@ -14,10 +14,10 @@ package final class BlockingThreads: Sendable {
     private let queue: Queue
 
     /// - Parameters:
-    /// - count: the maximum number of threads. They start on demand.
-    /// - name: the name of each thread.
-    /// - niceness: the threads' nice value, 0 (the default) to 19.
-    /// - start: starts a thread. Default: the system.
+    ///   - count: the maximum number of threads. They start on demand.
+    ///   - name: the name of each thread.
+    ///   - niceness: the threads' nice value, 0 (the default) to 19.
+    ///   - start: starts a thread. Default: the system.
     package init(
         count: Int, name: String = "LazyImages", niceness: Int32 = 0,
         start: @escaping Starter = { name, body throws(ResourceShortage) in

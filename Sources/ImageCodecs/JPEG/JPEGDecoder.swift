@@ -9,9 +9,9 @@ public struct JPEGDecoder: ImageDecoding {
 
     /// Decodes a JPEG to fit; see ``decode(_:sizing:limits:)``.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - target: the box to fit the image into, without enlarging; nil for its own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
+    ///   - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
@@ -27,9 +27,9 @@ public struct JPEGDecoder: ImageDecoding {
     /// Throws `tooLarge` before allocating samples, `truncated` if the file ends before its first scan, `corrupt`, and
     /// `unsupported` for arithmetic coding and for lossless, hierarchical and 12-bit files.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - sizing: the size and the content mode; nil for the image's own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode; nil for the image's own size.
+    ///   - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {

@@ -19,16 +19,16 @@ public struct JPEGPreviews: Sendable {
 
     /// Creates previews that fit into `target`, without enlarging.
     /// - Parameters:
-    /// - target: the box to fit previews into; nil for the file's own size.
-    /// - limits: the limits for the file.
+    ///   - target: the box to fit previews into; nil for the file's own size.
+    ///   - limits: the limits for the file.
     public init(fitting target: ImageSize? = nil, limits: DecodingLimits = .standard) {
         self.init(sizing: target.map { ImageSizing($0) }, limits: limits)
     }
 
     /// Creates previews resized and cropped as `sizing` says.
     /// - Parameters:
-    /// - sizing: the size and the content mode; nil for the file's own size.
-    /// - limits: the limits for the file.
+    ///   - sizing: the size and the content mode; nil for the file's own size.
+    ///   - limits: the limits for the file.
     public init(sizing: ImageSizing?, limits: DecodingLimits = .standard) {
         file = JPEGFile(sizing: sizing, limits: limits)
         self.limits = limits

@@ -10,9 +10,9 @@ public struct PNGDecoder: ImageDecoding {
 
     /// Decodes a PNG to fit; see ``decode(_:sizing:limits:)``.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - target: the box to fit the image into, without enlarging; nil for its own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
+    ///   - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
@@ -23,9 +23,9 @@ public struct PNGDecoder: ImageDecoding {
     ///
     /// Throws `tooLarge` before any allocation, `truncated`, `corrupt`, and `unsupported` for unknown critical chunks.
     /// - Parameters:
-    /// - bytes: the whole file.
-    /// - sizing: the size and the content mode; nil for the image's own size.
-    /// - limits: the limits for the file.
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode; nil for the image's own size.
+    ///   - limits: the limits for the file.
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {

@@ -3,9 +3,9 @@
 package protocol PictureLayer: Sendable {
     /// Shows the pictures of a grid, and removes those that are gone.
     /// - Parameters:
-    /// - cells: the next screen. Its pictures are removed from it, and its cells changed to what should be written.
-    /// - shown: the cells on the screen; nil if the screen is erased first.
-    /// - isMoving: whether the pictures will move again at once.
+    ///   - cells: the next screen. Its pictures are removed from it, and its cells changed to what should be written.
+    ///   - shown: the cells on the screen; nil if the screen is erased first.
+    ///   - isMoving: whether the pictures will move again at once.
     mutating func change(_ cells: inout CellGrid, over shown: CellGrid?, isMoving: Bool) -> PictureChange
 
     /// Whether another frame must follow for the remaining pictures.

@@ -11,11 +11,11 @@ package struct TerminalPicture: Sendable {
 
     /// Scales a picture to fit into `room`, also enlarging it. Takes milliseconds on the caller's thread.
     /// - Parameters:
-    /// - image: the decoded pixels.
-    /// - shape: the proportions to keep; by default the image's.
-    /// - room: the available cells, at least one.
-    /// - cell: the size of a cell in pixels.
-    /// - step: the greatest height is the room's, rounded down to a multiple of this, in pixels.
+    ///   - image: the decoded pixels.
+    ///   - shape: the proportions to keep; by default the image's.
+    ///   - room: the available cells, at least one.
+    ///   - cell: the size of a cell in pixels.
+    ///   - step: the greatest height is the room's, rounded down to a multiple of this, in pixels.
     package init(
         _ image: Bitmap, shape: ImageSize? = nil, within room: CellSize, cell: ImageSize, step: Int = 1
     ) {

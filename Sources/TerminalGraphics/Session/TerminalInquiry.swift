@@ -58,7 +58,7 @@ package enum TerminalInquiry {
     }
 }
 
-/// A running inquiry, with the answers so far.
+/// A running inquiry, with its answers so far.
 private struct Asked: Sendable {
     let session: TerminalSession
     var sorter: AnswerSorter

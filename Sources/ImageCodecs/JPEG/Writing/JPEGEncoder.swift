@@ -16,8 +16,8 @@ public struct JPEGEncoder: Sendable {
 
     /// Creates an encoder; it keeps no state.
     /// - Parameters:
-    /// - quality: from 1 to 100. Default: 80.
-    /// - subsampling: the resolution of chroma. Default: `quarter`.
+    ///   - quality: from 1 to 100. Default: 80.
+    ///   - subsampling: the resolution of chroma. Default: `quarter`.
     public init(quality: Int = 80, subsampling: Subsampling = .quarter) {
         self.quality = quality
         self.subsampling = subsampling

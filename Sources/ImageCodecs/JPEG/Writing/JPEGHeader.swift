@@ -8,8 +8,8 @@
 ///     FF DA 00 0C 03  01 00  02 11  03 11  00 3F 00
 enum JPEGHeader {
     /// - Parameters:
-    /// - steps: the quantisation steps of luma and chroma.
-    /// - codes: the DC and AC codes of luma, then of chroma.
+    ///   - steps: the quantisation steps of luma and chroma.
+    ///   - codes: the DC and AC codes of luma, then of chroma.
     static func bytes(
         of size: ImageSize, _ layout: JPEGSamples.Layout, steps: [[UInt8]], codes: [JPEGHuffmanCode]
     ) -> [UInt8] {
