@@ -2,9 +2,8 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 
-/// Receives the body of one answer, within the limits. `BodyStorage` holds the bytes. An error on the way is thrown by
-/// `finish`. The buffer's share of the budget is free again when the buffer is released, which is when the body has
-/// reached the callers.
+/// Receives the body of one answer, within the limits. `BodyStorage` holds the bytes. `finish` throws the first error.
+/// The buffer's share of the budget is free again when the buffer is released, after the callers have the body.
 final class BodyBuffer: BodyReceiver {
     /// The most bytes read of an unwanted body (of a redirect or an error), so that the connection can be reused.
     private static let discardLimit = 64 * 1024
@@ -19,7 +18,7 @@ final class BodyBuffer: BodyReceiver {
         var earlier: PartialFile?
         /// Whether the body is read but not kept.
         var isDiscarded = false
-        /// The bytes of the resumed part.
+        /// The bytes of the resumed partial body.
         var offset = 0
         var received = 0
         var expected: Int?
@@ -45,16 +44,17 @@ final class BodyBuffer: BodyReceiver {
 
     /// - Parameters:
     ///   - budget: the limit for bytes in memory.
-    ///   - spillFolder: the folder for what exceeds the budget; nil if nothing may touch the disk.
+    ///   - spillFolder: the folder for bytes beyond the budget; nil if nothing may touch the disk.
     ///   - transfer: receives the progress of the body.
-    ///   - parts: where partial bodies are kept; nil to keep none.
+    ///   - partials: where partial bodies are kept; nil to keep none.
     ///   - earlier: the partial body of an earlier transfer. The buffer holds its lock.
     ///   - calls: the system calls for files.
     ///   - keepsAnyStatus: whether the body of any answer is wanted, and may be empty.
     init(
         url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?,
         transfer: SharedTask<LoadedFile>,
-        parts: BodyStorage.Parts? = nil, earlier: PartialFile? = nil, calls: FileCalls = FileCalls(),
+        partials: BodyStorage.PartialLocation? = nil, earlier: PartialFile? = nil,
+        calls: FileCalls = FileCalls(),
         keepsAnyStatus: Bool = false
     ) {
         source = url
@@ -63,7 +63,7 @@ final class BodyBuffer: BodyReceiver {
         self.keepsAnyStatus = keepsAnyStatus
         plan = earlier.flatMap(ResumePlan.init)
         let storage = BodyStorage(
-            source: url, budget: budget, spillFolder: spillFolder, parts: parts, calls: calls)
+            source: url, budget: budget, spillFolder: spillFolder, partials: partials, calls: calls)
         state = Lock(State(storage: storage, earlier: plan == nil ? nil : earlier))
     }
 
@@ -73,7 +73,7 @@ final class BodyBuffer: BodyReceiver {
     /// The URL for messages. Computed on demand: most transfers need no message.
     private var url: String { source.displayText }
 
-    /// The bytes of the resumed part; 0 if the transfer did not resume one.
+    /// The bytes of the resumed partial body; 0 for none.
     var offset: Int { state.withLock { $0.offset } }
 
     /// Whether the partial body cannot be resumed, and the whole body must be requested.
@@ -116,7 +116,7 @@ final class BodyBuffer: BodyReceiver {
             state.headTime = .coarseNow
             if let plan, !resume(plan.verdict(on: head), with: head, in: &state) { return nil }
             let expected = head.contentLength.map { state.offset + $0 }
-            guard head.status == 200 || state.storage.part != nil || keepsAnyStatus else {
+            guard head.status == 200 || state.storage.partial != nil || keepsAnyStatus else {
                 state.isDiscarded = true
                 let isShort = expected.map { $0 <= Self.discardLimit } ?? true
                 return isShort ? .some(nil) : nil
@@ -138,7 +138,7 @@ final class BodyBuffer: BodyReceiver {
                 state.failure = .tooLarge(url: url, limit: maximumBytes)
                 return nil
             }
-            if state.storage.part == nil {
+            if state.storage.partial == nil {
                 state.storage.begin(
                     head, total: expected, room: min(expected ?? 0, Self.firstReserve),
                     received: state.headTime.seconds)
@@ -183,7 +183,7 @@ final class BodyBuffer: BodyReceiver {
     func finish() throws(ImageLoadingError) -> ImageBytes {
         let outcome: Result<ImageBytes, ImageLoadingError> = state.withLock { state in
             if let failure = state.failure {
-                state.storage.removePart()
+                state.storage.removePartial()
                 return .failure(failure)
             }
             if state.received == 0 {
@@ -210,7 +210,9 @@ final class BodyBuffer: BodyReceiver {
 
     /// As `finish()`. Runs on `threads` if it has to wait for the disk.
     func finish(on threads: BlockingThreads) async throws(ImageLoadingError) -> ImageBytes {
-        guard waitsForDisk(keepsSmall: isShort) else { return try finish() }
+        guard waitsForDisk(keepsSmall: state.withLock { $0.received < $0.expected ?? 0 }) else {
+            return try finish()
+        }
         let outcome: Result<ImageBytes, ImageLoadingError>
         do {
             outcome = try await threads.run {
@@ -228,8 +230,6 @@ final class BodyBuffer: BodyReceiver {
         // Losing the error is right: without a thread the partial file is closed with this object.
         try? await threads.run { self.interrupt(keepsSmall: keepsSmall) }
     }
-
-    private var isShort: Bool { state.withLock { $0.received < $0.expected ?? 0 } }
 
     private func waitsForDisk(keepsSmall: Bool) -> Bool {
         state.withLock { state in
@@ -287,14 +287,14 @@ final class BodyBuffer: BodyReceiver {
 
     private func interrupt(_ state: inout State, keepsSmall: Bool) {
         if state.failure != nil {
-            state.storage.removePart()
+            state.storage.removePartial()
         } else if keepsSmall {
-            state.storage.keepPart()
+            state.storage.keepPartial()
         }
-        let hadPart = state.storage.part != nil || state.earlier != nil
-        state.storage.closePart()
+        let hadPartial = state.storage.partial != nil || state.earlier != nil
+        state.storage.closePartial()
         state.earlier = nil
-        // `ImageLoader.remove` could not remove the part while it was locked here.
-        if hadPart, transfer.isForgotten { state.storage.removeClosedPart() }
+        // `ImageLoader.remove` could not remove the partial body while it was locked here.
+        if hadPartial, transfer.isForgotten { state.storage.removeClosedPartial() }
     }
 }

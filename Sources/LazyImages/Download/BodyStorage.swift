@@ -8,7 +8,7 @@ import SystemSupport
 /// not safe for concurrent use.
 struct BodyStorage {
     /// Where partial bodies are kept, and the key of this one.
-    struct Parts {
+    struct PartialLocation {
         let store: PartialStore
         let key: CacheKey
     }
@@ -25,37 +25,38 @@ struct BodyStorage {
     private(set) var bytes: [UInt8] = []
     private var spill: UnnamedFile?
     /// The body's partial file.
-    private(set) var part: PartialFile?
+    private(set) var partial: PartialFile?
     /// The answer, while its body may still move to a partial file.
     private var resumable: Answer?
 
     private let source: URL
     private let reservation: BodyBudget.Reservation
     private let spillFolder: String?
-    private let parts: Parts?
+    private let partials: PartialLocation?
     private let calls: FileCalls
 
     /// - Parameters:
     ///   - source: the URL of the body.
-    ///   - spillFolder: the folder for what exceeds the budget; nil if nothing may touch the disk.
-    ///   - parts: where partial bodies are kept; nil to keep none.
+    ///   - spillFolder: the folder for bytes beyond the budget; nil if nothing may touch the disk.
+    ///   - partials: where partial bodies are kept; nil to keep none.
     ///   - calls: the system calls for files.
-    init(source: URL, budget: BodyBudget, spillFolder: String?, parts: Parts?, calls: FileCalls) {
+    init(source: URL, budget: BodyBudget, spillFolder: String?, partials: PartialLocation?, calls: FileCalls)
+    {
         self.source = source
         reservation = BodyBudget.Reservation(of: budget)
         self.spillFolder = spillFolder
-        self.parts = parts
+        self.partials = partials
         self.calls = calls
     }
 
     /// Whether finishing has to read a file.
-    var isInFile: Bool { part != nil || spill != nil }
+    var isInFile: Bool { partial != nil || spill != nil }
 
-    /// Whether `keepPart()` would write the bytes to a new partial file.
+    /// Whether `keepPartial()` would write the bytes to a new partial file.
     var isWorthFile: Bool { resumable != nil && spill == nil && bytes.count >= PartialStore.smallest }
 
     /// Appends to an earlier partial body.
-    mutating func resume(_ earlier: PartialFile) { part = earlier }
+    mutating func resume(_ earlier: PartialFile) { partial = earlier }
 
     /// Prepares for the body of an answer.
     /// - Parameters:
@@ -63,17 +64,18 @@ struct BodyStorage {
     ///   - room: how many bytes to make room for at once.
     ///   - received: when the head arrived, in seconds since 1970.
     mutating func begin(_ head: ResponseHead, total: Int?, room: Int, received: Int) {
-        if parts != nil { resumable = Answer(head: head, total: total, received: received) }
+        if partials != nil { resumable = Answer(head: head, total: total, received: received) }
         bytes.reserveCapacity(room)
     }
 
     mutating func append(_ more: Span<UInt8>) throws(FileFault) {
-        if let part { return try part.append(more) }
+        if let partial { return try partial.append(more) }
         if let spill { return try spill.append(more) }
-        if resumable != nil, let parts, bytes.count + more.count >= parts.store.minimum, moveToPart(),
-            let part
+        if resumable != nil, let partials, bytes.count + more.count >= partials.store.minimum,
+            moveToPartial(),
+            let partial
         {
-            return try part.append(more)
+            return try partial.append(more)
         }
         if reservation.grow(by: more.count) {
             return unsafe more.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
@@ -92,7 +94,7 @@ struct BodyStorage {
     /// The whole body of `count` bytes; nil if its file cannot be read.
     mutating func take(count: Int) -> ImageBytes? {
         if isInFile {
-            let file: (any ByteSource)? = part?.body() ?? spill?.mapped()
+            let file: (any ByteSource)? = partial?.body() ?? spill?.mapped()
             guard let file, file.count == count else { return nil }
             return ImageBytes(file)
         }
@@ -101,35 +103,35 @@ struct BodyStorage {
     }
 
     /// Removes the partial file: the body is refused.
-    func removePart() { part?.remove() }
+    func removePartial() { partial?.remove() }
 
     /// Writes the bytes in memory to a partial file, if they are worth one.
-    mutating func keepPart() {
-        if isWorthFile { _ = moveToPart() }
+    mutating func keepPartial() {
+        if isWorthFile { _ = moveToPartial() }
     }
 
     /// Closes the partial file, so that another transfer can resume it.
-    mutating func closePart() { part = nil }
+    mutating func closePartial() { partial = nil }
 
     /// Removes the partial file by its key, once it is closed.
-    func removeClosedPart() {
-        if let parts { parts.store.remove(parts.key) }
+    func removeClosedPartial() {
+        if let partials { partials.store.remove(partials.key) }
     }
 
     /// Moves the bytes from memory to a partial file; false if the answer cannot be resumed or the file fails.
-    private mutating func moveToPart() -> Bool {
-        guard let parts, let answer = resumable.take(),
-            let part = parts.store.begin(
-                answer.head, total: answer.total, of: parts.key, from: source, now: answer.received)
+    private mutating func moveToPartial() -> Bool {
+        guard let partials, let answer = resumable.take(),
+            let partial = partials.store.begin(
+                answer.head, total: answer.total, of: partials.key, from: source, now: answer.received)
         else { return false }
         do {
-            try part.append(bytes.span)
+            try partial.append(bytes.span)
         } catch {
             // The partial file has counted the fault. The body stays in memory.
-            part.remove()
+            partial.remove()
             return false
         }
-        self.part = part
+        self.partial = partial
         freeMemory()
         return true
     }

@@ -13,7 +13,7 @@ struct DownloadedImage: Sendable {
     /// The URL after redirects.
     let url: URL
 
-    /// The bytes of the resumed part.
+    /// The bytes of the resumed partial body.
     var offset = 0
     /// When the head arrived, in seconds since 1970, and how many seconds after the request was sent.
     var received = 0
@@ -92,7 +92,7 @@ extension ImageLoadingError {
 
 extension DownloadedImage {
     /// The bytes of a request's closure, as an answer that stays fresh: the tiers treat it like other answers.
-    /// - Throws: `.dataFailed`, `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, and any ``ImageLoadingError`` that
+    /// - Throws: `.dataFailed`, `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, and any `ImageLoadingError` that
     ///   the closure throws.
     init(
         from data: ImageRequest.DataClosure, of url: URL, _ configuration: ImageDownloader.Configuration

@@ -10,7 +10,7 @@ extension ImageDownloader {
         indirect case answer(DownloadedImage)
         case redirect(RedirectStep)
         /// The partial body cannot be resumed.
-        case unusablePart
+        case unusablePartial
 
         /// The fields of an answer that is an authentication challenge.
         var challenge: HTTPFields? {
@@ -35,10 +35,12 @@ extension ImageDownloader {
     }
 
     /// The partial body of an earlier transfer.
-    private nonisolated func earlierPart(_ parts: BodyStorage.Parts?, from url: URL) async -> PartialFile? {
-        guard let parts, parts.store.mayHavePart(of: parts.key) else { return nil }
+    private nonisolated func earlierPartial(_ location: BodyStorage.PartialLocation?, from url: URL) async
+        -> PartialFile?
+    {
+        guard let location, location.store.mayHavePartial(of: location.key) else { return nil }
         // Losing the error is right: without a thread the transfer starts from the first byte.
-        return (try? await threads.run { parts.store.part(of: parts.key, from: url) }) ?? nil
+        return (try? await threads.run { location.store.partial(of: location.key, from: url) }) ?? nil
     }
 
     /// The total timeout has run out, over all attempts.
@@ -51,15 +53,15 @@ extension ImageDownloader {
         _ attempt: TransferAttempt, _ authorization: Authorization?, spent: Duration,
         _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> Arrival {
-        let parts = partials.flatMap { store in
-            attempt.order.mayResume && !attempt.ignoresPart
-                ? BodyStorage.Parts(store: store, key: attempt.order.key) : nil
+        let location = partials.flatMap { store in
+            attempt.order.mayResume && !attempt.ignoresPartial
+                ? BodyStorage.PartialLocation(store: store, key: attempt.order.key) : nil
         }
         let body = BodyBuffer(
             url: attempt.url, maximumBytes: configuration.maximumBytes, budget: budget,
             spillFolder: configuration.temporaryFolder, transfer: attempt.transfer,
-            parts: parts,
-            earlier: await earlierPart(parts, from: attempt.url), calls: configuration.fileCalls,
+            partials: location,
+            earlier: await earlierPartial(location, from: attempt.url), calls: configuration.fileCalls,
             keepsAnyStatus: configuration.acceptsAnyStatus)
         var fields = attempt.fields(tiers.ownFields, configuration.fields)
         if let conditions = body.conditions { fields.replace(with: conditions) }
@@ -78,7 +80,7 @@ extension ImageDownloader {
         } catch {
             let isCancelled = error.code == "cancelled"
             guard isCancelled, body.isWhole, let whole = body.head else {
-                // A cancelled caller may be scrolling fast: a small part is not worth a file.
+                // A cancelled caller may be scrolling fast: a small partial body is not worth a file.
                 await body.interrupt(keepsSmall: !isCancelled, on: threads)
                 if case .timedOut(_, .total, _) = error { throw tookTooLong(attempt) }
                 throw error
@@ -86,7 +88,7 @@ extension ImageDownloader {
             // The whole body had arrived before the cancellation.
             head = whole
         }
-        if body.mustRestart { return .unusablePart }
+        if body.mustRestart { return .unusablePartial }
         let received = body.headTime
         let delay = max(0, received.seconds(since: start))
         if let target = try configuration.security.redirect(head, from: attempt.url) {

@@ -26,10 +26,10 @@ extension ImageDownloader {
         ///
         /// | the transfer | kept |
         /// |---|---|
-        /// | was cancelled, because its last caller left, or the process was killed | ``partialMinimum`` bytes or more; less where a part was resumed |
-        /// | broke: connection lost, time out, body too short | 4096 bytes or more |
-        /// | had all of its body when its last caller left | the whole image, in both tiers |
-        /// | was refused: too large, no image | nothing |
+        /// | was cancelled, because its last caller left, or the process was killed | ``partialMinimum`` bytes or more; less if a partial body was resumed |
+        /// | failed: connection lost, timed out, body truncated | 4096 bytes or more |
+        /// | had its whole body when its last caller left | the whole image, in both tiers |
+        /// | was refused: too large, not an image | nothing |
         public var partialFolder: String?
         /// A larger body is written to ``partialFolder`` while it arrives, and so outlives a cancellation. A smaller
         /// one does not: a cancelled caller may be scrolling fast. In bytes. Default: 1 MiB.

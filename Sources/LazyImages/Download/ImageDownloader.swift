@@ -101,8 +101,8 @@ public actor ImageDownloader {
     }
 
     /// Removes the partial body of a request, unless a transfer uses it.
-    nonisolated func removePart(of request: ImageRequest) async {
-        guard let partials, partials.mayHavePart(of: request.transferKey) else { return }
+    nonisolated func removePartial(of request: ImageRequest) async {
+        guard let partials, partials.mayHavePartial(of: request.transferKey) else { return }
         await BlockingThreads.runInAnyCase { partials.remove(request.transferKey) }
     }
 
@@ -240,7 +240,7 @@ public actor ImageDownloader {
         case .success(.answer(let answer)):
             .finished(status: answer.head.status, metrics: metrics ?? TransferMetrics())
         case .success(.redirect(let step)): .redirected(to: step.target.displayText)
-        case .success(.unusablePart): .finished(status: 416, metrics: metrics ?? TransferMetrics())
+        case .success(.unusablePartial): .finished(status: 416, metrics: metrics ?? TransferMetrics())
         case .failure(let error): .failed(error, metrics: metrics)
         }
     }

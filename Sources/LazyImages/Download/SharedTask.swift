@@ -35,7 +35,7 @@ final class SharedTask<Value: Sendable>: Sendable {
         var sent: UploadProgress?
         /// The arriving body. Weak: it must not outlive its transfer.
         weak var body: BodyBuffer?
-        /// Bytes received of all bodies, without resumed parts.
+        /// Bytes received of all bodies, without resumed partial bodies.
         var arrived = 0
 
         var isOver: Bool { isAbandoned || outcome != nil }
@@ -243,7 +243,7 @@ final class SharedTask<Value: Sendable>: Sendable {
             switch event {
             case .started(let queued):
                 state.queued = queued
-                // The next body starts at zero, or with a resumed part.
+                // The next body starts at zero, or with a resumed partial body.
                 state.progress = nil
             case .progress(let progress, let body):
                 let earlier = state.progress?.received ?? progress.received

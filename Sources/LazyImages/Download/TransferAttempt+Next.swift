@@ -21,7 +21,7 @@ extension TransferAttempt {
         }
         switch arrival {
         case .success(.redirect(let step)): return following(step, limit: configuration.maximumRedirects)
-        case .success(.unusablePart): return .another(withoutPart(), after: nil)
+        case .success(.unusablePartial): return .another(withoutPartial(), after: nil)
         case .success(.answer(let answer))
         where answer.head.status == 304 && !order.conditions.isEmpty && !ignoresConditions
             && order.confirmed(by: answer) == nil:

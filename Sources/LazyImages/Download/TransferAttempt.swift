@@ -8,7 +8,7 @@ final class TransferAttempt: Sendable {
         /// The redirects before this attempt.
         var steps: [RedirectStep] = []
         var tries = 1
-        var ignoresPart = false
+        var ignoresPartial = false
         var ignoresConditions = false
     }
 
@@ -44,7 +44,7 @@ final class TransferAttempt: Sendable {
     func retried() -> TransferAttempt { next { $0.tries += 1 } }
 
     /// The same attempt again, for the whole body.
-    func withoutPart() -> TransferAttempt { next { $0.ignoresPart = true } }
+    func withoutPartial() -> TransferAttempt { next { $0.ignoresPartial = true } }
 
     /// The same attempt again, without conditions.
     func withoutConditions() -> TransferAttempt { next { $0.ignoresConditions = true } }
@@ -60,7 +60,7 @@ final class TransferAttempt: Sendable {
     /// The number of the attempt, without redirects, from 1.
     var tries: Int { course.tries }
     /// Whether the whole body is requested, because a partial body could not be resumed.
-    var ignoresPart: Bool { course.ignoresPart }
+    var ignoresPartial: Bool { course.ignoresPartial }
     /// Whether the order's conditions are left out, because the 304 confirmed another file.
     var ignoresConditions: Bool { course.ignoresConditions }
 

@@ -16,7 +16,7 @@ struct TransferSlots {
         let begin: @Sendable (Admission) -> Void
     }
 
-    /// Attempts that begin, or fail. The caller performs this outside the actor: `begin` runs the transfer.
+    /// Attempts that begin, or fail. The caller calls their `begin` outside the actor.
     typealias Begins = [(waiting: Waiting, admission: Admission)]
 
     private var queue: DownloadQueue

@@ -39,7 +39,7 @@ public final class FileLoader: Sendable {
     ///   - decoders: the formats to request and recognise. Default: the configuration's, JPEG and PNG.
     ///   - transport: makes the HTTP requests. Default: libcurl.
     ///   - pressure: the memory pressure. A warning halves the memory tier. At `.critical` only pinned files stay, and
-    ///     downloads below priority `.normal` end. Default: nil, ignored. An `ImageLoader` relieves its `FileLoader`
+    ///     downloads below priority `.normal` end. Default: nil, ignored. An ``ImageLoader`` relieves its file loader
     ///     itself.
     ///   - clock: the time for freshness. Default: the system's.
     public init(
@@ -124,7 +124,7 @@ public final class FileLoader: Sendable {
         // there.
         downloader.forget(request)
         memory?.remove(request.key)
-        await downloader.removePart(of: request)
+        await downloader.removePartial(of: request)
     }
 
     /// Invalidates the files of a URL after a write to it (RFC 9111 section 4.4). Removes from memory all files that
@@ -143,7 +143,7 @@ public final class FileLoader: Sendable {
         // Again, for loads that have found the file on disk meanwhile: see `remove`.
         downloader.transfers.forget { $0.url == address }
         memory?.removeAll(from: url)
-        for request in requests { await downloader.removePart(of: request) }
+        for request in requests { await downloader.removePartial(of: request) }
     }
 
     /// Stores the caller's bytes in memory and on disk, in place of the request's file. They stay fresh: later loads

@@ -78,7 +78,7 @@ public final class ImageLoader: Sendable {
     /// The limit of files in memory without a disk tier, in bytes.
     private static let fileMemoryLimit = 16 * 1024 * 1024
 
-    /// A loader that uses a `FileLoader`, and its clock. Others may use the same `FileLoader`.
+    /// A loader that uses a ``FileLoader`` and its clock. Several loaders may share a file loader.
     /// - Parameters:
     ///   - memory: the memory tier. Default: up to ``MemoryLimit/standard`` bytes of pixels.
     ///   - files: loads the files.

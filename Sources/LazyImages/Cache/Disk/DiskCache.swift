@@ -5,8 +5,8 @@ package import SystemSupport
 /// **Opening** never fails, scans nothing and creates nothing. The first store creates the folder, for this user only
 /// (mode 0700). The cache refuses a symbolic link, a file, or another user's folder.
 ///
-/// **Reading** returns a complete value that was stored for exactly this key, or nil. An entry that fails a check is
-/// counted, removed, and a miss. An entry in a later version of the format stays, and is a miss.
+/// **Reading** returns a complete value that was stored for exactly this key, or nil. An entry that fails a check is a
+/// miss; it is counted and removed. An entry in a later version of the format is a miss too, but stays.
 ///
 /// **Storing** is staged. This instance can read the value when ``store(_:metadata:expiry:for:)`` returns; others can
 /// read it when the file is written, for which ``flush()`` waits. Staged bytes are bounded: without room

@@ -18,7 +18,7 @@ struct WindowTrials {
     /// The fewest sampled uses in a round; else a round has as many as a trial has entries.
     private static let leastUses = 100
     /// How often a round compares the trials.
-    private static let judgements = 10
+    private static let comparisons = 10
     /// The weight of a round's hits in the next round: about the last twenty rounds decide.
     private static let decay = 0.95
     /// How many more hits per entry another window must have: about as many are lost while the cache changes.
@@ -45,7 +45,7 @@ struct WindowTrials {
     /// A key is in the sample if these bits of it are zero.
     private var mask: UInt64 = 0
     /// Uses in this round before the last comparison.
-    private var judgedUses = 0
+    private var comparedUses = 0
     /// Uses since the last comparison.
     private var uses = 0
     private var best = 0
@@ -101,16 +101,16 @@ struct WindowTrials {
         }
         uses += 1
         let round = max(Self.leastUses, trials[0].policy.count)
-        guard uses * Self.judgements >= round else { return false }
+        guard uses * Self.comparisons >= round else { return false }
         let current = best
-        judge()
-        judgedUses += uses
+        compare()
+        comparedUses += uses
         uses = 0
-        if judgedUses >= round { endRound() }
+        if comparedUses >= round { endRound() }
         return best != current
     }
 
-    private mutating func judge() {
+    private mutating func compare() {
         let current = best
         for index in trials.indices where trials[index].hits > trials[best].hits { best = index }
         let needed =
@@ -120,7 +120,7 @@ struct WindowTrials {
     }
 
     private mutating func endRound() {
-        judgedUses = 0
+        comparedUses = 0
         roundsWithoutMiss += 1
         for index in trials.indices { trials[index].hits *= Self.decay }
         if trials[0].policy.count > (mask == 0 ? Self.allEntries : Self.sampledEntries) {

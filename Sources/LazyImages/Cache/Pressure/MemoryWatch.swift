@@ -122,6 +122,6 @@ struct MemoryWatch: ~Copyable {
 }
 
 extension MemoryPressure {
-    /// The source of ``system``, in words: the file that systemd or the kernel names, or the memory left.
+    /// The source of `system`, in words: the file that systemd or the kernel names, or the memory left.
     package static var systemSource: String { MemoryWatch.source }
 }

@@ -124,8 +124,8 @@ import SystemSupport
         count += bytes.count
     }
 
-    /// Removes the file's name: the part cannot be resumed, or the body is complete. If that fails, the next transfer
-    /// or the sweep finds the file.
+    /// Removes the file's name: the partial body cannot be resumed, or the body is complete. If that fails, the next
+    /// transfer or the sweep finds the file.
     func remove() {
         folder.faults.counting { () throws(FileFault) in try folder.calls.remove(name, in: folder.descriptor)
         }

@@ -43,7 +43,7 @@ package final class PartialStore: Sendable {
     var counters: PartialCounters { faults.counters }
 
     /// Whether there may be a partial body. Makes no system call after the first look.
-    func mayHavePart(of key: CacheKey) -> Bool {
+    func mayHavePartial(of key: CacheKey) -> Bool {
         names.withLock { $0?.contains(key.digest.hexadecimal) ?? true }
     }
 
@@ -54,7 +54,7 @@ package final class PartialStore: Sendable {
     /// The partial body of an earlier transfer, if it can be resumed. Blocks for a few system calls.
     /// - Parameters:
     ///   - source: the URL of the transfer. A partial body from another URL is not resumed.
-    func part(of key: CacheKey, from source: URL) -> PartialFile? {
+    func partial(of key: CacheKey, from source: URL) -> PartialFile? {
         guard has(key), let folder = folder(isForWriting: false),
             let file = PartialFile.open(name: key.digest.hexadecimal, in: folder), file.count > 0,
             file.response.url == source.absoluteString

@@ -147,7 +147,7 @@ struct PartialFileTests {
             calls: FileCalls { kind in kind == .write && isBroken.value ? .failure(EIO) : nil })
         let url = try #require(URL(string: "https://example.org/a"))
         let head = ResponseHead(status: 200, fields: ["ETag": "\"a\""])
-        #expect(store.part(of: key("a"), from: url) == nil)
+        #expect(store.partial(of: key("a"), from: url) == nil)
         #expect(store.counters == PartialCounters())
         for _ in 0..<3 { #expect(store.begin(head, total: 9, of: key("a"), from: url, now: 7) == nil) }
         #expect(store.counters.faults == 1)
