@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// No dependencies: the toolchain, the C library, and libcurl and SQLite at run time are all there is.
+// No package dependencies: only the toolchain, the C library, and libcurl and SQLite at run time.
 
 let swiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -12,7 +12,7 @@ let swiftSettings: [SwiftSetting] = [
 ]
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
-// The tests answer look-ups of some names themselves, libcurl's too: see ChangingName.
+// These tests export a getaddrinfo of their own, which libcurl uses too: see RebindingHost.
 let ownNames: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
 
 let package = Package(
@@ -33,7 +33,7 @@ let package = Package(
         .target(
             name: "LazyImages",
             dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "CCurl", "CSystem"],
-            // A load passes some thirty async functions: each would ask for the executor that it should run on, and back.
+            // A load calls about thirty async functions. Otherwise each would switch executors, and back.
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
         .target(
@@ -76,7 +76,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee-bench",
-            // It sees what the browser draws as the tests do: in a pseudoterminal with a virtual screen.
+            // It reads the browser's screen as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
                 "HTTPServer", "HTTPSemantics",
@@ -108,7 +108,7 @@ let package = Package(
             name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics"], swiftSettings: swiftSettings),
         .testTarget(
             name: "ImageCodecsTests",
-            dependencies: ["ImageCodecs", "LazyImages", "TestSupport", "TestTraits"],
+            dependencies: ["ImageCodecs", "LazyImages", "SystemSupport", "TestSupport", "TestTraits"],
             exclude: ["Resources"],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -55,7 +55,7 @@ private func likeness(of file: [UInt8], to bitmap: Bitmap, in folder: ScratchFol
     let path = folder.path + "/file.jpg"
     try Data(file).write(to: URL(filePath: path))
     guard let decoded = Bitmap(ppm: try Subprocess.output("djpeg", ["-rgb", path])),
-        let likeness = decoded.signalToNoise(to: bitmap)
+        let likeness = decoded.peakSignalToNoise(to: bitmap)
     else {
         throw BenchmarkFailure(description: "djpeg wrote no PPM of the picture's size")
     }

@@ -71,7 +71,7 @@ struct FaultTests {
         for _ in 0..<36 {
             for file in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
             let probe = try Probe(["write", path, "film", "100000"])
-            probe.untilAcknowledged(Int.random(in: 1..<12, using: &random))
+            probe.waitForAcknowledged(Int.random(in: 1..<12, using: &random))
             // The kill hits one of the following writes.
             usleep(UInt32.random(in: 0..<4000, using: &random))
             probe.kill()

@@ -26,7 +26,7 @@ final class Probe {
     }
 
     /// Waits for `count` acknowledged writes, or the end.
-    func untilAcknowledged(_ count: Int) {
+    func waitForAcknowledged(_ count: Int) {
         while read.count(where: { $0 == UInt8(ascii: "\n") }) < count {
             let more = output.fileHandleForReading.availableData
             if more.isEmpty { return }

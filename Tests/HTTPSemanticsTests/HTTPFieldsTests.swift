@@ -47,7 +47,7 @@ struct HTTPFieldsTests {
     }
 
     @Test(
-        "a Content-Length is a number that is not negative",
+        "a Content-Length is a non-negative number",
         arguments: [
             ("12", 12), ("0", 0), ("-1", nil), ("12, 12", nil), ("", nil), ("99999999999999999999", nil),
         ])

@@ -32,7 +32,7 @@ extension OverSockets {
             let client = try RawClient(port: try #require(server.ports[0]))
             _ = try client.get("/hit", "X-Forwarded-For: a, b", "x-forwarded-for: c")
             _ = try client.get("/other")
-            try await count.reaches(2)
+            try await count.wait(for: 2)
             server.stop()
             let answers = told.value
             #expect(answers.map(\.target) == ["/hit", "/other"])

@@ -21,7 +21,7 @@ extension OverSockets {
             ) { $0.blockingThreads = 2 }
             let clients = try (0..<5).map { _ in try running.client() }
             for client in clients { client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n") }
-            try await entered.reaches(2)
+            try await entered.wait(for: 2)
             // A request that needs no thread is answered.
             let other = try running.client()
             #expect(try other.get("/refused").status == 403)

@@ -79,7 +79,7 @@ extension OverSockets {
             #expect(try idle.get("/a").status == 200)
             let other = try running.client()
             other.send("GET /block HTTP/1.1\r\nHost: x\r\n\r\n")
-            try await handler.entered.reaches(1)
+            try await handler.entered.wait(for: 1)
             idle.send(request)
             if drains { running.server.drain() }
             let stopped = Tally()
@@ -94,7 +94,7 @@ extension OverSockets {
                 #expect(answer.status == 200 && answer.fields["connection"] == "close")
                 #expect(client.isEnded() && !client.wasReset)
             }
-            try await stopped.reaches(1)
+            try await stopped.wait(for: 1)
         }
 
         @Test("a stop after a drain ends silent connections too, without a reset")
@@ -135,11 +135,11 @@ extension OverSockets {
                     ended.add()
                 }
             }
-            try await answered.reaches(2000)
+            try await answered.wait(for: 2000)
             try await gate.close()
             running.server.drain()
             running.server.stop()
-            try await ended.reaches(count)
+            try await ended.wait(for: count)
             #expect(failures.value.isEmpty)
             #expect(answered.count >= 2000)
         }

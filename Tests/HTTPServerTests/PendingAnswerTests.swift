@@ -37,13 +37,13 @@ extension OverSockets {
             let running = try RunningServer(handler) { $0.blockingThreads = 1 }
             let clients = try (0..<20).map { _ in try running.client() }
             for client in clients { client.send(request) }
-            try await handler.asked.reaches(20)
+            try await handler.asked.wait(for: 20)
             handler.answerAll(HTTPResponse(status: .ok, body: .bytes([7])))
             for client in clients { #expect(try client.answer().body == [7]) }
             // Only the first answer counts, and the connection stays open.
             handler.answerAll(.plain(.forbidden))
             clients[0].send(request)
-            try await handler.asked.reaches(21)
+            try await handler.asked.wait(for: 21)
             handler.answerAll(HTTPResponse(status: .ok, body: .bytes([8])))
             #expect(try clients[0].answer().body == [8])
             #expect(handler.abandoned.count == 0)
@@ -56,9 +56,9 @@ extension OverSockets {
             do {
                 let client = try running.client()
                 client.send(request)
-                try await handler.asked.reaches(1)
+                try await handler.asked.wait(for: 1)
             }
-            try await handler.abandoned.reaches(1)
+            try await handler.abandoned.wait(for: 1)
             handler.answerAll(.plain(.ok))
             let late = try #require(handler.owed.withLock { $0.first })
             let told = Tally()
@@ -73,7 +73,7 @@ extension OverSockets {
             let running = try RunningServer(handler) { $0.stopGrace = .milliseconds(20) }
             let client = try running.client()
             client.send(request)
-            try await handler.asked.reaches(1)
+            try await handler.asked.wait(for: 1)
             running.server.stop()
             #expect(client.isEnded())
             #expect(handler.abandoned.count == 1)

@@ -1,4 +1,5 @@
 import ImageCodecs
+import SystemSupport
 import Testing
 
 /// No bytes may trap, or take long.
@@ -26,7 +27,7 @@ struct RobustnessTests {
     @Test("flipped bits give a picture of the header's size, or an error", arguments: flippedFiles)
     func flippedBits(name: String) throws {
         let original = try Resources.bytes(name)
-        var random = SeededRandom(seed: UInt64(original.count))
+        var random = SeededNumbers(seed: UInt64(original.count))
         // A flipped bit may enlarge the picture. The limits keep the test short.
         let limits = DecodingLimits(side: 256, pixels: 4096)
         for _ in 0..<150 {
@@ -58,7 +59,7 @@ struct RobustnessTests {
 
     @Test("corrupt data with correct checksums reaches inflate and the filters, and never traps")
     func damagedStreams() throws {
-        var random = SeededRandom(seed: 7)
+        var random = SeededNumbers(seed: 7)
         let header = PNGWriter.header(width: 16, height: 16, depth: 8, colourType: 2)
         for _ in 0..<1000 {
             let data = (0..<Int.random(in: 1...64, using: &random)).map { _ in
@@ -72,7 +73,7 @@ struct RobustnessTests {
 
     @Test("noise after a signature never traps")
     func noise() {
-        var random = SeededRandom(seed: 3)
+        var random = SeededNumbers(seed: 3)
         for start in [[0xFF, 0xD8, 0xFF], PNGWriter.signature] as [[UInt8]] {
             for _ in 0..<500 {
                 let length = Int.random(in: 0...200, using: &random)

@@ -49,7 +49,7 @@ struct AdminHandlerTests {
 
     private func path(_ source: String) -> String { "/sources/\(Base64URL.encode(source.utf8))" }
 
-    @Test("health reports whether the service lives, and whether it wants requests")
+    @Test("health reports whether the service is alive, and whether it is ready")
     func health() throws {
         let running = try Running()
         #expect(try running.ask("GET", "/health/live").status == 200)

@@ -73,7 +73,7 @@ struct MetricsTests {
                 ended.add()
             }
         }
-        try await ended.reaches(8)
+        try await ended.wait(for: 8)
         #expect(counter.value == 80_000)
         #expect(metrics.text.contains("marquee_things_seconds_count 80000\n"))
         #expect(metrics.text.contains("marquee_things_seconds_bucket{le=\"0.0025\"} 80000\n"))
@@ -96,7 +96,7 @@ struct MetricsTests {
 
     @Test(
         "promtool finds no fault",
-        .enabled(if: Promtool.isInstalled, "promtool is not installed (Debian package prometheus)"))
+        .enabled(if: Shell.has("promtool"), "promtool is not installed (Debian package prometheus)"))
     func promtool() throws {
         let metrics = everyKind()
         metrics.watchProcess(version: "1.2.3")
@@ -116,14 +116,12 @@ struct MetricsTests {
 
 /// Prometheus' checker of metrics.
 enum Promtool {
-    static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool")
-
     /// The findings of `promtool check metrics` for a text. Blocks.
     static func check(_ text: String) throws -> String {
         let folder = try TemporaryFolder()
         let (input, output) = (folder.file("metrics"), folder.file("answer"))
         try Data(text.utf8).write(to: URL(filePath: input))
-        let status = unsafe system("/usr/bin/promtool check metrics <'\(input)' >'\(output)' 2>&1")
+        let status = unsafe system("promtool check metrics <'\(input)' >'\(output)' 2>&1")
         let answer = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
         return status == 0 ? answer : "status \(status): \(answer)"
     }

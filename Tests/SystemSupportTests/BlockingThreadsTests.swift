@@ -9,7 +9,7 @@ struct BlockingThreadsTests {
 
     @Test("without a thread a job is refused, and it runs once there is a thread")
     func none() async throws {
-        let system = FewThreads(0)
+        let system = LimitedThreads(0)
         let threads = BlockingThreads(count: 2, start: system.start)
         for _ in 0..<3 {
             await #expect(throws: shortage) { try await threads.run { 1 } }
@@ -21,25 +21,25 @@ struct BlockingThreadsTests {
 
     @Test("if one of two threads cannot start, the other runs its jobs")
     func oneFewer() async throws {
-        let system = FewThreads(1)
+        let system = LimitedThreads(1)
         let threads = BlockingThreads(count: 2, start: system.start)
         let (busy, goOn) = (Tally(), Gate())
         try threads.enqueue {
             busy.add()
             goOn.wait()
         }
-        try await busy.reaches(1)
+        try await busy.wait(for: 1)
         let done = Tally()
         for _ in 0..<20 { try threads.enqueue { done.add() } }
         #expect(done.count == 0)
         goOn.open()
-        try await done.reaches(20)
+        try await done.wait(for: 20)
         #expect(system.started == 1)
     }
 
     @Test("a thread starts when a job finds none free, up to the limit")
     func lazy() async throws {
-        let system = FewThreads(100)
+        let system = LimitedThreads(100)
         let threads = BlockingThreads(count: 3, start: system.start)
         #expect(system.started == 0)
         let (busy, goOn) = (Tally(), Gate())
@@ -48,14 +48,14 @@ struct BlockingThreadsTests {
                 busy.add()
                 goOn.wait()
             }
-            try await busy.reaches(number)
+            try await busy.wait(for: number)
             #expect(system.started == number)
         }
         let done = Tally()
         for _ in 0..<10 { try threads.enqueue { done.add() } }
         #expect(system.started == 3)
         goOn.open()
-        try await done.reaches(10)
+        try await done.wait(for: 10)
     }
 
     @Test("a mandatory job runs even without a thread")

@@ -64,7 +64,7 @@ struct TerminalAnswersTests {
         Transcript(sent: "", graphics: nil, isComplete: false),
     ]
 
-    @Test("answers are told from keys, whole or byte by byte", arguments: transcripts.indices)
+    @Test("answers and keys are distinguished, whole or byte by byte", arguments: transcripts.indices)
     func transcript(index: Int) {
         let transcript = Self.transcripts[index]
         let bytes = Array(transcript.sent.utf8)

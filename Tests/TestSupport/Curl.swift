@@ -1,11 +1,7 @@
-import FoundationEssentials
-
 /// The program curl, as an independent client.
 public enum Curl {
     /// Whether curl is installed. Tests that need it skip with a message otherwise.
-    public static let isInstalled = ["/usr/bin/curl", "/usr/local/bin/curl", "/bin/curl"].contains { path in
-        FileManager.default.isExecutableFile(atPath: path)
-    }
+    public static let isInstalled = Shell.has("curl")
 
     /// Curl's output, or an empty text if it cannot start. Blocks.
     /// - Parameter arguments: the arguments in shell syntax.

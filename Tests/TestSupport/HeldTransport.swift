@@ -53,7 +53,7 @@ public final class HeldTransport: Transport {
 
     /// Waits until `count` transfers have started, and returns all started ones, in order.
     public func transfers(_ count: Int) async throws -> [HeldTransfer] {
-        try await started.reaches(count)
+        try await started.wait(for: count)
         return state.withLock { $0.transfers }
     }
 

@@ -24,7 +24,7 @@ enum LoopbackSocket {
     }
 
     /// A socket that listens on one port of every address of this machine, IPv4 and IPv6, and that port.
-    static func everywhere(backlog: Int32) throws -> (descriptor: Int32, port: UInt16) {
+    static func boundToAllAddresses(backlog: Int32) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         // All zeros is the unspecified address, `::`.
         var address = sockaddr_in6()
@@ -86,7 +86,7 @@ enum LoopbackSocket {
 }
 
 /// A port whose connections are never accepted: its backlog is full.
-public final class DeafOrigin: Sendable {
+public final class BlackHolePort: Sendable {
     private let listening: Int32
     private let queued: [Int32]
     /// The port.

@@ -40,7 +40,7 @@ public struct OriginFault: Sendable, CustomStringConvertible {
     // MARK: Truncated answers
 
     /// The answer up to the cut, and the codes that a client may report there.
-    private static var places: [(place: String, answer: [UInt8], closed: Set<String>)] {
+    private static var cutPoints: [(place: String, answer: [UInt8], closed: Set<String>)] {
         let lost: Set<String> = ["connection-lost"]
         let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(length)\r\n\r\n"
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -70,7 +70,7 @@ public struct OriginFault: Sendable, CustomStringConvertible {
     }
 
     private static var broken: [OriginFault] {
-        places.flatMap { place, answer, closed in
+        cutPoints.flatMap { place, answer, closed in
             [
                 OriginFault("closed \(place)", .error(closed), [.sendBytes(answer)]),
                 OriginFault(

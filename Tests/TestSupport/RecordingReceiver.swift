@@ -17,8 +17,8 @@ public final class RecordingReceiver: BodyReceiver {
     public let arrivals = Tally()
 
     /// - Parameters:
-    /// - wantsBody: whether it accepts the body after the head. Default true.
-    /// - limit: the number of bytes after which it stops the transfer. Default: none.
+    ///   - wantsBody: whether it accepts the body after the head. Default true.
+    ///   - limit: the number of bytes after which it stops the transfer. Default: none.
     public init(wantsBody: Bool = true, limit: Int = .max) {
         self.wantsBody = wantsBody
         self.limit = limit

@@ -38,13 +38,13 @@ public final class ScriptedOrigin: Sendable {
 
     /// Starts an origin.
     /// - Parameters:
-    /// - isEverywhere: whether it listens on every address of this machine, IPv4 and IPv6. Default: only on
-    /// 127.0.0.1.
-    /// - script: the steps of each connection, by its number from 0.
+    ///   - onAllAddresses: whether it listens on every address of this machine, IPv4 and IPv6. Default: only on
+    ///     127.0.0.1.
+    ///   - script: the steps of each connection, by its number from 0.
     public init(
-        isEverywhere: Bool = false, _ script: @escaping @Sendable (_ connection: Int) -> [Step]
+        onAllAddresses: Bool = false, _ script: @escaping @Sendable (_ connection: Int) -> [Step]
     ) throws {
-        let state = try OriginState(isEverywhere: isEverywhere)
+        let state = try OriginState(onAllAddresses: onAllAddresses)
         self.state = state
         try BlockingThreads.startThread {
             while let socket = state.accept() {
@@ -100,7 +100,7 @@ extension [ScriptedOrigin.Step] {
 
 extension [ScriptedOrigin.Step] {
     /// Reads each request's body and answers it.
-    public static func taking(
+    public static func acceptingBodies(
         status: String = "200 OK", fields: String = "", answer: String = ""
     ) -> Self {
         let head = "HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(answer.utf8.count)\r\n\r\n"
@@ -124,10 +124,10 @@ final class OriginState: Sendable {
     let closed = Tally()
     private let listening: Int32
 
-    init(isEverywhere: Bool) throws {
+    init(onAllAddresses: Bool) throws {
         (listening, port) =
-            isEverywhere
-            ? try LoopbackSocket.everywhere(backlog: 512) : try LoopbackSocket.bound(backlog: 512)
+            onAllAddresses
+            ? try LoopbackSocket.boundToAllAddresses(backlog: 512) : try LoopbackSocket.bound(backlog: 512)
     }
 
     deinit { close(listening) }

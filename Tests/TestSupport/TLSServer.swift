@@ -9,7 +9,7 @@ import SystemSupport
 /// Proof for `@unchecked`: after the initialiser only `deinit` uses `stream`, and nothing else changes.
 @safe public final class TLSServer: @unchecked Sendable {
     /// Whether openssl is installed.
-    public static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
+    public static let isInstalled = Shell.has("openssl")
 
     /// The port it listens on.
     public let port: UInt16

@@ -41,7 +41,7 @@ public final class Tally: Sendable {
 
     /// Waits until the count is at least `target`.
     /// - Throws: `CancellationError` when the calling task is cancelled, as a test's time limit does.
-    public func reaches(_ target: Int) async throws {
+    public func wait(for target: Int) async throws {
         let number = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter

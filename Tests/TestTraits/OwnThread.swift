@@ -8,7 +8,7 @@ package struct OwnThread: TestTrait, SuiteTrait, TestScoping {
     package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        try await withTaskExecutorPreference(OneThread()) { try await function() }
+        try await withTaskExecutorPreference(SingleThreadExecutor()) { try await function() }
     }
 }
 

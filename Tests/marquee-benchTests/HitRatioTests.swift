@@ -72,7 +72,7 @@ struct HitRatioTests {
         for _ in 0..<60 {
             let trace = NumberedTrace((0..<12).map { _ in random.below(5) })
             let best = Optimum.hits(trace.uses, capacity: 2, keyCount: trace.keyCount)
-            #expect(best == bestByTrying(trace.uses[...], held: [], capacity: 2))
+            #expect(best == exhaustiveOptimum(trace.uses[...], held: [], capacity: 2))
         }
     }
 
@@ -110,14 +110,16 @@ struct HitRatioTests {
     }
 
     /// The most possible hits, by exhaustive search.
-    private func bestByTrying(_ uses: ArraySlice<Int>, held: Set<Int>, capacity: Int) -> Int {
+    private func exhaustiveOptimum(_ uses: ArraySlice<Int>, held: Set<Int>, capacity: Int) -> Int {
         guard let key = uses.first else { return 0 }
         let rest = uses.dropFirst()
-        if held.contains(key) { return 1 + bestByTrying(rest, held: held, capacity: capacity) }
-        if held.count < capacity { return bestByTrying(rest, held: held.union([key]), capacity: capacity) }
-        let kept = held.map {
-            bestByTrying(rest, held: held.subtracting([$0]).union([key]), capacity: capacity)
+        if held.contains(key) { return 1 + exhaustiveOptimum(rest, held: held, capacity: capacity) }
+        if held.count < capacity {
+            return exhaustiveOptimum(rest, held: held.union([key]), capacity: capacity)
         }
-        return max(bestByTrying(rest, held: held, capacity: capacity), kept.max() ?? 0)
+        let kept = held.map {
+            exhaustiveOptimum(rest, held: held.subtracting([$0]).union([key]), capacity: capacity)
+        }
+        return max(exhaustiveOptimum(rest, held: held, capacity: capacity), kept.max() ?? 0)
     }
 }

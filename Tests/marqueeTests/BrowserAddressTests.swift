@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Opened addresses, the answers behind failed posters, and a network that goes and comes.
+/// Opened addresses, the answers to failed requests of posters, and a network that fails and returns.
 @Suite("Addresses and answers in the browser", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserAddressTests {
     private let folder: TemporaryFolder

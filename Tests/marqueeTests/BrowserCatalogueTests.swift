@@ -7,7 +7,7 @@ import Testing
 /// The browser while its catalogue loads, and when it cannot be loaded.
 @Suite("The browser's catalogue", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct BrowserCatalogueTests {
-    private typealias Feed = FilmFeed
+    private typealias Feed = CatalogueServer
 
     private let folder: TemporaryFolder
 
@@ -75,7 +75,7 @@ struct BrowserCatalogueTests {
     @Test("without an answer and without cached films the command fails with the error")
     func nothingCached() throws {
         let feed = try Feed()
-        feed.die()
+        feed.disconnect()
         let terminal = try started(feed.catalogue)
         #expect(terminal.waitForEnd() == .exited(2))
         #expect(terminal.screen.row(containing: "marquee: \(feed.catalogue): ") != nil)
@@ -89,7 +89,7 @@ struct BrowserCatalogueTests {
         let first = try started(feed.catalogue)
         try #require(title(first, has: "1/3"))
         quit(first)
-        feed.die()
+        feed.disconnect()
         let terminal = try started(feed.catalogue)
         #expect(title(terminal, has: "out of date, "))
         #expect(terminal.screen.row(containing: "Film a.") == 2)
@@ -100,7 +100,7 @@ struct BrowserCatalogueTests {
         terminal.type("R")
         #expect(status(terminal, has: "Out of date: the connection was lost"))
         #expect(terminal.waits { $0.text(ofRow: 0).contains("3/3") && $0.row(containing: "Film b.") != nil })
-        feed.give([Feed.film("new"), Feed.film("b", score: 9), Feed.film("c")])
+        feed.setFilms([Feed.film("new"), Feed.film("b", score: 9), Feed.film("c")])
         terminal.type("R")
         #expect(status(terminal, has: "Refreshed: 1 new (+), 1 changed (~), 1 gone"))
         #expect(terminal.waits { !$0.text(ofRow: 0).contains("out of date") })

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("marquee list without an answer", .serialized, .timeLimit(.minutes(30)))
 struct CatalogueOutageTests {
-    private typealias Feed = FilmFeed
+    private typealias Feed = CatalogueServer
 
     private let home: TemporaryFolder
 
@@ -42,7 +42,7 @@ struct CatalogueOutageTests {
     func top() async throws {
         let feed = try Feed(Feed.film("a"), Feed.film("b", score: 9))
         _ = try await list(feed.catalogue)
-        feed.die()
+        feed.disconnect()
         let top = try await list(feed.catalogue, "--top", "1", "--plain")
         #expect(top.status == 1 && top.lines.map { $0.prefix { $0 != "\t" } } == ["b"])
     }
@@ -52,10 +52,10 @@ struct CatalogueOutageTests {
     )
     func noCatalogue() async throws {
         let feed = try Feed()
-        feed.die()
+        feed.disconnect()
         let nothing = try await list(feed.catalogue)
         #expect(nothing.status == 2 && nothing.text.isEmpty && nothing.errorLines.count == 1)
-        feed.give([Feed.film("a")])
+        feed.setFilms([Feed.film("a")])
         #expect(try await list(feed.catalogue).status == 0)
         feed.answer(FilmServer.response("200 OK", "<!DOCTYPE html><html><p>Log in</p></html>"))
         let page = try await list(feed.catalogue)

@@ -67,7 +67,7 @@ struct CompletionShellTests {
         let arguments: [String]
         let setup: String
         var testDescription: String { path }
-        var isThere: Bool { Shell.output("test -x \(path) && echo yes") == "yes\n" }
+        var isInstalled: Bool { Shell.has(path) }
     }
 
     private static let all = [
@@ -84,7 +84,7 @@ struct CompletionShellTests {
 
     @Test(
         "completes a command, a film, a value and a file",
-        .enabled(if: all.allSatisfy(\.isThere), "needs bash, zsh and fish"), arguments: all)
+        .enabled(if: all.allSatisfy(\.isInstalled), "needs bash, zsh and fish"), arguments: all)
     func completes(shell: CompletingShell) throws {
         let folder = try TemporaryFolder()
         try folder.write(program: "", to: "films with space.json")
@@ -115,15 +115,15 @@ struct CompletionShellTests {
 
 @Suite("The manual page", .timeLimit(.minutes(30)))
 struct ManualPageTests {
-    private static let hasMandoc = Shell.output("command -v mandoc") != ""
-
-    @Test("mandoc finds no fault", .enabled(if: hasMandoc, "needs mandoc"))
+    @Test("mandoc finds no fault", .enabled(if: Shell.has("mandoc"), "needs mandoc"))
     func lint() {
         let program = BuiltProgram.path("marquee")
         #expect(Shell.output("\(program) man | mandoc -Tlint 2>&1") == "")
     }
 
-    @Test("the page has every command, option, variable and status", .enabled(if: hasMandoc, "needs mandoc"))
+    @Test(
+        "the page has every command, option, variable and status",
+        .enabled(if: Shell.has("mandoc"), "needs mandoc"))
     func whole() {
         let program = BuiltProgram.path("marquee")
         let page = Shell.output("\(program) man | mandoc -Tutf8 -O width=400 | col -b")

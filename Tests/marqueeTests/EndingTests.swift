@@ -52,7 +52,7 @@ struct EndingTests {
             let comments = String(repeating: "# nothing\n", count: 200_000)
             let program = try Program(
                 [command, "-"], input: comments, keepsInput: true, environment: fixture.environment)
-            await program.untilInputIsTaken()
+            await program.waitUntilInputIsRead()
             program.send(SIGINT)
             let outcome = await program.outcome()
             #expect(outcome.status == 130)

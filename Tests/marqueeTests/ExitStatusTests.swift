@@ -27,7 +27,7 @@ struct ExitStatusTests {
         let fixture = try Fixture()
         let (good, bad) = (fixture.base + "posters/1.png", fixture.base + "posters/none.png")
         #expect(try await fixture.run("prewarm", "-", input: good).status == 0)
-        #expect(try await fixture.run("prewarm", "-", input: good).status == 0, "it is there")
+        #expect(try await fixture.run("prewarm", "-", input: good).status == 0, "it is cached")
         #expect(try await fixture.run("prewarm", "-", input: "\(good)\n\(bad)").status == 1)
         #expect(try await fixture.run("prewarm", "-", input: "\(good)\nno address").status == 1)
         #expect(try await fixture.run("prewarm", "-", input: bad).status == 2)

@@ -83,7 +83,7 @@ struct FetchInputTests {
             films: #"[{"id":"a","title":"A","year":1920,"director":"D","poster":"\#(origin.url())"}]"#)
         let program = try Program(
             ["show", "a", "--json", "--timeout", "600"], environment: fixture.environment)
-        try await origin.requests.reaches(1)
+        try await origin.requests.wait(for: 1)
         program.send(SIGINT)
         let outcome = await program.outcome()
         #expect(outcome.status == 130)

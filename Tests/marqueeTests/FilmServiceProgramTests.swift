@@ -18,7 +18,7 @@ struct FilmServiceProgramTests {
         library = home.file("films.db")
     }
 
-    /// A service over the library, stopped when the object goes.
+    /// A service with the library, stopped when the object is released.
     private final class Service {
         let server: HTTPServer
         let port: UInt16

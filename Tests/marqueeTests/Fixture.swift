@@ -18,8 +18,8 @@ final class Fixture: Sendable {
         ?? Data()
 
     /// - Parameters:
-    /// - films: the catalogue as JSON. Default: six films with posters, `film-1` to `film-6`.
-    /// - posters: the number of posters.
+    ///   - films: the catalogue as JSON. Default: six films with posters, `film-1` to `film-6`.
+    ///   - posters: the number of posters.
     init(
         films: String? = nil, posters: Int = 6,
         configure: (inout CatalogueService.Configuration) -> Void = { _ in }

@@ -165,11 +165,3 @@ struct GraphicsProgramTests {
         #expect(outcome.errorText.contains("auto, kitty, iterm2, sixel, blocks, sextants, ascii, none"))
     }
 }
-
-extension [UInt8] {
-    /// Whether the bytes contain a text's bytes.
-    fileprivate func contains(sequence: String) -> Bool {
-        let wanted = Array(sequence.utf8)
-        return indices.contains { self[$0...].starts(with: wanted) }
-    }
-}

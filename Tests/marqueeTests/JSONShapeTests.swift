@@ -126,7 +126,7 @@ struct JSONShapeTests {
         try await note(
             "import", "import", fixture.folder.file("movies.json"), fixture.home.file("films.db"))
         let origin = try ScriptedOrigin(
-            .taking(
+            .acceptingBodies(
                 status: "201 Created", fields: "Location: /a\r\nContent-Type: text/plain\r\n", answer: "a"))
         let poster = fixture.folder.file("posters/1.png")
         try await note("upload", "upload", poster, origin.url("/").absoluteString)

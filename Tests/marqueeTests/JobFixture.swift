@@ -7,7 +7,7 @@ import TestSupport
 /// A server that records its requests, a list of its addresses, and a home folder for jobs.
 final class JobFixture: Sendable {
     /// One request. The field `X-Run` tells the runs of a job apart; without it the run is 0.
-    struct Asked: Hashable {
+    struct Request: Hashable {
         let path: String
         let run: Int
     }
@@ -18,15 +18,15 @@ final class JobFixture: Sendable {
     private let record: Record
 
     private final class Record: Sendable {
-        let asked = Lock<[Asked]>([])
+        let requests = Lock<[Request]>([])
     }
 
     /// - Parameters:
-    /// - count: the number of addresses in the list.
-    /// - latency: the longest latency of an answer, in microseconds. The request's number decides the
-    /// latency.
-    /// - hold: a gate, and the number of requests that do not wait for it.
-    /// - beforeAnswer: called with each request's run before its answer. It may block.
+    ///   - count: the number of addresses in the list.
+    ///   - latency: the longest latency of an answer, in microseconds. The request's number decides the
+    ///     latency.
+    ///   - hold: a gate, and the number of requests that do not wait for it.
+    ///   - beforeAnswer: called with each request's run before its answer. It may block.
     init(
         _ count: Int, latency: UInt32 = 0, holding: (after: Int, gate: Gate)? = nil,
         beforeAnswer: @escaping @Sendable (_ run: Int) -> Void = { _ in }
@@ -39,15 +39,15 @@ final class JobFixture: Sendable {
             [
                 .forever([
                     .respond { head, _ in
-                        let asked = Asked(head)
-                        let number = record.asked.withLock { all in
-                            all.append(asked)
+                        let request = Request(head)
+                        let number = record.requests.withLock { all in
+                            all.append(request)
                             return all.count
                         }
                         if let holding, number > holding.after { holding.gate.wait() }
-                        beforeAnswer(asked.run)
+                        beforeAnswer(request.run)
                         if latency > 0 { usleep(UInt32(number &* 7919) % latency) }
-                        let body = "the file of \(asked.path)"
+                        let body = "the file of \(request.path)"
                         return
                             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: max-age=86400\r\n"
                             + "ETag: \"1\"\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body
@@ -71,10 +71,10 @@ final class JobFixture: Sendable {
     var jobs: BackgroundJobs { BackgroundJobs(folder: home.file(".local/state/marquee/jobs")) }
 
     /// All requests, in order.
-    var asked: [Asked] { record.asked.withLock { $0 } }
+    var allRequests: [Request] { record.requests.withLock { $0 } }
 
     /// The number of requests for each path.
-    var requests: [String: Int] { asked.reduce(into: [:]) { $0[$1.path, default: 0] += 1 } }
+    var requests: [String: Int] { allRequests.reduce(into: [:]) { $0[$1.path, default: 0] += 1 } }
 
     func run(_ arguments: String...) async throws -> Program.Outcome {
         try await Program.run(arguments, environment: environment)
@@ -111,7 +111,7 @@ final class JobFixture: Sendable {
     }
 }
 
-extension JobFixture.Asked {
+extension JobFixture.Request {
     /// The request of a head: `GET /7 HTTP/1.1`, then its fields.
     fileprivate init(_ head: String) {
         path = String(head.split(separator: " ")[1])

@@ -31,7 +31,7 @@ struct JobKillTests {
         var (finished, cached): ([Set<String>], [Set<String>]) = ([], [])
         for kill in 0..<kills {
             usleep(UInt32(numbers.below(150_000)))
-            let process = try #require(try job.status.process, "kill \(kill): it has ended before")
+            let process = try #require(try job.status.process, "kill \(kill): the job has already ended")
             #expect(Glibc.kill(process, SIGKILL) == 0)
             #expect(await job.completion() == nil)
             #expect(try job.status.state == .stopped)
@@ -48,16 +48,16 @@ struct JobKillTests {
         }
         #expect(await job.completion() == 0)
 
-        let asked = fixture.asked
-        #expect(Set(asked).count == asked.count, "a file was asked for twice in one run")
-        let again = asked.filter { $0.run > 0 && cached[$0.run - 1].contains($0.path) }
-        #expect(again.isEmpty, "finished ones were asked for again: \(again)")
+        let requests = fixture.allRequests
+        #expect(Set(requests).count == requests.count, "a file was requested twice in one run")
+        let again = requests.filter { $0.run > 0 && cached[$0.run - 1].contains($0.path) }
+        #expect(again.isEmpty, "finished files were requested again: \(again)")
         let all = try fixture.finished("night")
         #expect(all.count == fixture.count && Set(all).count == fixture.count)
         #expect(try await fixture.cached().count == fixture.count)
         print(
             "\(kills) kills, seed \(seed): \(cached.last?.count ?? 0) of \(fixture.count) files before the last, "
-                + "\(finished.last?.count ?? 0) with a result, \(asked.count - fixture.count) requests cut and made again"
+                + "\(finished.last?.count ?? 0) with a result, \(requests.count - fixture.count) requests were cut and repeated"
         )
     }
 

@@ -57,7 +57,7 @@ struct JobProgramTests {
             "exec 9</dev/zero; \"$MARQUEE\" prewarm \"$HOME/list.txt\" --any-content --detach --name alone",
             environment: fixture.environment)
         #expect(started.status == 0, "\(started.errorText)")
-        try await fixture.origin.requests.reaches(1)
+        try await fixture.origin.requests.wait(for: 1)
         let job = try fixture.jobs.job("alone")
         let process = try #require(try job.status.process)
         func link(_ name: String) throws -> String {
@@ -130,7 +130,7 @@ struct JobProgramTests {
         let gate = Gate()
         let fixture = try JobFixture(12, holding: (5, gate))
         _ = try await fixture.detach("night", "--per-host", "1")
-        try await fixture.origin.requests.reaches(6)
+        try await fixture.origin.requests.wait(for: 6)
         let waiting = try Program(["jobs", "wait", "night"], environment: fixture.environment)
         let cancelled = try await fixture.run("jobs", "cancel", "night")
         #expect(cancelled.status == 0)

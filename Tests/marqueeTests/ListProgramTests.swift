@@ -15,7 +15,7 @@ struct ListProgramTests {
                 $0.hasPrefix("○") && $0.contains("Metropolis") && $0.contains("Fritz Lang")
             })
         #expect(listed.errors.isEmpty)
-        #expect(!FileManager.default.fileExists(atPath: home.file("marquee")), "looking writes nothing")
+        #expect(!FileManager.default.fileExists(atPath: home.file("marquee")), "listing writes nothing")
     }
 
     @Test("JSON has every film, and whether its poster is cached")

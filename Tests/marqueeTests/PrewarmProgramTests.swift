@@ -42,7 +42,7 @@ struct PrewarmProgramTests {
         let fixture = try Fixture(films: Fixture.films(8) { origin.url("/\($0).png").absoluteString })
         let killed = try Program(
             ["prewarm", "--concurrency", "1", "--timeout", "600"], environment: fixture.environment)
-        try await origin.requests.reaches(5)
+        try await origin.requests.wait(for: 5)
         // Entries are written in order: the catalogue, and the first of the four posters.
         try await eventually { try fixture.entries().count >= 2 }
         killed.send(SIGKILL)

@@ -70,8 +70,8 @@ final class Program: Sendable {
         self.outcomes = outcomes
         let streams = (input: pipes[0].writing, output: pipes[1].reading, errors: pipes[2].reading)
         try BlockingThreads.startThread { [process] in
-            var conversation = Conversation(streams, input: input, keepsInput: keepsInput)
-            conversation.hold(until: process.killed, taken: { wasTaken.finish() }, line: { line.yield($0) })
+            var conversation = ProcessStreams(streams, input: input, keepsInput: keepsInput)
+            conversation.run(until: process.killed, taken: { wasTaken.finish() }, line: { line.yield($0) })
             wasTaken.finish()
             line.finish()
             outcome.yield(
@@ -90,7 +90,7 @@ final class Program: Sendable {
     }
 
     /// Waits until the program has read its input, or so much that it must have started to.
-    func untilInputIsTaken() async { for await _ in taken {} }
+    func waitUntilInputIsRead() async { for await _ in taken {} }
 
     func send(_ signal: Int32) { process.send(signal) }
 

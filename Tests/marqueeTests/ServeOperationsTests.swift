@@ -78,12 +78,12 @@ struct ServeOperationsTests {
                 ended.add()
             }
         }
-        try await answered.reaches(500)
+        try await answered.wait(for: 500)
         service.program.send(SIGTERM)
         // A load balancer's part: it polls until the service is not ready.
         try await eventually { try service.ready() == 503 }
         isReady.change { $0 = false }
-        try await ended.reaches(8)
+        try await ended.wait(for: 8)
         #expect(failures.value.isEmpty)
         service.program.send(SIGINT)
         _ = await service.program.outcome()

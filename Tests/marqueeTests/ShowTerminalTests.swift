@@ -33,7 +33,7 @@ struct ShowTerminalTests {
         return terminal.screen
     }
 
-    @Test("the picture is on the left, two lines lower than the terminal, with the text beside it")
+    @Test("the picture is on the left, two rows shorter than the terminal, with the text beside it")
     func beside() throws {
         let screen = try screen("show", "faust")
         // 22 rows of 29 cells, a gap of two.

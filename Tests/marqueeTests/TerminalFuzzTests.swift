@@ -147,10 +147,4 @@ extension [UInt8] {
         for byte in self where byte == rest.first { rest = rest.dropFirst() }
         return rest.isEmpty
     }
-
-    /// Whether the bytes contain a text's bytes.
-    fileprivate func contains(sequence: String) -> Bool {
-        let wanted = Array(sequence.utf8)
-        return indices.contains { self[$0...].starts(with: wanted) }
-    }
 }

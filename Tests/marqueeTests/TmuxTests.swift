@@ -5,20 +5,16 @@ import Testing
 /// The browser in a detached tmux.
 @Suite("The browser in tmux", .serialized, .timeLimit(.minutes(30)))
 struct TmuxTests {
-    private static let isInstalled = ["/usr/bin", "/usr/local/bin"].contains {
-        FileManager.default.isExecutableFile(atPath: $0 + "/tmux")
-    }
-
     @Test(
         "moves, opens and closes a film, and leaves the shell's screen unchanged",
-        .enabled(if: isInstalled, "tmux is not installed"))
+        .enabled(if: Shell.has("tmux"), "tmux is not installed"))
     func session() async throws {
         try await inTmux(columns: 80, rows: 24, visit)
     }
 
     @Test(
         "a large window has the selected film beside the list, with its poster",
-        .enabled(if: isInstalled, "tmux is not installed"))
+        .enabled(if: Shell.has("tmux"), "tmux is not installed"))
     func large() async throws {
         try await inTmux(columns: 200, rows: 60, visitLarge)
     }

@@ -9,7 +9,7 @@ import Testing
 
 /// Pages in a browser, which repairs malformed HTML in its own way.
 @Suite(
-    "Pages in Chromium", .enabled(if: Chromium.isInstalled, "Debian's chromium is not installed"),
+    "Pages in Chromium", .enabled(if: Shell.has("chromium"), "Debian's chromium is not installed"),
     .serialized,
     .timeLimit(.minutes(30)))
 struct BrowserTests {
@@ -42,8 +42,4 @@ struct BrowserTests {
         #expect(text.contains("</main>"))
         #expect(!text.contains("<script") && !text.contains("<img") && !text.contains("onerror=\"canary\""))
     }
-}
-
-private enum Chromium {
-    static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium")
 }

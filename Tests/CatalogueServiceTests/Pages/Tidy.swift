@@ -3,7 +3,7 @@ import TestSupport
 
 /// The HTML checker of Debian's package `tidy`.
 enum Tidy {
-    static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/tidy")
+    static let isInstalled = Shell.has("tidy")
 
     /// Its findings for a page; empty if there are none. The release of 2017 reports newer attributes, such
     /// as `loading`, as proprietary.

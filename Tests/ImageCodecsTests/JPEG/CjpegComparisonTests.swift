@@ -4,8 +4,8 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The encoder beside libjpeg-turbo: the same bytes as cjpeg, and the same pixels as djpeg reads.
-@Suite("JPEG encoder beside cjpeg", .serialized, .ownThread, .timeLimit(.minutes(30)))
+/// Compares the encoder with libjpeg-turbo: the bytes with cjpeg's, and the pixels with djpeg's.
+@Suite("JPEG encoder compared with cjpeg", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct CjpegComparisonTests {
     private func expectSame(
         _ picture: TestPicture, quality: Int, _ subsampling: JPEGEncoder.Subsampling,

@@ -1,9 +1,10 @@
 import ImageCodecs
+import SystemSupport
 import TestSupport
 import TestTraits
 import Testing
 
-/// The encoder beside our decoder and the format's rules.
+/// Checks the encoder with our decoder and the format's rules.
 @Suite("JPEG encoder", .timeLimit(.minutes(30)))
 struct JPEGEncoderTests {
     private static let sizes = [
@@ -23,7 +24,7 @@ struct JPEGEncoderTests {
     }
 
     private func noise(_ width: Int, _ height: Int) -> Bitmap {
-        var random = SeededRandom(seed: 17)
+        var random = SeededNumbers(seed: 17)
         let pixels = (0..<width * height * 4).map { index in
             // Extremes only, which give the largest coefficients.
             index % 4 == 3 ? 255 : UInt8(random.next() & 1) &* 255
@@ -40,7 +41,7 @@ struct JPEGEncoderTests {
             #expect(read.isComplete && read.size == bitmap.size)
             // The picture has noise, and four pixels share one colour, which blurs its edges.
             let least = subsampling == .none ? 30.0 : 14
-            #expect(try #require(read.signalToNoise(to: bitmap)) > least)
+            #expect(try #require(read.peakSignalToNoise(to: bitmap)) > least)
         }
     }
 
@@ -67,7 +68,7 @@ struct JPEGEncoderTests {
         for quality in [1, 10, 30, 50, 75, 90, 100] {
             let file = try JPEGEncoder(quality: quality, subsampling: .none).encode(bitmap)
             let likeness = try #require(
-                try ImageDecoders.standard.decode(file).signalToNoise(to: bitmap))
+                try ImageDecoders.standard.decode(file).peakSignalToNoise(to: bitmap))
             #expect(file.count > last.count && likeness > last.likeness)
             last = (file.count, likeness)
         }
@@ -91,7 +92,7 @@ struct JPEGEncoderTests {
             let read = try ImageDecoders.standard.decode(file)
             #expect(read.isComplete)
             if quality == 100, subsampling == .none {
-                #expect(try #require(read.signalToNoise(to: bitmap)) > 35)
+                #expect(try #require(read.peakSignalToNoise(to: bitmap)) > 35)
             }
         }
     }

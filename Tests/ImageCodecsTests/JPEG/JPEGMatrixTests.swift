@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Decoded pixels beside libjpeg-turbo's: at most 2 levels in any channel, and 0.2 on average.
+/// Compares decoded pixels with libjpeg-turbo's: at most 2 levels in any channel, and 0.2 on average.
 @Suite("JPEG pixels", .serialized, .ownThread, .timeLimit(.minutes(30)))
 struct JPEGMatrixTests {
     private static let largestDifference = 2

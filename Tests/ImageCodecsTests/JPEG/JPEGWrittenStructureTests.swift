@@ -74,7 +74,7 @@ struct JPEGWrittenStructureTests {
         #expect(segments[2].body == [8, 0, 43, 0, 61, 1, 1, 0x11, 0])
         #expect(segments[5].body == [1, 1, 0, 0, 63, 0])
         let read = try ImageDecoders.standard.decode(files[0])
-        #expect(try #require(read.signalToNoise(to: bitmap)) > 33)
+        #expect(try #require(read.peakSignalToNoise(to: bitmap)) > 33)
         // One pixel that is not grey makes it a colour picture.
         var pixels = bitmap.pixels
         pixels[pixels.count - 2] ^= 1

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Pictures decoded at 1/2, 1/4 and 1/8 beside those of `djpeg -scale`: at least 40 dB.
+/// Compares pictures decoded at 1/2, 1/4 and 1/8 with those of `djpeg -scale`: at least 40 dB.
 @Suite(
     "JPEG scaled", .serialized, .ownThread, .timeLimit(.minutes(30)),
     .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
@@ -23,7 +23,7 @@ struct ScaledJPEGTests {
                 picture, options: "\(options) -sample \(sampling)", scale: denominator, in: folder)
             let (file, expected) = try #require(encoded)
             let bitmap = try ImageDecoders.standard.decode(file, fitting: expected.size)
-            let likeness = try #require(bitmap.signalToNoise(to: expected))
+            let likeness = try #require(bitmap.peakSignalToNoise(to: expected))
             #expect(likeness >= Self.leastLikeness, "\(options) \(sampling) 1/\(denominator): \(likeness) dB")
         }
     }

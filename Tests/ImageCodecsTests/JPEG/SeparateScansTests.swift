@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Files whose components are in several scans, beside libjpeg-turbo.
+/// Files whose components are in several scans, compared with libjpeg-turbo.
 @Suite(
     "JPEG in separate scans", .serialized, .ownThread, .timeLimit(.minutes(30)),
     .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
@@ -74,7 +74,7 @@ struct SeparateScansTests {
             for denominator in [2, 4, 8] {
                 let expected = try JPEGTools.decode(file.bytes, scale: denominator, in: folder)
                 let bitmap = try ImageDecoders.standard.decode(file.bytes, fitting: expected.size)
-                let likeness = try #require(bitmap.signalToNoise(to: expected))
+                let likeness = try #require(bitmap.peakSignalToNoise(to: expected))
                 #expect(bitmap.isComplete && likeness >= 40, "\(file.name) 1/\(denominator): \(likeness) dB")
             }
             var previews = JPEGPreviews()
@@ -87,7 +87,7 @@ struct SeparateScansTests {
     func cut() throws {
         let folder = try TemporaryFolder()
         for file in try files(TestPicture(width: 37, height: 35), "2x2", in: folder) {
-            let cuts = JPEGSurgery.cutInEachScan(file.bytes)
+            let cuts = JPEGFileEditing.cutInEachScan(file.bytes)
             #expect(cuts.count > 1)
             for (scan, cut) in cuts.enumerated() {
                 #expect(try !ImageDecoders.standard.decode(cut).isComplete, "\(file.name) in scan \(scan)")

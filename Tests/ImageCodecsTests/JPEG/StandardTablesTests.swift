@@ -12,7 +12,7 @@ struct StandardTablesTests {
         arguments: ["baseline-444", "restarts"])
     func withoutTables(name: String) throws {
         let file = try Resources.bytes("JPEG/\(name).jpg")
-        let bare = JPEGSurgery.removing(0xC4, from: file)
+        let bare = JPEGFileEditing.removing(0xC4, from: file)
         #expect(bare.count < file.count - 100)
         #expect(try ImageDecoders.standard.decode(bare) == ImageDecoders.standard.decode(file))
     }
@@ -26,7 +26,7 @@ struct StandardTablesTests {
         for quality in [5, 60, 100] {
             let encoded = try JPEGTools.file(
                 of: TestPicture(width: 75, height: 43), options: "-quality \(quality) \(options)", in: folder)
-            let bare = JPEGSurgery.removing(0xC4, from: try #require(encoded))
+            let bare = JPEGFileEditing.removing(0xC4, from: try #require(encoded))
             let bitmap = try ImageDecoders.standard.decode(bare)
             let (largest, mean) = try #require(
                 bitmap.difference(to: try JPEGTools.decode(bare, in: folder)))
@@ -50,7 +50,8 @@ struct StandardTablesTests {
 
     @Test("a progressive file, and one that uses a table without a standard, is refused without its tables")
     func refused() throws {
-        let progressive = JPEGSurgery.removing(0xC4, from: try Resources.bytes("JPEG/progressive-420.jpg"))
+        let progressive = JPEGFileEditing.removing(
+            0xC4, from: try Resources.bytes("JPEG/progressive-420.jpg"))
         #expect(corruptSegment(progressive) == "scan without its tables")
         let second = JPEGWriter.file(
             JPEGWriter.quantisation, JPEGWriter.frame(), JPEGWriter.scan(components: [(1, 0x22)]), [0])

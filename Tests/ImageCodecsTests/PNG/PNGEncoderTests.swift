@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import ImageCodecs
+import SystemSupport
 import TestSupport
 import TestTraits
 import Testing
@@ -47,7 +48,7 @@ struct PNGEncoderTests {
         var pixels = try #require(TestPicture.bitmap(ppm: picture.ppm)).pixels
         let opaque = Bitmap(width: 120, height: 90, pixels: pixels)
         let written = try ImageDecoders.standard.decode(PNGEncoder(colours: .palette).encode(opaque))
-        #expect(try #require(written.signalToNoise(to: opaque)) > 28)
+        #expect(try #require(written.peakSignalToNoise(to: opaque)) > 28)
         #expect(
             Set(stride(from: 0, to: pixels.count, by: 4).map { written.pixels[$0..<$0 + 4] }).count <= 256)
         for index in stride(from: 3, to: pixels.count / 2, by: 4) { pixels[index] = 3 }
@@ -60,7 +61,7 @@ struct PNGEncoderTests {
     func size() {
         let flat = Bitmap(width: 300, height: 300, pixels: [UInt8](repeating: 255, count: 360_000))
         #expect(PNGEncoder(colours: .rgb).encode(flat).count < 1000)
-        var random = SeededRandom(seed: 11)
+        var random = SeededNumbers(seed: 11)
         let noise = (0..<40_000).map { _ in UInt8.random(in: 0...255, using: &random) }
         #expect(PNGEncoder().encode(Bitmap(width: 100, height: 100, pixels: noise)).count < 40_500)
     }
@@ -70,7 +71,7 @@ struct PNGEncoderTests {
         // Each level is twice as frequent as the last: Huffman's own code would be 17 bits long.
         let levels = (0..<18).flatMap { level in [UInt8](repeating: UInt8(level * 11), count: 1 << level) }
         var shuffled = levels
-        var random = SeededRandom(seed: 13)
+        var random = SeededNumbers(seed: 13)
         shuffled.shuffle(using: &random)
         shuffled.removeLast(shuffled.count % 256)
         let pixels = shuffled.flatMap { level -> [UInt8] in [level, level, level, 255] }
@@ -82,7 +83,7 @@ struct PNGEncoderTests {
 
     @Test(
         "pngtopnm reads the same pixels", .ownThread,
-        .enabled(if: Netpbm.has("pngtopnm"), "pngtopnm (netpbm) is not installed"))
+        .enabled(if: Shell.has("pngtopnm"), "pngtopnm (netpbm) is not installed"))
     func otherReader() throws {
         let bitmap = try bitmap("JPEG/baseline-444.jpg")
         let folder = try TemporaryFolder()

@@ -166,11 +166,11 @@ private struct FittingDecoder: ImageDecoding {
     }
 }
 
-/// Cropped pictures beside netpbm, which resizes with `pamscale` and crops with `pamcut`.
+/// Compares cropped pictures with netpbm's, made by `pamscale` and `pamcut`.
 @Suite(
-    "Filling, beside netpbm", .serialized, .ownThread, .timeLimit(.minutes(30)),
+    "Filling, compared with netpbm", .serialized, .ownThread, .timeLimit(.minutes(30)),
     .enabled(
-        if: Netpbm.has("pamscale") && Netpbm.has("pamcut"),
+        if: Shell.has("pamscale") && Shell.has("pamcut"),
         "pamscale and pamcut (netpbm) are not installed"))
 struct FillReferenceTests {
     private let picture = TestPicture(width: 228, height: 156)
@@ -210,7 +210,7 @@ struct FillReferenceTests {
             let expected = try Netpbm.scaled(pixels.ppm, covering, left: left, top: top, size, in: folder)
             let filled = try ImageDecoders.standard.decode(
                 file, sizing: ImageSizing(size, mode: .fill(anchor)))
-            #expect(try #require(filled.signalToNoise(to: expected)) >= 40, "\(options)")
+            #expect(try #require(filled.peakSignalToNoise(to: expected)) >= 40, "\(options)")
         }
     }
 }

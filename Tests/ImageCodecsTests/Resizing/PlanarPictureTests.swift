@@ -30,7 +30,7 @@ struct PlanarPictureTests {
             let target = ImageSize(width: width, height: height)
             for least in [nil, target] {
                 let (planes, colours) = try pair(file, to: ImageSizing(target), notBelow: least)
-                let likeness = try #require(planes.signalToNoise(to: colours))
+                let likeness = try #require(planes.peakSignalToNoise(to: colours))
                 #expect(likeness > 28, "\(name) to \(target)")
             }
         }

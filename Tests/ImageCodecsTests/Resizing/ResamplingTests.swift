@@ -56,7 +56,8 @@ struct ResamplingTests {
     func small() throws {
         let source = try picture(160, 120)
         let size = ImageSize(width: 10, height: 8)
-        let likeness = try #require(source.resampled(to: size).signalToNoise(to: source.resized(to: size)))
+        let likeness = try #require(
+            source.resampled(to: size).peakSignalToNoise(to: source.resized(to: size)))
         #expect(likeness > 20)
     }
 

@@ -58,7 +58,7 @@ struct ResizingTests {
         let whole = try ImageDecoders.standard.decode(file)
         let small = try ImageDecoders.standard.decode(file, fitting: box)
         let resized = whole.resized(to: whole.size.fitted(into: box))
-        #expect(try #require(small.signalToNoise(to: resized)) > 20)
+        #expect(try #require(small.peakSignalToNoise(to: resized)) > 20)
         #expect(try ImageDecoders.standard.decode(file, fitting: ImageSize(width: 99, height: 99)) == whole)
     }
 

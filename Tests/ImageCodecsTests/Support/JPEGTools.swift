@@ -8,14 +8,7 @@ import Testing
 enum JPEGTools {
     static let absence: Comment = "cjpeg and djpeg (libjpeg-turbo-progs) are not installed"
 
-    static let areInstalled: Bool = {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
-        return ["cjpeg", "djpeg"].allSatisfy { tool in
-            path.split(separator: ":").contains {
-                FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)")
-            }
-        }
-    }()
+    static let areInstalled = ["cjpeg", "djpeg"].allSatisfy(Shell.has)
 
     struct Failure: Error {
         let command: String

@@ -5,9 +5,6 @@ import TestSupport
 
 /// Netpbm's programs, as an independent decoder and resizer.
 enum Netpbm {
-    /// Whether a program is installed.
-    static func has(_ program: String) -> Bool { unsafe system("command -v \(program) >/dev/null 2>&1") == 0 }
-
     /// The pixels of a PNG, by libpng.
     static func pixels(ofPNG file: String, in folder: TemporaryFolder) throws -> [UInt8]? {
         let output = folder.file("a.ppm")

@@ -1,3 +1,4 @@
+import SystemSupport
 import ImageCodecs
 
 /// A picture with gradients, edges and noise, the same on every run.
@@ -7,7 +8,7 @@ struct TestPicture {
 
     /// The picture as a binary PPM.
     var ppm: [UInt8] {
-        var random = SeededRandom(seed: 5)
+        var random = SeededNumbers(seed: 5)
         var bytes = Array("P6\n\(width) \(height)\n255\n".utf8)
         for y in 0..<height {
             for x in 0..<width {

@@ -11,7 +11,7 @@ struct BodyBufferTests {
     private let budget = BodyBudget(limit: 1000)
     private let url = "https://example.org/a"
 
-    @Test("a body comes back as it was sent")
+    @Test("a body is returned as it was sent")
     func plain() throws {
         let buffer = try buffer()
         #expect(buffer.receive(ResponseHead(status: 200, fields: ["Content-Length": "6"])))

@@ -71,12 +71,13 @@ extension ImageDownloader {
     }
 
     /// Starts `count` callers of one request, without waiting until they have joined.
-    nonisolated func calls(_ count: Int = 1, of request: ImageRequest) -> Callers<LoadedFile> {
+    nonisolated func unjoinedCallers(_ count: Int = 1, of request: ImageRequest) -> Callers<LoadedFile> {
         Callers(count) { _ throws(ImageLoadingError) in try await self.download(request) }
     }
 
     /// Waits until the transfer of a request has this priority.
-    nonisolated func has(_ priority: ImageRequest.Priority, for request: ImageRequest) async throws {
+    nonisolated func waitForPriority(_ priority: ImageRequest.Priority, of request: ImageRequest) async throws
+    {
         try await eventually { self.transfers[request.transferKey]?.priority == priority }
     }
 
@@ -92,6 +93,15 @@ extension ImageDownloader {
 }
 
 extension FileLoader {
+    /// Loads a request and returns its error; nil after a success.
+    func error(
+        for request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation? = nil
+    ) async -> ImageLoadingError? {
+        await Result.of { () async throws(ImageLoadingError) in
+            try await self.file(for: request, progress: progress)
+        }.error
+    }
+
     /// Starts `count` callers of a request that no tier has. All wait for its transfer when this returns.
     func callers(_ count: Int = 1, of request: ImageRequest) async throws -> Callers<LoadedFile> {
         let before = downloader.callerCount
@@ -115,6 +125,17 @@ extension LoadedImage {
         unsafe bitmap.pixels.withUnsafeBufferPointer { one in
             unsafe other.bitmap.pixels.withUnsafeBufferPointer { unsafe $0.baseAddress == one.baseAddress }
         }
+    }
+}
+
+extension Transport {
+    /// Performs a request and returns its error; nil after a success.
+    func error(
+        for request: TransportRequest, into receiver: RecordingReceiver = RecordingReceiver()
+    ) async -> ImageLoadingError? {
+        await Result.of { () async throws(ImageLoadingError) in
+            try await self.perform(request, into: receiver)
+        }.error
     }
 }
 

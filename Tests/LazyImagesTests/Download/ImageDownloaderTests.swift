@@ -104,7 +104,7 @@ struct ImageDownloaderTests {
             waiting.append(try await downloader.callers(1, of: request))
         }
         waiting[3].setPriority(.veryHigh)
-        try await downloader.has(.veryHigh, for: try ImageRequest("http://localhost/changed"))
+        try await downloader.waitForPriority(.veryHigh, of: try ImageRequest("http://localhost/changed"))
         for index in 0..<4 { try await transport.transfer(index).answer(SampleImages.png) }
         for caller in waiting { #expect(await caller.outcomes[0].error == nil) }
         #expect(transport.requests.map(\.url.path) == ["/running", "/changed", "/high", "/low"])
@@ -164,7 +164,7 @@ struct ImageDownloaderTests {
         let start = ContinuousClock.now
         var callers: [Callers<LoadedFile>] = []
         for number in 0..<4 {
-            callers.append(downloader.calls(of: ImageRequest(url: origin.url("/\(number)"))))
+            callers.append(downloader.unjoinedCallers(of: ImageRequest(url: origin.url("/\(number)"))))
         }
         for caller in callers { #expect(await caller.outcomes[0].error?.code == "timed-out") }
         #expect(ContinuousClock.now - start >= .milliseconds(4 * 60))

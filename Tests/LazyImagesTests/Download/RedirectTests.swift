@@ -34,7 +34,8 @@ struct RedirectTests {
                     : HeldTransport.Answer([], status: 301, fields: ["Location": "\(number + 1)"])
             }
             let downloader = ImageDownloader(transport: transport)
-            let outcome = await downloader.calls(of: try ImageRequest("http://localhost/0")).outcomes[0]
+            let outcome = await downloader.unjoinedCallers(of: try ImageRequest("http://localhost/0"))
+                .outcomes[0]
             #expect((outcome.error == nil) == isFollowed)
             #expect(isFollowed || outcome.error == .tooManyRedirects(url: "http://localhost/0", limit: 10))
             #expect(downloader.transferCount == 0)
@@ -49,7 +50,7 @@ struct RedirectTests {
                 [], status: 302, fields: ["Location": "HTTP://LOCALHOST:80/\((number + 1) % length)#x"])
         }
         let downloader = ImageDownloader(transport: transport)
-        let outcome = await downloader.calls(of: try ImageRequest("http://localhost/0")).outcomes[0]
+        let outcome = await downloader.unjoinedCallers(of: try ImageRequest("http://localhost/0")).outcomes[0]
         #expect(outcome.error?.code == "redirect-loop")
         #expect(transport.started.count == length)
     }

@@ -45,7 +45,7 @@ struct SharedTransferTests {
         let callers = try await downloader.callers(2, of: request)
         let abandoned = try await transport.transfer()
         for task in callers.tasks { task.cancel() }
-        try await abandoned.cancellation.reaches(1)
+        try await abandoned.cancellation.wait(for: 1)
         for outcome in await callers.outcomes { #expect(outcome.error == .cancelled(url: address)) }
         let next = try await downloader.callers(1, of: request)
         try await transport.transfer(1).answer(SampleImages.png)
@@ -60,7 +60,7 @@ struct SharedTransferTests {
         let request = try ImageRequest(address)
         var callers: [Callers<LoadedFile>] = []
         for _ in 0..<300 {
-            callers.append(downloader.calls(of: request))
+            callers.append(downloader.unjoinedCallers(of: request))
             // In each round the transfer gets a little further before the next caller joins.
             await Task.yield()
         }
@@ -74,7 +74,7 @@ struct SharedTransferTests {
         let answering = HeldTransport { _ in HeldTransport.Answer(SampleImages.png) }
         let downloader = ImageDownloader(transport: answering)
         for round in 0..<100 {
-            let callers = downloader.calls(3, of: try ImageRequest("http://localhost/\(round % 7)"))
+            let callers = downloader.unjoinedCallers(3, of: try ImageRequest("http://localhost/\(round % 7)"))
             for _ in 0..<(round % 5) { await Task.yield() }
             callers.tasks[round % 3].cancel()
             let outcomes = await callers.outcomes
@@ -91,7 +91,7 @@ struct SharedTransferTests {
         let request = try ImageRequest(address)
         let task = Task { [downloader] () async -> ImageLoadingError? in
             // Waits for the cancellation.
-            try? await gate.reaches(1)
+            try? await gate.wait(for: 1)
             do throws(ImageLoadingError) {
                 _ = try await downloader.download(request)
                 return nil
@@ -128,7 +128,7 @@ struct SharedTransferTests {
         let callers = try await loader.callers(1, of: request)
         let transfer = try await transport.transfer()
         callers.tasks[0].cancel()
-        try await transfer.cancellation.reaches(1)
+        try await transfer.cancellation.wait(for: 1)
         #expect(await callers.outcomes[0].error == .cancelled(url: address))
         // No retry and no fallback follow: the next request is the next load's.
         for number in 1...10 {
@@ -159,7 +159,7 @@ struct SharedTransferTests {
     func refusalFreesTheKey() async throws {
         let request = try ImageRequest("http://example.org/a.png")
         for _ in 0..<2 {
-            let error = await downloader.calls(of: request).outcomes[0].error
+            let error = await downloader.unjoinedCallers(of: request).outcomes[0].error
             #expect(error?.code == "insecure-connection")
         }
         #expect(transport.started.count == 0)
@@ -197,11 +197,11 @@ struct SharedTransferTests {
         let downloader = ImageDownloader(transport: stubborn)
         let request = try ImageRequest(address)
         let first = try await downloader.callers(1, of: request)
-        try await stubborn.started.reaches(1)
+        try await stubborn.started.wait(for: 1)
         first.tasks[0].cancel()
         #expect(await first.outcomes[0].error?.code == "cancelled")
         let second = try await downloader.callers(1, of: request)
-        try await stubborn.started.reaches(2)
+        try await stubborn.started.wait(for: 2)
         stubborn.fail(0)
         stubborn.answer(1, SampleImages.jpeg)
         #expect(try await second.outcomes[0].get().bytes.array == SampleImages.jpeg)

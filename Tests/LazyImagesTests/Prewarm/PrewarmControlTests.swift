@@ -48,9 +48,9 @@ struct PrewarmControlTests {
         let waiting = waiting(in: loader)
         let run = Task { await Prewarmer(loader).run(requests) }
         let first = try await held.transfer(0)
-        try await waiting.reaches(3)
+        try await waiting.wait(for: 3)
         let seen = try await loader.callers(1, of: try ImageRequest("http://localhost/seen"))
-        try await waiting.reaches(4)
+        try await waiting.wait(for: 4)
         first.answer(SampleImages.png)
         let second = try await held.transfer(1)
         #expect(second.request.url.path == "/seen")
@@ -67,9 +67,9 @@ struct PrewarmControlTests {
         let waiting = waiting(in: loader)
         let run = Task { await Prewarmer(loader).run(requests, priority: .high) }
         let first = try await held.transfer(0)
-        try await waiting.reaches(2)
+        try await waiting.wait(for: 2)
         let other = try await loader.callers(1, of: try ImageRequest("http://localhost/other"))
-        try await waiting.reaches(3)
+        try await waiting.wait(for: 3)
         first.answer(SampleImages.png)
         let second = try await held.transfer(1)
         #expect(second.request.url.path != "/other")
@@ -88,7 +88,7 @@ struct PrewarmControlTests {
         let first = try await held.transfer(0)
         prewarmer.pause()
         first.answer(SampleImages.png)
-        try await reported.reaches(1)
+        try await reported.wait(for: 1)
         #expect(held.started.count == 1)
         prewarmer.resume()
         for index in 1..<3 { try await held.transfer(index).answer(SampleImages.png) }
@@ -133,7 +133,7 @@ struct PrewarmControlTests {
         let first = started[0].request.url.path == "/0" ? 0 : 1
         // The second runs and the fourth waits. The third takes the second's slot.
         prewarmer.stop([requests[1], requests[3]])
-        try await started[1 - first].cancellation.reaches(1)
+        try await started[1 - first].cancellation.wait(for: 1)
         let fields: HTTPFields = ["Cache-Control": "max-age=3600"]
         started[first].answer(SampleImages.png, fields: fields)
         for index in 2..<4 { try await held.transfer(index).answer(SampleImages.png, fields: fields) }
@@ -190,7 +190,7 @@ struct PrewarmControlTests {
         let hits = loader.disk?.counters.hits
         let again = await Prewarmer(loader).run(requests)
         #expect(again.alreadyCached == 3 && transport.started.count == 3)
-        #expect(loader.disk?.counters.hits == hits, "nothing is read that memory has")
+        #expect(loader.disk?.counters.hits == hits, "images in memory are not read from disk")
     }
 
     @Test("with the disk as destination, the prewarmer of an ImageLoader decodes nothing")

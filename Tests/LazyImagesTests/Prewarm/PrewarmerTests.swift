@@ -109,7 +109,7 @@ struct PrewarmerTests {
         }
         let started = try await held.transfers(4)
         run.cancel()
-        for transfer in started { try await transfer.cancellation.reaches(1) }
+        for transfer in started { try await transfer.cancellation.wait(for: 1) }
         let summary = await run.value
         #expect(summary.cancelled == 50 && summary.fetched + summary.failed == 0)
         #expect(held.started.count == 4)

@@ -172,7 +172,9 @@ struct CacheKeyTests {
         let url = try #require(URL(string: "http://example.org/a" + query))
         let key = CacheKey(url: url, ignoring: IgnoredQuery(["utm_*", "session"]))
         #expect(key.text == "http://example.org/a" + kept)
-        #expect(CacheKey(url: url).text.utf8.count >= key.text.utf8.count, "and nothing without a rule")
+        #expect(
+            CacheKey(url: url).text.utf8.count >= key.text.utf8.count,
+            "and without a rule nothing is left out")
     }
 
     @Test("signed URLs of one image share a key under the rule for signatures, and are sent whole")

@@ -86,7 +86,7 @@ struct ImageRequestTests {
         for (request, mode) in zip(requests, modes) {
             var later = try ImageRequest("https://example.org/a")
             later.contentMode = mode
-            #expect(later.imageKey == later.key, "without a size it means nothing")
+            #expect(later.imageKey == later.key, "without a size the content mode has no effect")
             later.targetSize = size
             #expect(later == request && later.contentMode == mode)
             later.contentMode = .fit

@@ -32,7 +32,7 @@ struct UploaderTests {
     func plain() async throws {
         for status in ["201 Created", "422 Unprocessable Content", "500 Internal Server Error"] {
             let origin = try ScriptedOrigin(
-                .taking(status: status, fields: "Location: films/a\r\n", answer: "{\"id\":1}"))
+                .acceptingBodies(status: status, fields: "Location: films/a\r\n", answer: "{\"id\":1}"))
             let response = try await uploader().upload(post(origin))
             #expect("\(response.status)" == status.prefix(3) && response.fields["location"] == "films/a")
             #expect(response.body == Array("{\"id\":1}".utf8) && response.isWhole)
@@ -52,7 +52,7 @@ struct UploaderTests {
         ])
         let uploader = uploader { $0.transfersPerHost = 4 }
         let tasks = (0..<20).map { _ in uploader.task(for: post(origin)) }
-        try await origin.requests.reaches(4)
+        try await origin.requests.wait(for: 4)
         #expect(uploader.activity.hosts.values.map(\.running) == [4])
         gate.open()
         for task in tasks { #expect(try await task.value.status == 204) }
@@ -61,7 +61,7 @@ struct UploaderTests {
 
     @Test("an upload reports its sent bytes, and the activity counts them all")
     func progress() async throws {
-        let origin = try ScriptedOrigin(.taking())
+        let origin = try ScriptedOrigin(.acceptingBodies())
         let uploader = uploader()
         let body = [UInt8](repeating: 7, count: 700_000)
         let task = uploader.task(for: UploadRequest(url: origin.url(), .put, .bytes(body)))
@@ -76,7 +76,7 @@ struct UploaderTests {
 
     @Test("an answer longer than the limit is truncated and marked so")
     func answerLimit() async throws {
-        let origin = try ScriptedOrigin(.taking(answer: "0123456789"))
+        let origin = try ScriptedOrigin(.acceptingBodies(answer: "0123456789"))
         var request = post(origin)
         for (limit, isWhole) in [(4, false), (10, true)] {
             request.answerLimit = limit
@@ -98,7 +98,7 @@ struct UploaderTests {
     func lostAnswer() async throws {
         for (method, requests) in [(HTTPMethod.put, 2), (.delete, 2), (.post, 1), (.patch, 1)] {
             let origin = try ScriptedOrigin { connection in
-                connection == 0 ? [.readHead, .readBody, .reset] : .taking(status: "204 No Content")
+                connection == 0 ? [.readHead, .readBody, .reset] : .acceptingBodies(status: "204 No Content")
             }
             do throws(ImageLoadingError) {
                 #expect(try await uploader().upload(post(origin, method)).status == 204)
@@ -113,7 +113,7 @@ struct UploaderTests {
     @Test("a POST that is marked repeatable is sent again when its answer is lost")
     func repeatable() async throws {
         let origin = try ScriptedOrigin { connection in
-            connection == 0 ? [.readHead, .readBody, .reset] : .taking(status: "409 Conflict")
+            connection == 0 ? [.readHead, .readBody, .reset] : .acceptingBodies(status: "409 Conflict")
         }
         var request = post(origin)
         request.mayBeRepeated = true
@@ -186,9 +186,9 @@ struct UploaderTests {
 
     @Test("the body is never sent to another origin")
     func otherOrigin() async throws {
-        let other = try ScriptedOrigin(.taking())
+        let other = try ScriptedOrigin(.acceptingBodies())
         let origin = try ScriptedOrigin(
-            .taking(status: "307 Moved", fields: "Location: \(other.url("/x").absoluteString)\r\n"))
+            .acceptingBodies(status: "307 Moved", fields: "Location: \(other.url("/x").absoluteString)\r\n"))
         do throws(ImageLoadingError) {
             _ = try await uploader().upload(post(origin))
             Issue.record("the body was sent on")
@@ -202,9 +202,10 @@ struct UploaderTests {
         "a 303 is followed by a GET without body and conditions and, to another origin, without the caller's fields"
     )
     func seeOther() async throws {
-        let other = try ScriptedOrigin(.taking(answer: "there"))
+        let other = try ScriptedOrigin(.acceptingBodies(answer: "there"))
         let origin = try ScriptedOrigin(
-            .taking(status: "303 See Other", fields: "Location: \(other.url("/x").absoluteString)\r\n"))
+            .acceptingBodies(
+                status: "303 See Other", fields: "Location: \(other.url("/x").absoluteString)\r\n"))
         var request = post(origin)
         request.fields["If-Match"] = "\"1\""
         let response = try await uploader().upload(request)
@@ -216,7 +217,7 @@ struct UploaderTests {
 
     @Test("a redirect loop is an error")
     func loop() async throws {
-        let origin = try ScriptedOrigin(.taking(status: "307 Moved", fields: "Location: /films\r\n"))
+        let origin = try ScriptedOrigin(.acceptingBodies(status: "307 Moved", fields: "Location: /films\r\n"))
         do throws(ImageLoadingError) {
             _ = try await uploader().upload(post(origin))
             Issue.record("the loop was followed to an end")
@@ -260,7 +261,7 @@ struct UploaderTests {
         let origin = try ScriptedOrigin([.readHead, .awaitClose])
         let uploader = uploader { $0.transfersPerHost = 1 }
         let first = uploader.task(for: post(origin))
-        try await origin.requests.reaches(1)
+        try await origin.requests.wait(for: 1)
         let second = uploader.task(for: post(origin))
         second.cancel()
         first.cancel()
@@ -269,15 +270,15 @@ struct UploaderTests {
                 _ = try await task.value
             }
         }
-        try await origin.closed.reaches(1)
+        try await origin.closed.wait(for: 1)
         let third = uploader.task(for: post(origin))
-        try await origin.requests.reaches(2)
+        try await origin.requests.wait(for: 2)
         third.cancel()
     }
 
     @Test("an invalid method is an error, and so is a Content-Length from the caller")
     func header() async throws {
-        let origin = try ScriptedOrigin(.taking())
+        let origin = try ScriptedOrigin(.acceptingBodies())
         await #expect(throws: ImageLoadingError.self) {
             _ = try await uploader().upload(
                 UploadRequest(url: origin.url(), HTTPMethod(rawValue: "GET / HTTP/1.1\r\nX:")))

@@ -25,7 +25,7 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
     /// The origin's answer, with an ETag.
     let fields: HTTPFields
     var status = 200
-    /// Whether the origin wants a credential.
+    /// Whether the origin demands a credential.
     var isAuthorised = false
     /// Whether the origin demands a credential.
     let wait: Int

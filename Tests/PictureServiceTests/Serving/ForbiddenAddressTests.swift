@@ -51,7 +51,7 @@ struct ForbiddenAddressTests {
 
     init() throws {
         let picture = try Samples.jpeg(8, 8)
-        listener = try ScriptedOrigin(isEverywhere: true) { _ in
+        listener = try ScriptedOrigin(onAllAddresses: true) { _ in
             .answering(picture, fields: "Content-Type: image/jpeg\r\n")
         }
     }
@@ -131,7 +131,7 @@ struct ForbiddenAddressTests {
     func redirects() throws {
         let targets =
             Self.hosts.flatMap { ["http://\($0):\(listener.port)/a", "//\($0):\(listener.port)/a"] } + riddles
-        let origin = try ScriptedOrigin(isEverywhere: true) { _ in
+        let origin = try ScriptedOrigin(onAllAddresses: true) { _ in
             [
                 .forever([
                     .respond { head, _ in
@@ -167,8 +167,8 @@ struct ForbiddenAddressTests {
     @Test("a name whose address changes is judged by the address that is connected to")
     func changingName() throws {
         // The control case: libcurl looks the name up, and gets the second address.
-        let good = ChangingName(["127.0.0.1", "127.0.0.2"])
-        let bad = ChangingName(["127.0.0.2", "127.0.0.1"])
+        let good = RebindingHost(["127.0.0.1", "127.0.0.2"])
+        let bad = RebindingHost(["127.0.0.2", "127.0.0.1"])
         #expect(good.lookUp() && bad.lookUp())
         let sources = [good, bad].map { "\($0.name):\(listener.port)" }
         let server = try PictureServer(sources: sources, allowed: ["127.0.0.2"])

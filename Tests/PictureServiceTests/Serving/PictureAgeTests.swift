@@ -182,7 +182,7 @@ struct PictureAgeTests {
             client.clock.advance(by: 70)
             origin.change(status: status, fields: [:])
             #expect(try await client.get("w92").status == 200)
-            try await client.transport.started.reaches(2)
+            try await client.transport.started.wait(for: 2)
             try await eventually { client.service.gate.usage.sources == 0 }
             #expect(try await client.get("w92").status == expected)
         }

@@ -18,8 +18,8 @@ final class PictureClient: Sendable {
     let clock = TestClock()
 
     /// - Parameters:
-    /// - sources: the hosts that are allowed without a signature.
-    /// - answer: the origin's immediate answer; nil holds the transfer.
+    ///   - sources: the hosts that are allowed without a signature.
+    ///   - answer: the origin's immediate answer; nil holds the transfer.
     init(
         sources: [String] = [host], sizes: [String] = PictureRules.standardSizes, isSigning: Bool = false,
         disk: DiskCache? = nil, configure: (inout PictureService.Configuration) -> Void = { _ in },
@@ -114,7 +114,7 @@ final class PictureClient: Sendable {
         func leave() { answer.abandon() }
 
         func value() async throws -> Answer {
-            try await answered.reaches(1)
+            try await answered.wait(for: 1)
             return Answer(try #require(inbox.response.withLock { $0 }))
         }
     }

@@ -56,7 +56,7 @@ struct PictureOutcomeTests {
             #expect(failure.mayPass == (status >= 500), "\(error)")
         }
         let codes = Set(Self.errors.map { $0.0.code })
-        #expect(codes.count == 30, "a case of the error is missing in this table")
+        #expect(codes.count == 30, "the table lacks a case of the error")
     }
 
     @Test("a refusal by a rule keeps its status, its rule and its line")

@@ -27,8 +27,8 @@ final class PictureServer: Sendable {
     let port: UInt16
 
     /// - Parameters:
-    /// - sources: the hosts that are allowed without a signature.
-    /// - allowed: networks that are allowed although they are not public.
+    ///   - sources: the hosts that are allowed without a signature.
+    ///   - allowed: networks that are allowed although they are not public.
     init(
         sources: [String] = [], allowed: [String] = [], isSigning: Bool = false,
         transport: CurlTransport = CurlTransport(),

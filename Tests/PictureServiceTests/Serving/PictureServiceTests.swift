@@ -68,7 +68,7 @@ struct PictureServiceTests {
         requests[2].leave()
         #expect(transfer.cancellation.count == 0)
         requests[1].leave()
-        try await transfer.cancellation.reaches(1)
+        try await transfer.cancellation.wait(for: 1)
         try await eventually { client.service.gate.usage.sources == 0 }
         #expect(client.count(.abandoned) == 3 && !requests.contains(where: \.isAnswered))
 

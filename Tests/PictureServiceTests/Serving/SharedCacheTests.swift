@@ -145,7 +145,7 @@ struct SharedCacheTests {
     @Test(
         "a picture is fresh no longer than its redirects, and permanent redirects are not requested again",
         arguments: [
-            // status, its Cache-Control, seconds, what is asked then
+            // status, its Cache-Control, seconds, the requests after that
             (302, nil, 100, "/a /b"), (302, "max-age=600", 100, ""), (302, "max-age=50", 100, "/a /b"),
             (307, "max-age=600", 100, ""), (301, nil, 100, ""), (308, nil, 100, ""), (301, nil, 700, "/b"),
             (301, "max-age=50", 100, "/a /b"), (301, "no-store", 100, "/a /b"),

@@ -28,7 +28,7 @@ struct KittyGraphicsTests {
         let payload = commands.map(\.payload).joined()
         let file = [UInt8](try #require(Data(base64Encoded: payload)))
         let shown = try ImageDecoders.standard.decode(file)
-        #expect(try #require(shown.signalToNoise(to: picture.bitmap)) > 30)
+        #expect(try #require(shown.peakSignalToNoise(to: picture.bitmap)) > 30)
     }
 
     @Test("a small picture is one command", arguments: [1, 2, 3])
@@ -101,7 +101,7 @@ struct KittyGraphicsTests {
                 == "\u{1B}]1337;File=inline=1;size=\(file.count);width=20;height=15;preserveAspectRatio=1")
         #expect(text.hasSuffix("\u{07}"))
         let shown = try ImageDecoders.standard.decode(file)
-        #expect(try #require(shown.signalToNoise(to: picture.bitmap)) > 30)
+        #expect(try #require(shown.peakSignalToNoise(to: picture.bitmap)) > 30)
     }
 
     @Test("a picture over several lines starts at the first, and the cursor ends below the last")

@@ -53,7 +53,7 @@ struct SixelGraphicsTests {
     func photograph() throws {
         let picture = picture(Pictures.photograph(160, 240), 20, 20)
         let screen = try #require(SixelScreen(SixelGraphics.drawing(of: picture)))
-        #expect(try #require(screen.bitmap.signalToNoise(to: picture.bitmap)) > 30)
+        #expect(try #require(screen.bitmap.peakSignalToNoise(to: picture.bitmap)) > 30)
         #expect(screen.longestPlainRun <= 3)
         let palette = AdaptivePalette(of: picture.bitmap, error: 10)
         let plain = Pictures.bitmap(160, 240) { column, row in
@@ -61,7 +61,7 @@ struct SixelGraphicsTests {
         }
         let small = ImageSize(width: 40, height: 60)
         let averaged = try [screen.bitmap, plain].map { shown in
-            try #require(shown.resized(to: small).signalToNoise(to: picture.bitmap.resized(to: small)))
+            try #require(shown.resized(to: small).peakSignalToNoise(to: picture.bitmap.resized(to: small)))
         }
         #expect(averaged[0] > averaged[1] + 2)
     }
@@ -75,7 +75,7 @@ struct SixelGraphicsTests {
         }
         let shown = try #require(SixelScreen(SixelGraphics.drawing(of: picture(grey, 20, 20)))).bitmap
         #expect(Set((0..<240).flatMap { row in (0..<160).map { shown.pixel($0, row) } }).count <= 64)
-        #expect(try #require(shown.signalToNoise(to: grey)) > 35)
+        #expect(try #require(shown.peakSignalToNoise(to: grey)) > 35)
     }
 
     @Test("uniform areas stay uniform beside a photograph, and a picture of few colours keeps each")

@@ -43,7 +43,7 @@ struct UploadProgramTests {
     @Test("a file is sent unchanged, with its type, and the answer's body is printed unchanged")
     func raw() async throws {
         let answer = "\u{1B}[2J{\"id\":1}"
-        let origin = try ScriptedOrigin(.taking(status: "201 Created", answer: answer))
+        let origin = try ScriptedOrigin(.acceptingBodies(status: "201 Created", answer: answer))
         let path = try file("a.jpg", SampleImages.jpeg)
         let run = try await run(path, origin.url("/p").absoluteString, "--header", "X-Own: 1")
         #expect(run.status == 0 && run.text == answer)
@@ -62,7 +62,7 @@ struct UploadProgramTests {
 
     @Test("fields alone are url-encoded, and with a file they are parts of a form")
     func forms() async throws {
-        let origin = try ScriptedOrigin(.taking())
+        let origin = try ScriptedOrigin(.acceptingBodies())
         let url = origin.url("/f").absoluteString
         #expect(try await run(url, "--form", "title=El Camino", "--form", "a=b=c").status == 0)
         #expect(origin.heads[0].hasPrefix("POST "))
@@ -92,7 +92,7 @@ struct UploadProgramTests {
 
     @Test("a picture is resized, with its new type and extension")
     func recipe() async throws {
-        let origin = try ScriptedOrigin(.taking())
+        let origin = try ScriptedOrigin(.acceptingBodies())
         let path = try file("a.b.png", [UInt8](Fixture.pixel))
         let url = origin.url("/f").absoluteString
         #expect(try await run(path, url, "--recipe", "w10", "--field", "p").status == 0)
@@ -112,7 +112,7 @@ struct UploadProgramTests {
 
     @Test("malformed JSON and XML, and files too long to check, are not sent")
     func checked() async throws {
-        let origin = try ScriptedOrigin(.taking())
+        let origin = try ScriptedOrigin(.acceptingBodies())
         let url = origin.url("/f").absoluteString
         let wrong = try file("a.json", "{\"a\":1,}")
         let long = try file("b.xml", [UInt8](repeating: 0x20, count: 16 << 20 + 1))
@@ -151,13 +151,13 @@ struct UploadProgramTests {
 
     @Test("an error is one line, with its code in JSON")
     func errors() async throws {
-        let other = try ScriptedOrigin(.taking())
+        let other = try ScriptedOrigin(.acceptingBodies())
         let elsewhere = "Location: \(other.url("/x").absoluteString)\r\n"
         let gate = Gate()
         let path = try file("a.bin", [UInt8](repeating: 1, count: 700_000))
         for (steps, code) in [
-            (.taking(status: "422 No"), "http-status"),
-            (.taking(status: "307 Moved", fields: elsewhere), "redirect-refused"),
+            (.acceptingBodies(status: "422 No"), "http-status"),
+            (.acceptingBodies(status: "307 Moved", fields: elsewhere), "redirect-refused"),
             ([.readHead, .readSome(100_000), .wait(gate)], "timed-out"),
             ([.readHead, .readSome(100_000), .reset], "connection-lost"),
         ] as [([ScriptedOrigin.Step], String)] {
@@ -184,7 +184,7 @@ struct UploadProgramTests {
         let path = try file("a.bin", [UInt8](repeating: 1, count: 64 << 20))
         let program = try Program(
             ["upload", path, origin.url("/p").absoluteString, "--timeout", "600"], environment: environment)
-        try await origin.requests.reaches(1)
+        try await origin.requests.wait(for: 1)
         _ = Shell.output("printf x >>'\(path)'")
         gate.open()
         let outcome = await program.outcome()
@@ -196,7 +196,7 @@ struct UploadProgramTests {
     func dying() async throws {
         let body = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         let origin = try ScriptedOrigin { connection in
-            connection == 0 ? [.readHead, .readSome(100_000), .reset] : .taking()
+            connection == 0 ? [.readHead, .readSome(100_000), .reset] : .acceptingBodies()
         }
         let run = try await run(try file("a", body), origin.url("/p").absoluteString)
         #expect(run.status == 0 && origin.bodies == [body] && origin.requests.count == 2)
@@ -210,7 +210,7 @@ struct UploadProgramTests {
         let program = try Program(
             ["upload", "-", origin.url("/p").absoluteString, "--json"], input: input, environment: environment
         )
-        try await origin.requests.reaches(1)
+        try await origin.requests.wait(for: 1)
         program.send(SIGINT)
         let outcome = await program.outcome()
         gate.open()
@@ -230,7 +230,7 @@ struct UploadProgramTests {
             ["f", "URL", "--field="], ["f", "URL", "more"],
         ])
     func usage(words: [String]) async throws {
-        let origin = try ScriptedOrigin(.taking())
+        let origin = try ScriptedOrigin(.acceptingBodies())
         let path = try file("f", "x")
         let run = try await Program.run(
             ["upload"] + words.map { $0 == "URL" ? origin.url().absoluteString : $0 == "f" ? path : $0 },

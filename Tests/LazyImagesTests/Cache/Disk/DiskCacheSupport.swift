@@ -73,7 +73,7 @@ func key(_ name: String) -> CacheKey {
 
 /// Duplicates the descriptors of all open files whose paths begin with `beginning`, as a fork does for a
 /// moment. The caller closes the duplicates.
-func copiedDescriptors(ofFiles beginning: String) throws -> [Int32] {
+func duplicatedDescriptors(ofFiles beginning: String) throws -> [Int32] {
     // Lists the descriptors before it duplicates one: a duplicate may take the number of the listing's own
     // descriptor.
     let found = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
@@ -97,7 +97,7 @@ final class FaultPlan: Sendable {
     private struct State {
         var count = 0
         var first = Int.max
-        var goesOn = false
+        var isPersistent = false
         var kind: FileCalls.Kind?
         var interference = FileCalls.Interference.short
     }
@@ -109,25 +109,25 @@ final class FaultPlan: Sendable {
     /// System calls since the plan was set.
     var count: Int { state.withLock { $0.count } }
 
-    /// Makes the call with this number fail, and every later one if `goesOn`. Numbers start at 0 and count
+    /// Makes the call with this number fail, and every later one if `isPersistent`. Numbers start at 0 and count
     /// calls of `kind`, or all calls without one.
     func fail(
-        at first: Int, goesOn: Bool = false, of kind: FileCalls.Kind? = nil,
+        at first: Int, isPersistent: Bool = false, of kind: FileCalls.Kind? = nil,
         _ interference: FileCalls.Interference
     ) {
         state.withLock {
-            $0 = State(first: first, goesOn: goesOn, kind: kind, interference: interference)
+            $0 = State(first: first, isPersistent: isPersistent, kind: kind, interference: interference)
         }
     }
 
     /// Lets every call succeed again.
-    func heal() { state.withLock { $0 = State() } }
+    func clear() { state.withLock { $0 = State() } }
 
     private func judge(_ kind: FileCalls.Kind) -> FileCalls.Interference? {
         state.withLock { state in
             if let only = state.kind, only != kind { return nil }
             defer { state.count += 1 }
-            return state.count == state.first || state.goesOn && state.count > state.first
+            return state.count == state.first || state.isPersistent && state.count > state.first
                 ? state.interference : nil
         }
     }
@@ -139,7 +139,7 @@ final class CallGate: Sendable {
     private let arrivals = Tally()
 
     /// Waits until a call has arrived at the gate.
-    func reached() async throws { try await arrivals.reaches(1) }
+    func reached() async throws { try await arrivals.wait(for: 1) }
 
     func calls(before kind: FileCalls.Kind) -> FileCalls {
         FileCalls(interfere: { [self] in

@@ -13,7 +13,7 @@ struct DiskCacheTests {
 
     @Test("a stored value comes back with its metadata, from this cache and from the next one on the folder")
     func roundTrip() async throws {
-        let (key, body) = (key("a"), someBytes(count: 60_000))
+        let (key, body) = (key("a"), pseudoRandomBytes(count: 60_000))
         let cache = fixture.cache()
         #expect(await cache.entry(for: key) == nil)
         await cache.store(body, metadata: [1, 2, 3], for: key)
@@ -87,18 +87,18 @@ struct DiskCacheTests {
         let stored = Tally()
         let storing = Task {
             for key in keys {
-                await cache.store(someBytes(count: 1_000), metadata: [], for: key)
+                await cache.store(pseudoRandomBytes(count: 1_000), metadata: [], for: key)
                 stored.add()
             }
         }
         // The first two fit. The third waits until the first is on disk.
-        try await stored.reaches(2)
+        try await stored.wait(for: 2)
         try await eventually { cache.hasWaitingStores }
         #expect(cache.contains(keys[1]) && !cache.contains(keys[2]) && stored.count == 2)
         gate.open()
         await storing.value
         await cache.flush()
-        for key in keys { #expect(cache.body(key) == someBytes(count: 1_000)) }
+        for key in keys { #expect(cache.body(key) == pseudoRandomBytes(count: 1_000)) }
     }
 
     @Test("removing staged values frees room for waiting stores")
@@ -109,8 +109,8 @@ struct DiskCacheTests {
         // The writer is busy with a task that is no store and that frees no room when it ends.
         async let scan = cache.verify()
         try await gate.reached()
-        await cache.store(someBytes(count: 900), metadata: [], for: key("staged"))
-        async let store: Void = cache.store(someBytes(count: 900), metadata: [], for: key("waiting"))
+        await cache.store(pseudoRandomBytes(count: 900), metadata: [], for: key("staged"))
+        async let store: Void = cache.store(pseudoRandomBytes(count: 900), metadata: [], for: key("waiting"))
         try await eventually { cache.hasWaitingStores }
         async let removal: Void = cache.remove(key("staged"))
         try await eventually { !cache.contains(key("staged")) }
@@ -124,9 +124,9 @@ struct DiskCacheTests {
     func removalOfWaiting() async throws {
         let gate = CallGate()
         let cache = fixture.cache(stagingLimit: 1_000, calls: gate.calls(before: .rename))
-        await cache.store(someBytes(count: 900), metadata: [], for: key("staged"))
+        await cache.store(pseudoRandomBytes(count: 900), metadata: [], for: key("staged"))
         try await gate.reached()
-        async let store: Void = cache.store(someBytes(count: 900), metadata: [], for: key("waiting"))
+        async let store: Void = cache.store(pseudoRandomBytes(count: 900), metadata: [], for: key("waiting"))
         try await eventually { cache.hasWaitingStores }
         async let removal: Void = cache.remove(key("waiting"))
         await store
@@ -142,7 +142,7 @@ struct DiskCacheTests {
         let cache = fixture.cache(limit: 1_000)
         await cache.store([1], for: key("a"))
         for count in [1, 2_000] {
-            let bytes = ByteArray(someBytes(count: count))
+            let bytes = ByteArray(pseudoRandomBytes(count: count))
             await cache.store(bytes, metadata: [], for: key("a"), unless: { true })
         }
         await cache.flush()
@@ -153,7 +153,7 @@ struct DiskCacheTests {
     func tooLarge() async throws {
         let cache = fixture.cache(limit: 1_000)
         await cache.store([1], for: key("a"))
-        await cache.store(someBytes(count: 1_000), for: key("a"))
+        await cache.store(pseudoRandomBytes(count: 1_000), for: key("a"))
         await cache.flush()
         #expect(cache.body(key("a")) == nil && fixture.bytesOnDisk() == 0 && cache.counters.faults == 0)
     }
@@ -203,7 +203,7 @@ struct DiskCacheTests {
     @Test("only this user can read the folder, and backup programs are told to leave it out")
     func folderMode() async throws {
         let cache = fixture.cache()
-        #expect(fixture.size(fixture.path) == 0, "opening makes nothing")
+        #expect(fixture.size(fixture.path) == 0, "opening creates nothing")
         await cache.store([1], for: key("a"))
         await cache.flush()
         var status = stat()

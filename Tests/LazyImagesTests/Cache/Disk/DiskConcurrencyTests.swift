@@ -52,7 +52,7 @@ struct DiskConcurrencyTests {
                 group.addTask {
                     for step in 0..<120 {
                         let number = (step * 17 + worker * 5) % keys.count
-                        let value = someBytes(count: 500 + number * 30, seed: UInt64(number))
+                        let value = pseudoRandomBytes(count: 500 + number * 30, seed: UInt64(number))
                         if let found = await cache.entry(for: keys[number]) {
                             #expect(found.body.array == value)
                         } else {

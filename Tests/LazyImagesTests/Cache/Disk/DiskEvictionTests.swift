@@ -9,7 +9,7 @@ import Testing
 struct DiskEvictionTests {
     private let fixture: DiskFixture
     /// An entry of about a thousand bytes, with header and key.
-    private let bytes = someBytes(count: 930)
+    private let bytes = pseudoRandomBytes(count: 930)
 
     init() throws { fixture = try DiskFixture() }
 
@@ -18,7 +18,7 @@ struct DiskEvictionTests {
         arguments: [20_000, 0])
     func longRun(largeCount: Int) async throws {
         let cache = fixture.cache(limit: 50_000, largeCount: largeCount)
-        let bytes = someBytes(count: 1_000)
+        let bytes = pseudoRandomBytes(count: 1_000)
         for number in 0..<250 {
             await cache.store(Array(bytes.prefix(700 + number % 300)), for: key("\(number)"))
             if number % 10 == 0 {
@@ -206,7 +206,7 @@ struct DiskEvictionTests {
     @Test("verify removes corrupt entries, keeps good ones, reports both, and leaves correct counts")
     func verify() async throws {
         let cache = fixture.cache()
-        for number in 0..<10 { await cache.store(someBytes(count: 100), for: key("\(number)")) }
+        for number in 0..<10 { await cache.store(pseudoRandomBytes(count: 100), for: key("\(number)")) }
         await cache.flush()
         try write(Array(fixture.bytes(of: fixture.file(key("3"))).dropLast()), to: fixture.file(key("3")))
         try write(fixture.bytes(of: fixture.file(key("5"))), to: fixture.file(key("4")))

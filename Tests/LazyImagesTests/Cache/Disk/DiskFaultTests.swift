@@ -8,8 +8,8 @@ import Testing
 struct DiskFaultTests {
     private let fixture: DiskFixture
     private let plan = FaultPlan()
-    private let bytes = someBytes(count: 5_000)
-    private let oldBytes = someBytes(count: 3_000, seed: 2)
+    private let bytes = pseudoRandomBytes(count: 5_000)
+    private let oldBytes = pseudoRandomBytes(count: 3_000, seed: 2)
     /// Stored before the first fault. It must stay whole.
     private let old = key("old")
 
@@ -22,19 +22,19 @@ struct DiskFaultTests {
     @Test(
         "whichever call of a store fails, once or always: the value is whole or missing, no other entry is lost, and the cache recovers",
         arguments: interferences, [false, true])
-    func everyCallOfAStore(interference: FileCalls.Interference, goesOn: Bool) async throws {
+    func everyCallOfAStore(interference: FileCalls.Interference, isPersistent: Bool) async throws {
         let cache = try await cacheWithOldEntry()
-        plan.heal()
+        plan.clear()
         await cache.store(bytes, metadata: [1], for: key("counting"))
         await cache.flush()
         let calls = plan.count
         #expect(calls > 8)
         for number in 0..<calls {
             let new = key("new \(number)")
-            plan.fail(at: number, goesOn: goesOn, interference)
+            plan.fail(at: number, isPersistent: isPersistent, interference)
             await cache.store(bytes, metadata: [1], for: new)
             await cache.flush()
-            plan.heal()
+            plan.clear()
             let other = fixture.cache()
             // The cache's sweep reads the temporary folder. It must end before the next store uses that
             // folder.
@@ -49,9 +49,9 @@ struct DiskFaultTests {
             await cache.flush()
             #expect(cache.body(new) == [1])
         }
-        #expect(fixture.names(in: "tmp").isEmpty || goesOn)
+        #expect(fixture.names(in: "tmp").isEmpty || isPersistent)
         await fixture.cache().flush()
-        #expect(fixture.names(in: "tmp").isEmpty, "the next opening sweeps what a removal that failed left")
+        #expect(fixture.names(in: "tmp").isEmpty, "the next opening sweeps the leftover of a failed removal")
     }
 
     @Test(
@@ -59,7 +59,7 @@ struct DiskFaultTests {
         arguments: interferences)
     func everyCallOfALookup(interference: FileCalls.Interference) async throws {
         let cache = try await cacheWithOldEntry()
-        plan.heal()
+        plan.clear()
         #expect(cache.body(old) != nil)
         let calls = plan.count
         #expect(calls >= 3)
@@ -67,7 +67,7 @@ struct DiskFaultTests {
             plan.fail(at: number, interference)
             let found = cache.body(old)
             #expect(found == nil || found == oldBytes)
-            plan.heal()
+            plan.clear()
             #expect(cache.body(old) == oldBytes)
         }
         #expect(cache.counters.corrupt == 0)
@@ -81,7 +81,7 @@ struct DiskFaultTests {
         let probe = fixture.cache(limit: 10_000, calls: plan.calls)
         for number in 0..<9 { await probe.store(Array(bytes.prefix(900)), for: key("fill \(number)")) }
         await probe.flush()
-        plan.heal()
+        plan.clear()
         await probe.store(oldBytes, for: key("counting"))
         await probe.flush()
         let calls = plan.count
@@ -89,10 +89,10 @@ struct DiskFaultTests {
         // Every second case fails from this call on. Most calls open, list and close the folders of entries,
         // so each case hits few calls of the other kinds.
         for number in stride(from: first, to: calls, by: 32) {
-            plan.fail(at: number, goesOn: !first.isMultiple(of: 2), interference)
+            plan.fail(at: number, isPersistent: !first.isMultiple(of: 2), interference)
             await probe.store(oldBytes, for: key("new \(number)"))
             await probe.flush()
-            plan.heal()
+            plan.clear()
             await probe.store(Array(bytes.prefix(500)), for: key("next \(number)"))
             await probe.flush()
             #expect(fixture.bytesOnDisk() <= 10_000)
@@ -104,16 +104,16 @@ struct DiskFaultTests {
     @Test("a disk that keeps failing counts as one fault, with its reason, until it works again")
     func oneFault() async throws {
         let cache = try await cacheWithOldEntry()
-        plan.fail(at: 0, goesOn: true, of: .open, .failure(EROFS))
+        plan.fail(at: 0, isPersistent: true, of: .open, .failure(EROFS))
         for number in 0..<5 { await cache.store([1], for: key("\(number)")) }
         await cache.flush()
         #expect(cache.counters.faults == 1)
         #expect(cache.counters.lastFault?.contains("Read-only file system") == true)
-        plan.heal()
+        plan.clear()
         await cache.store([1], for: key("a"))
         await cache.flush()
         #expect(cache.body(key("a")) == [1] && cache.counters.faults == 1)
-        plan.fail(at: 0, goesOn: true, of: .write, .failure(ENOSPC))
+        plan.fail(at: 0, isPersistent: true, of: .write, .failure(ENOSPC))
         await cache.store([1], for: key("b"))
         await cache.flush()
         #expect(cache.counters.faults == 2)
@@ -124,10 +124,10 @@ struct DiskFaultTests {
     func countsAfterFailure() async throws {
         let cache = try await cacheWithOldEntry()
         let before = cache.counters
-        plan.fail(at: 0, goesOn: true, of: .rename, .failure(ENOSPC))
+        plan.fail(at: 0, isPersistent: true, of: .rename, .failure(ENOSPC))
         for number in 0..<5 { await cache.store(bytes, for: key("\(number)")) }
         await cache.flush()
-        plan.heal()
+        plan.clear()
         await cache.store([1], for: old)
         await cache.flush()
         #expect(cache.counters.entries == before.entries && cache.counters.bytes == fixture.bytesOnDisk())
@@ -137,13 +137,13 @@ struct DiskFaultTests {
         "a folder that cannot be opened makes every lookup a miss and loses every store, until it can be opened"
     )
     func unusableFolder() async throws {
-        plan.fail(at: 0, goesOn: true, of: .open, .failure(EACCES))
+        plan.fail(at: 0, isPersistent: true, of: .open, .failure(EACCES))
         let cache = fixture.cache(calls: plan.calls)
         await cache.store([1], for: key("a"))
         await cache.flush()
         #expect(cache.body(key("a")) == nil && !cache.contains(key("a")))
         #expect(cache.counters.faults == 2, "one for reading, one for writing")
-        plan.heal()
+        plan.clear()
         await cache.store([1], for: key("a"))
         await cache.flush()
         #expect(cache.body(key("a")) == [1])

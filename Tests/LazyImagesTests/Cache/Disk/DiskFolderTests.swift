@@ -84,7 +84,7 @@ struct DiskFolderTests {
         #expect(cache.body(key("a")) == [1])
     }
 
-    @Test("a file in the folder's place is refused and left as it is")
+    @Test("a file in the folder's place is refused and stays unchanged")
     func fileInPlace() async throws {
         try write([1, 2, 3], to: fixture.path)
         let cache = fixture.cache()
@@ -121,7 +121,7 @@ struct DiskFolderTests {
         #expect(cache.body(key("a")) == [1])
         try fixture.remove(file)
         #expect(unsafe mkfifo(file, 0o600) == 0)
-        #expect(cache.body(key("a")) == nil, "and opening it waited for nobody")
+        #expect(cache.body(key("a")) == nil, "opening the entry does not block")
         #expect(cache.counters.corrupt == 1)
     }
 
@@ -195,7 +195,7 @@ struct DiskFolderTests {
             calls: FileCalls(interfere: { kind in
                 guard kind == .rename || kind == .remove else { return nil }
                 // Losing the error is right: the test then finds no duplicates, and fails.
-                let made = (try? copiedDescriptors(ofFiles: path + "/tmp/")) ?? []
+                let made = (try? duplicatedDescriptors(ofFiles: path + "/tmp/")) ?? []
                 copies.change { $0 += made }
                 return .failure(EIO)
             }))

@@ -54,9 +54,9 @@ struct DiskStatisticsTests {
         #expect(await cache.statistics()["example.org"] == HostStatistics(hits: 1, stores: 1))
         flock(lock, LOCK_UN)
         close(lock)
-        plan.fail(at: 0, goesOn: true, .failure(EIO))
+        plan.fail(at: 0, isPersistent: true, .failure(EIO))
         await cache.flush()
-        plan.heal()
+        plan.clear()
         await cache.flush()
         #expect(await fixture.cache().statistics()["example.org"] == HostStatistics(hits: 1, stores: 1))
     }

@@ -94,7 +94,7 @@ struct EntryFormatTests {
 
     @Test("a poster's entry is a miss when cut at any byte, and for each of ten thousand flipped bits")
     func damagedPoster() throws {
-        let body = someBytes(count: 12_000)
+        let body = pseudoRandomBytes(count: 12_000)
         let (text, metadata): ([UInt8], [UInt8]) = ([UInt8(ascii: "k")], [])
         let header = EntryHeader.bytes(key: text.span, metadata: metadata.span, body: body.span, expiry: nil)
         let whole = (0..<40).map { header[$0] } + text + body

@@ -35,7 +35,7 @@ struct HashTests {
 
     @Test("both hashes do not depend on how the bytes are split")
     func piecewise() {
-        let bytes = someBytes(count: 300)
+        let bytes = pseudoRandomBytes(count: 300)
         let digest = SHA256.hash(of: bytes.span)
         let checksum = XXH64.hash(of: bytes.span)
         for piece in 1...130 {
@@ -53,32 +53,32 @@ struct HashTests {
 
     @Test(
         "SHA-256 agrees with sha256sum at every length around the end of a block",
-        .enabled(if: isInstalled("sha256sum"), "sha256sum is not installed"))
+        .enabled(if: Shell.has("sha256sum"), "sha256sum is not installed"))
     func systemSHA256() async throws {
         let folder = try TemporaryFolder()
         let lengths = [1, 55, 56, 57, 63, 64, 65, 119, 120, 128, 5000]
-        for length in lengths { try write(someBytes(count: length), to: folder.file("\(length)")) }
+        for length in lengths { try write(pseudoRandomBytes(count: length), to: folder.file("\(length)")) }
         for length in lengths {
             let expected = try await output(of: "sha256sum \(folder.file("\(length)"))").prefix(64)
-            #expect(SHA256.hash(of: someBytes(count: length).span).hexadecimal == expected)
+            #expect(SHA256.hash(of: pseudoRandomBytes(count: length).span).hexadecimal == expected)
         }
     }
 
     @Test(
         "XXH64 agrees with xxhsum at every length around the end of a stripe",
-        .enabled(if: isInstalled("xxhsum"), "xxhsum is not installed"))
+        .enabled(if: Shell.has("xxhsum"), "xxhsum is not installed"))
     func systemXXH64() async throws {
         let folder = try TemporaryFolder()
         for length in [1, 3, 4, 7, 8, 31, 32, 33, 63, 64, 5000] {
-            try write(someBytes(count: length), to: folder.file("\(length)"))
+            try write(pseudoRandomBytes(count: length), to: folder.file("\(length)"))
             let expected = try await output(of: "xxhsum -H1 \(folder.file("\(length)"))").prefix(16)
-            #expect(UInt64(expected, radix: 16) == XXH64.hash(of: someBytes(count: length).span))
+            #expect(UInt64(expected, radix: 16) == XXH64.hash(of: pseudoRandomBytes(count: length).span))
         }
     }
 }
 
 /// Bytes with a long period, the same in every run.
-func someBytes(count: Int, seed: UInt64 = 1) -> [UInt8] {
+func pseudoRandomBytes(count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
     return (0..<count).map { _ in
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -88,19 +88,9 @@ func someBytes(count: Int, seed: UInt64 = 1) -> [UInt8] {
 
 func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to: URL(filePath: path)) }
 
-private func isInstalled(_ program: String) -> Bool {
-    ["/usr/bin/", "/usr/local/bin/", "/bin/"].contains { unsafe access($0 + program, X_OK) == 0 }
-}
-
 private func output(of command: String) async throws -> String {
     // Waits for the command on a thread of its own, not on the cooperative pool.
-    let line = try await BlockingThreads(count: 1).run { () -> [CChar] in
-        guard let stream = unsafe popen(command, "r") else { return [] }
-        defer { unsafe _ = pclose(stream) }
-        var line = [CChar](repeating: 0, count: 512)
-        _ = unsafe fgets(&line, Int32(line.count), stream)
-        return line
-    }
-    try #require(!line.isEmpty)
-    return String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let output = try await BlockingThreads(count: 1).run { Shell.output(command) }
+    try #require(!output.isEmpty)
+    return output
 }

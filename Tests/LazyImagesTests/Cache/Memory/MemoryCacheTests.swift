@@ -72,7 +72,7 @@ struct MemoryCacheTests {
         let keys = try (0..<4).map { try key("\($0)") }
         func picture() -> Picture {
             Picture {
-                // Would never return if the lock were held.
+                // Would deadlock if the lock were held.
                 cache.trim(toCost: 1000)
                 ended.add(1, ordering: .relaxed)
             }
@@ -87,7 +87,7 @@ struct MemoryCacheTests {
         #expect(ended.load(ordering: .relaxed) == 7)
     }
 
-    @Test("values are removed by what they are; what is stored meanwhile stays")
+    @Test("removeAll removes the matching values, and keeps those stored meanwhile")
     func removalByPredicate() throws {
         let cache = MemoryCache<Picture>(limit: 100)
         let keys = try (0..<10).map { try key("\($0)") }
@@ -102,7 +102,7 @@ struct MemoryCacheTests {
         #expect(cache.counters.entries == 0)
     }
 
-    @Test("after its time to live a value is none")
+    @Test("a value is a miss after its time to live")
     func timeToLive() throws {
         let clock = ManualClock()
         let cache = MemoryCache<Picture>(limit: 100, timeToLive: .seconds(10), clock: clock)
@@ -115,7 +115,7 @@ struct MemoryCacheTests {
         #expect(cache.value(for: try key("a")) != nil)
     }
 
-    @Test("the standard limit is 15 % of what the process may use, at most 512 MiB")
+    @Test("the standard limit is 15 % of the process's memory allowance, at most 512 MiB")
     func standardLimit() {
         #expect(MemoryLimit.limit(allowance: 1_000_000_000) == 150_000_000)
         #expect(MemoryLimit.limit(allowance: 64 << 30) == 512 << 20)
@@ -123,7 +123,7 @@ struct MemoryCacheTests {
         #expect(MemoryCache<Picture>().limit == MemoryLimit.standard)
     }
 
-    @Test("values are let go with the cache")
+    @Test("a released cache releases its values")
     func endOfTheCache() throws {
         weak var picture: Picture?
         do {
@@ -135,7 +135,7 @@ struct MemoryCacheTests {
         #expect(picture == nil)
     }
 
-    @Test("many threads at once keep the counts and the limit")
+    @Test("concurrent threads keep the counts and the limit")
     func concurrency() async throws {
         let cache = MemoryCache<Picture>(limit: 50)
         let keys = try (0..<100).map { try key("\($0)") }
@@ -159,7 +159,7 @@ struct MemoryCacheTests {
     }
 }
 
-/// A value that says when it ends.
+/// A value that calls a closure in its deinitializer.
 private final class Picture: Sendable {
     private let atEnd: @Sendable () -> Void
 

@@ -1,3 +1,4 @@
+import SystemSupport
 import Testing
 
 @testable import LazyImages
@@ -10,7 +11,7 @@ struct MemoryStoreTests {
     func model(hashes: UInt64) {
         var store = MemoryStore(limit: 120)
         var model = Model(limit: 120)
-        var random = Generator(state: hashes)
+        var random = SeededNumbers(seed: hashes)
         for _ in 0..<3_000 {
             // Few hashes differ: most keys collide, and removals leave gaps in the chains.
             let number = random.next() % 60
@@ -190,15 +191,5 @@ private struct Model {
 
     mutating func trim(to bound: Int) {
         while entries.reduce(0, { $0 + $1.cost }) > bound { entries.removeFirst() }
-    }
-}
-
-/// The same numbers in every run.
-private struct Generator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state >> 33
     }
 }

@@ -178,7 +178,7 @@ struct WTinyLFUTests {
         for _ in 0..<10 { for key in 0..<200 { _ = isSeen(key) } }
         #expect((0..<200).allSatisfy { !isSeen($0) })
         trials.wake()
-        #expect(isSeen(200), "the new one")
+        #expect(isSeen(200), "the new key")
         #expect((0..<200).allSatisfy(isSeen))
         // The smallest window holds nothing of this loop, so one trial always misses.
         for _ in 0..<10 { for key in 0..<1_000 { _ = isSeen(key) } }

@@ -36,7 +36,7 @@ struct MemoryPressureTests {
         estimator.signal(at: 10 * second, left: 0.5)
         #expect(estimator.level == .warning)
         estimator.signal(at: 11 * second, left: 0.5)
-        #expect(estimator.level == .warning, "the warning has had no time to help")
+        #expect(estimator.level == .warning, "the warning has not had time to help")
         estimator.signal(at: 12 * second, left: nil)
         #expect(estimator.level == .critical)
         estimator.check(at: 17 * second, left: 0.5)
@@ -85,7 +85,7 @@ struct MemoryPressureTests {
         let received = try await BlockingThreads(count: 1).run { manager.receive() }
         #expect(received == Array("hello".utf8))
         manager.signal()
-        try await warned.reaches(1)
+        try await warned.wait(for: 1)
     }
 
     @Test(
@@ -108,7 +108,7 @@ struct MemoryPressureTests {
             if level == .warning { warned.add() }
             return level == .normal
         }
-        try await warned.reaches(1)
+        try await warned.wait(for: 1)
     }
 
     @Test("a warning halves the memory tier; at critical only pinned values stay")

@@ -51,7 +51,7 @@ struct DigestAnswerTests {
         #expect(DigestAnswer(ChallengeField.parse(text)[0]) == nil)
     }
 
-    @Test("no text of a server or a user can end its quotes")
+    @Test("no text of a server or a user can close its quotes")
     func quotes() throws {
         let challenge = ChallengeField(
             scheme: "digest", parameters: ["nonce": "a\"b\\c", "realm": "x\r\nY: z"])

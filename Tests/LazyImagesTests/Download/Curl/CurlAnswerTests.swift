@@ -97,7 +97,7 @@ struct CurlAnswerTests {
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .wait(gate), .reset,
         ])
         async let failing = failure(origin)
-        try await receiver.arrivals.reaches(2)
+        try await receiver.arrivals.wait(for: 2)
         gate.open()
         let error = await failing
         #expect(
@@ -140,7 +140,7 @@ struct CurlAnswerTests {
             .forever([.send(isOneLine ? piece : "\(piece)\r\nX: ")]),
         ])
         #expect(await failure(origin)?.code == "malformed-response")
-        try await origin.closed.reaches(1)
+        try await origin.closed.wait(for: 1)
     }
 
     private func get(_ origin: ScriptedOrigin) async throws -> ResponseHead {
@@ -148,11 +148,6 @@ struct CurlAnswerTests {
     }
 
     private func failure(_ origin: ScriptedOrigin) async -> ImageLoadingError? {
-        do throws(ImageLoadingError) {
-            _ = try await transport.perform(origin.request(), into: receiver)
-            return nil
-        } catch {
-            return error
-        }
+        await transport.error(for: origin.request(), into: receiver)
     }
 }

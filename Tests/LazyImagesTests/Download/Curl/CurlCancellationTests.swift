@@ -15,10 +15,10 @@ struct CurlCancellationTests {
     func whileWaiting() async throws {
         let origin = try ScriptedOrigin([.readHead, .awaitClose])
         let task = start(origin.url())
-        try await origin.requests.reaches(1)
+        try await origin.requests.wait(for: 1)
         task.cancel()
         #expect(await task.value == .cancelled(url: origin.url().absoluteString))
-        try await origin.closed.reaches(1)
+        try await origin.closed.wait(for: 1)
     }
 
     @Test("cancelling a transfer during its body frees the connection at once")
@@ -28,15 +28,15 @@ struct CurlCancellationTests {
         ])
         let receiver = RecordingReceiver()
         let task = start(origin.url(), into: receiver)
-        try await receiver.arrivals.reaches(2)
+        try await receiver.arrivals.wait(for: 2)
         task.cancel()
         #expect(await task.value?.code == "cancelled")
-        try await origin.closed.reaches(1)
+        try await origin.closed.wait(for: 1)
     }
 
     @Test("cancelling a transfer that connects ends it at once")
     func whileConnecting() async throws {
-        let deaf = try DeafOrigin()
+        let deaf = try BlackHolePort()
         let task = start(try URL(typed: "http://127.0.0.1:\(deaf.port)/"))
         await Task.yield()
         task.cancel()
@@ -48,7 +48,7 @@ struct CurlCancellationTests {
         let origin = try ScriptedOrigin(.answering([1]))
         let task = Task { [transport] () async -> ImageLoadingError? in
             // Waits for the cancellation.
-            try? await Tally().reaches(1)
+            try? await Tally().wait(for: 1)
             return await Self.failure(of: transport, origin.url(), RecordingReceiver())
         }
         task.cancel()
@@ -92,7 +92,7 @@ struct CurlCancellationTests {
             #expect(await Self.failure(of: transport, origin.url(), RecordingReceiver()) == nil)
         }
         // Each transport kept its connection open until its release.
-        try await origin.closed.reaches(100)
+        try await origin.closed.wait(for: 100)
         // Other tests create and release transports meanwhile. A hundred leaked ones would show.
         try await eventually { Self.pollerCount() <= before + 50 }
     }
@@ -141,14 +141,8 @@ struct CurlCancellationTests {
     private static func failure(
         of transport: CurlTransport, _ url: URL, _ receiver: RecordingReceiver
     ) async -> ImageLoadingError? {
-        do throws(ImageLoadingError) {
-            // No timeout ends the transfer before the cancellation, however late that is.
-            let request = TransportRequest(url: url, timeouts: .patient)
-            _ = try await transport.perform(request, into: receiver)
-            return nil
-        } catch {
-            return error
-        }
+        // No timeout ends the transfer before the cancellation, however late that is.
+        await transport.error(for: TransportRequest(url: url, timeouts: .patient), into: receiver)
     }
 }
 

@@ -12,7 +12,7 @@ struct CurlTimeoutTests {
     func firstByte() async throws {
         let origin = try ScriptedOrigin([.readHead, .awaitClose])
         #expect(await failure(origin, Timeouts(firstByte: .milliseconds(80))) == .firstByte)
-        try await origin.closed.reaches(1)
+        try await origin.closed.wait(for: 1)
     }
 
     @Test(
@@ -25,7 +25,7 @@ struct CurlTimeoutTests {
         let timeouts = Timeouts(
             connect: .seconds(600), firstByte: .seconds(600), stall: .milliseconds(80), total: .seconds(600))
         #expect(await failure(origin, timeouts) == .stall)
-        try await origin.closed.reaches(1)
+        try await origin.closed.wait(for: 1)
     }
 
     @Test("a server whose answer never ends exceeds the total time")
@@ -35,19 +35,19 @@ struct CurlTimeoutTests {
             .forever([.sendBytes([UInt8](repeating: 7, count: 1000))]),
         ])
         #expect(await failure(origin, Timeouts(total: .milliseconds(100))) == .total)
-        try await origin.closed.reaches(1)
+        try await origin.closed.wait(for: 1)
     }
 
     @Test("a server that does not accept the connection exceeds the time to connect")
     func connect() async throws {
-        let origin = try DeafOrigin()
+        let origin = try BlackHolePort()
         let url = try URL(typed: "http://127.0.0.1:\(origin.port)/a")
         #expect(await failure(url, Timeouts(connect: .milliseconds(80))) == .connect)
     }
 
     @Test("the time to the first byte starts only once there is a connection")
     func firstByteWithoutConnection() async throws {
-        let origin = try DeafOrigin()
+        let origin = try BlackHolePort()
         let url = try URL(typed: "http://127.0.0.1:\(origin.port)/a")
         let timeouts = Timeouts(connect: .milliseconds(150), firstByte: .milliseconds(20))
         #expect(await failure(url, timeouts) == .connect)

@@ -117,7 +117,7 @@ struct CurlTransportTests {
         let receiver = RecordingReceiver(wantsBody: false)
         #expect(
             try await transport.perform(origin.request(), into: receiver).status == 200)
-        try await origin.closed.reaches(1)
+        try await origin.closed.wait(for: 1)
         #expect(receiver.bytes.isEmpty)
     }
 
@@ -130,7 +130,7 @@ struct CurlTransportTests {
         let receiver = RecordingReceiver(limit: 5000)
         #expect(
             try await transport.perform(origin.request(), into: receiver).status == 200)
-        try await origin.closed.reaches(1)
+        try await origin.closed.wait(for: 1)
         #expect(receiver.bytes.count >= 5000)
     }
 
@@ -179,7 +179,7 @@ struct CurlTransportTests {
                     #expect(receiver.bytes.allSatisfy { $0 == UInt8(truncatingIfNeeded: number) })
                 }
             }
-            try await origin.requests.reaches(200)
+            try await origin.requests.wait(for: 200)
             gate.open()
             try await group.waitForAll()
         }
@@ -192,7 +192,7 @@ struct CurlTransportTests {
         let slow = Task {
             try await transport.perform(origin.request(), into: RecordingReceiver())
         }
-        try await origin.requests.reaches(1)
+        try await origin.requests.wait(for: 1)
         #expect(try await get(origin).status == 200)
         slow.cancel()
         _ = await slow.result
@@ -216,13 +216,7 @@ struct CurlTransportTests {
     }
 
     private func failure(_ url: URL) async -> ImageLoadingError? {
-        do throws(ImageLoadingError) {
-            // The test does not measure the time of the name service.
-            let request = TransportRequest(url: url, timeouts: .patient)
-            _ = try await transport.perform(request, into: receiver)
-            return nil
-        } catch {
-            return error
-        }
+        // The test does not measure the time of the name service.
+        await transport.error(for: TransportRequest(url: url, timeouts: .patient), into: receiver)
     }
 }

@@ -32,7 +32,7 @@ struct CurlUploadTests {
         "every method sends its body and the body's length",
         arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func methods(name: String) async throws {
-        let origin = try ScriptedOrigin(.taking(status: "201 Created", answer: "yes"))
+        let origin = try ScriptedOrigin(.acceptingBodies(status: "201 Created", answer: "yes"))
         let head = try await transport.perform(
             request(origin, HTTPMethod(rawValue: name), .bytes(Array("film".utf8))), into: receiver)
         #expect(head.status == 201 && receiver.bytes == Array("yes".utf8))
@@ -93,7 +93,7 @@ struct CurlUploadTests {
 
     @Test("a form's parts are sent as browsers send them")
     func form() async throws {
-        let origin = try ScriptedOrigin(.taking())
+        let origin = try ScriptedOrigin(.acceptingBodies())
         let path = folder.file("a \"b\".jpg")
         try Data([1, 2, 3]).write(to: URL(filePath: path))
         let body = UploadBody.form(
@@ -200,7 +200,7 @@ struct CurlUploadTests {
 
     @Test("a GET after a POST has no body and no length")
     func handlesAreClean() async throws {
-        let origin = try ScriptedOrigin(.taking())
+        let origin = try ScriptedOrigin(.acceptingBodies())
         for method in [HTTPMethod.get, .post, .get, .head, .get] {
             _ = try await transport.perform(
                 request(origin, method, method == .post ? .bytes([1]) : nil), into: receiver)

@@ -87,7 +87,8 @@ struct FetchGuardTests {
             var configuration = ImageDownloader.Configuration()
             configuration.security = policy
             let downloader = ImageDownloader(transport: transport, configuration: configuration)
-            let outcome = await downloader.calls(of: try ImageRequest("https://images.example/a")).outcomes[0]
+            let outcome = await downloader.unjoinedCallers(of: try ImageRequest("https://images.example/a"))
+                .outcomes[0]
             guard case .addressRefused(location, rule, _)? = outcome.error else {
                 Issue.record("\(location): \(outcome)")
                 continue

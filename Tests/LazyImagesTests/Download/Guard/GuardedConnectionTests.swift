@@ -31,7 +31,7 @@ struct GuardedConnectionTests {
     private let transport = CurlTransport()
 
     init() throws {
-        origin = try ScriptedOrigin(isEverywhere: true) { _ in .answering(SampleImages.png) }
+        origin = try ScriptedOrigin(onAllAddresses: true) { _ in .answering(SampleImages.png) }
     }
 
     @Test("no spelling of a non-public address opens a connection")
@@ -39,9 +39,11 @@ struct GuardedConnectionTests {
         for host in Self.spellings {
             // Each host is a listed source, so that only its address can be refused.
             let source = "http://\(host):\(origin.port)"
-            let error = await (try downloader([source])).calls(of: try ImageRequest(source + "/a.png"))
-                .outcomes[0]
-                .error
+            let error = await (try downloader([source])).unjoinedCallers(
+                of: try ImageRequest(source + "/a.png")
+            )
+            .outcomes[0]
+            .error
             #expect(isRefused(error, host), "\(host): \(String(describing: error))")
         }
         try await expectConnections(0)
@@ -85,15 +87,16 @@ struct GuardedConnectionTests {
     func redirects() async throws {
         for host in Self.reachable {
             let target = "http://\(host):\(origin.port)/b.png"
-            let first = try ScriptedOrigin(isEverywhere: true) { _ in
+            let first = try ScriptedOrigin(onAllAddresses: true) { _ in
                 [.readHead, .send("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n")]
             }
             let downloader = try downloader(
                 ["http://127.0.0.9:\(first.port)", "http://\(host):\(origin.port)"], allowed: ["127.0.0.9"])
-            let error = await downloader.calls(of: ImageRequest(url: first.url(host: "127.0.0.9"))).outcomes[
-                0
-            ]
-            .error
+            let error = await downloader.unjoinedCallers(of: ImageRequest(url: first.url(host: "127.0.0.9")))
+                .outcomes[
+                    0
+                ]
+                .error
             #expect(error?.refusedRule == .address, "\(host): \(String(describing: error))")
             #expect(first.connections.count == 1)
         }
@@ -107,7 +110,7 @@ struct GuardedConnectionTests {
         var request = TransportRequest(url: origin.url(), timeouts: .patient)
         request.addresses = AddressRules(allowedNetworks: [try #require(AddressRange("127.0.0.0/8"))])
         for _ in 0..<3 { #expect(await error(of: request) == nil) }
-        #expect(origin.connections.count == 1, "the connection is used again")
+        #expect(origin.connections.count == 1, "the connection is reused")
         for rules in [
             AddressRules(), AddressRules(allowedNetworks: [try #require(AddressRange("127.0.0.2"))]),
         ] {
@@ -133,18 +136,18 @@ struct GuardedConnectionTests {
     @Test("a name whose address changes is judged by the address that is connected to")
     func changingName() async throws {
         // The control case: libcurl looks these names up here, and uses the second address.
-        let good = ChangingName(["127.0.0.1", "127.0.0.2"])
+        let good = RebindingHost(["127.0.0.1", "127.0.0.2"])
         #expect(good.lookUp())
         #expect(await outcome(of: good) == nil && good.left.isEmpty)
         #expect(origin.connections.count == 1)
 
-        let bad = ChangingName(["127.0.0.2", "127.0.0.1"])
+        let bad = RebindingHost(["127.0.0.2", "127.0.0.1"])
         #expect(bad.lookUp())
         #expect(await outcome(of: bad)?.refusedRule == .address && bad.left.isEmpty)
         try await expectConnections(1)
     }
 
-    private func outcome(of host: ChangingName) async -> ImageLoadingError? {
+    private func outcome(of host: RebindingHost) async -> ImageLoadingError? {
         await Result.of { () async throws(ImageLoadingError) in
             var configuration = ImageDownloader.Configuration()
             configuration.timeouts = .patient
@@ -162,7 +165,8 @@ struct GuardedConnectionTests {
             let transport = CurlTransport(
                 configuration: .init(connectTo: ["images.example:80": "\(target):\(origin.port)"]))
             let downloader = try downloader(["http://images.example"], transport: transport)
-            let error = await downloader.calls(of: try ImageRequest("http://images.example/a")).outcomes[0]
+            let error = await downloader.unjoinedCallers(of: try ImageRequest("http://images.example/a"))
+                .outcomes[0]
                 .error
             #expect(error?.refusedRule == .address)
         }

@@ -54,7 +54,7 @@ struct PartialFileTests {
     func copiedDescriptor() throws {
         var file = PartialFile.create(response, total: 10, name: name, in: try partials())
         #expect(append([1, 2, 3], to: try #require(file)))
-        let copies = try copiedDescriptors(ofFiles: folder.file(name))
+        let copies = try duplicatedDescriptors(ofFiles: folder.file(name))
         defer { for copy in copies { close(copy) } }
         #expect(copies.count == 1)
         file = nil
@@ -94,7 +94,7 @@ struct PartialFileTests {
         #expect(PartialFile.open(name: name, in: try partials())?.count == 2)
     }
 
-    @Test("the oldest partial files are evicted, but not one that is being written")
+    @Test("the oldest partial files are evicted, except one that is being written")
     func bounded() throws {
         let partials = try #require(PartialFolder(path: folder.path, limit: 3000, isForWriting: true))
         for (index, name) in ["a", "b", "c"].enumerated() {
@@ -154,7 +154,9 @@ struct PartialFileTests {
         #expect(store.counters.lastFault?.contains("Input/output error") == true)
         isBroken.change { $0 = false }
         let begun = try #require(store.begin(head, total: 9, of: key("a"), from: url, now: 7))
-        #expect(store.begin(head, total: 9, of: key("a"), from: url, now: 7) == nil, "it is busy")
+        #expect(
+            store.begin(head, total: 9, of: key("a"), from: url, now: 7) == nil,
+            "another attempt has locked it")
         #expect(store.counters.faults == 1)
         begun.remove()
     }

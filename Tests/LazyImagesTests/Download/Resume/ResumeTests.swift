@@ -171,11 +171,11 @@ struct ResumeTests {
             return nil
         }
         try await interrupt(after: 60_000, calls: calls)
-        #expect(taken() == ["LazyImages.body"], "a part was left")
+        #expect(taken() == ["LazyImages.body"], "a partial body was kept")
         let caller = try await loader(calls: calls).callers(1, of: request)
         let rest = try await transport.transfer(1)
         #expect(rest.request.fields["range"] == "bytes=60000-")
-        #expect(taken() == ["LazyImages.body"], "the part was read")
+        #expect(taken() == ["LazyImages.body"], "the partial body was read")
         rest.respond(
             206,
             ["Content-Range": "bytes 60000-99999/100000", "Content-Length": "40000", "ETag": "\"1\""])
@@ -184,7 +184,7 @@ struct ResumeTests {
         _ = taken()
         rest.finish()
         #expect(try await caller.outcomes[0].get().bytes.array == body)
-        #expect(taken() == ["LazyImages.body"], "the whole was taken from it")
+        #expect(taken() == ["LazyImages.body"], "the whole body was read from its file")
     }
 
     private static func threadName() -> String {

@@ -6,7 +6,7 @@ import Testing
 @testable import LazyImages
 
 /// A manual clock for a downloader's pauses: it records each pause and advances by it, without waiting.
-private final class Pauses: Sendable {
+private final class PauseClock: Sendable {
     private let state = Lock((now: Duration.zero, all: [Duration]()))
 
     var all: [Duration] { state.withLock { $0.all } }
@@ -29,7 +29,7 @@ private final class Pauses: Sendable {
 @Suite("Retries", .timeLimit(.minutes(30)))
 struct RetryTests {
     private let transport = HeldTransport()
-    private let pauses = Pauses()
+    private let pauses = PauseClock()
     private let request: ImageRequest
 
     init() throws { request = try ImageRequest("http://localhost/a.png") }
@@ -137,10 +137,10 @@ struct RetryTests {
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
         let caller = try await downloader.callers(1, of: request)
         try await transport.transfer(0).answer([], status: 503)
-        try await sleeping.reaches(1)
+        try await sleeping.wait(for: 1)
         caller.tasks[0].cancel()
         #expect(await caller.outcomes[0].error?.code == "cancelled")
-        try await woken.reaches(1)
+        try await woken.wait(for: 1)
         #expect(transport.started.count == 1)
         #expect(downloader.transferCount == 0)
     }
@@ -150,7 +150,7 @@ struct RetryTests {
         var configuration = ImageDownloader.Configuration()
         configuration.transfers = 1
         let pause = Tally()
-        configuration.timing.sleep = { _ in try await pause.reaches(1) }
+        configuration.timing.sleep = { _ in try await pause.wait(for: 1) }
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
         let first = try await downloader.callers(1, of: request)
         try await transport.transfer(0).answer([], status: 503)
@@ -176,7 +176,7 @@ struct RetryTests {
             var codes: [String?] = []
             for number in 0..<count {
                 let request = try ImageRequest("http://dead.localhost/\(number)")
-                codes.append(await downloader.calls(of: request).outcomes[0].error?.code)
+                codes.append(await downloader.unjoinedCallers(of: request).outcomes[0].error?.code)
             }
             return codes
         }

@@ -146,7 +146,7 @@ struct RemovalTests {
             disk: DiskCache(folder: folder.file("cache")), decoders: ImageDecoders([decoder]),
             transport: HeldTransport { _ in .fresh(SampleImages.png) }, pressure: nil)
         let callers = loader.callers(2, of: request)
-        try await decoder.arrivals.reaches(1)
+        try await decoder.arrivals.wait(for: 1)
         await loader.remove(request)
         decoder.gate.open()
         for outcome in await callers.outcomes { #expect(try outcome.get().source == .network) }
@@ -161,12 +161,12 @@ struct RemovalTests {
         let (called, released) = (Tally(), Tally())
         let request = ImageRequest(id: "asset-7") {
             called.add()
-            try await released.reaches(1)
+            try await released.wait(for: 1)
             return SampleImages.png
         }
         let loader = files(transport)
         let caller = try await loader.callers(1, of: request)
-        try await called.reaches(1)
+        try await called.wait(for: 1)
         await loader.remove(request)
         released.add()
         #expect(try await caller.outcomes[0].get().source == .local)

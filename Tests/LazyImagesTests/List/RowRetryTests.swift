@@ -6,7 +6,7 @@ import Testing
 
 /// A person's retry goes past the stored failures and the circuit breaker.
 @Suite("A row's retry asks the network at once", .timeLimit(.minutes(30)))
-struct InsistingTests {
+struct RowRetryTests {
     /// Fails the first transfer, and answers the others with a picture.
     private final class FailingOnce: Transport {
         private let inner: HeldTransport

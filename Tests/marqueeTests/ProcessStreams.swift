@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 
 /// The three standard streams of a running program, read and written as fast as it goes.
-struct Conversation {
+struct ProcessStreams {
     private(set) var output: [UInt8] = []
     private(set) var errors: [UInt8] = []
     private var input: ArraySlice<UInt8>
@@ -23,7 +23,7 @@ struct Conversation {
     var hasEnded: Bool { !isOpen.output && !isOpen.errors }
 
     /// Reads and writes until both outputs have ended, or the gate is open.
-    mutating func hold(until stop: Gate, taken: () -> Void, line: (String) -> Void) {
+    mutating func run(until stop: Gate, taken: () -> Void, line: (String) -> Void) {
         while !hasEnded {
             var descriptors = [
                 pollfd(fd: isOpen.output ? streams.output : -1, events: Int16(POLLIN), revents: 0),

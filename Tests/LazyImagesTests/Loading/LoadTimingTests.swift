@@ -26,7 +26,7 @@ struct LoadTimingTests {
         async let first = timed("1")
         let transfer = try await held.transfer()
         async let second = timed("2")
-        try await loader.downloader.has(.normal, for: try ImageRequest("http://localhost/2"))
+        try await loader.downloader.waitForPriority(.normal, of: try ImageRequest("http://localhost/2"))
         let clock = ContinuousClock()
         let start = clock.now
         let least = clock.now - start
@@ -43,7 +43,7 @@ struct LoadTimingTests {
         async let first = timed("1")
         let transfer = try await held.transfer()
         let second = Task { try await timed("2") }
-        try await loader.downloader.has(.normal, for: try ImageRequest("http://localhost/2"))
+        try await loader.downloader.waitForPriority(.normal, of: try ImageRequest("http://localhost/2"))
         second.cancel()
         let two = try await second.value
         #expect(two.code == "cancelled" && two.timing.own == .zero && two.timing.total > .zero)

@@ -1,5 +1,5 @@
 /// Finds and removes segments of valid JPEG files.
-enum JPEGSurgery {
+enum JPEGFileEditing {
     /// The offset of the frame header's marker. It is followed by length, precision, height, width, the
     /// number of components (at 9), and three bytes each, whose second has the sampling factors (at 11).
     static func frameHeader(of file: [UInt8]) -> Int? {

@@ -3,7 +3,7 @@ import SystemSupport
 
 /// Runs jobs on a thread of its own. A test that blocks must not hold a thread of the cooperative pool, which
 /// the code it waits for may need.
-public final class OneThread: TaskExecutor {
+public final class SingleThreadExecutor: TaskExecutor {
     private let threads = BlockingThreads(count: 1, name: "Test")
 
     /// Starts the thread, which ends when the object is released.

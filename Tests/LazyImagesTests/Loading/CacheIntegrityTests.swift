@@ -5,7 +5,7 @@ import Testing
 @testable import LazyImages
 
 @Suite("Nothing wrong is stored, and wrong entries are replaced", .timeLimit(.minutes(30)))
-struct NothingWrongIsStoredTests {
+struct CacheIntegrityTests {
     private let folder: TemporaryFolder
     private let address = "http://localhost/a.png"
 
@@ -33,14 +33,14 @@ struct NothingWrongIsStoredTests {
         let transport = HeldTransport { _ in answer }
         let loader = loader(transport)
         let request = try ImageRequest(address, checksum: ImageBytes(SampleImages.png).checksum)
-        #expect(await error(loader, request)?.code == code)
+        #expect(await loader.error(for: request)?.code == code)
         await loader.flush()
         #expect(loader.memory?.counters.stores == 0)
         #expect(loader.disk?.counters.stores == 0)
         #expect(await DiskCache(folder: folder.file("cache")).verify().entries == 0)
         // The next request asks the network again.
         let started = transport.started.count
-        #expect(await error(loader, request)?.code == code)
+        #expect(await loader.error(for: request)?.code == code)
         #expect(transport.started.count == started * 2)
     }
 
@@ -51,7 +51,7 @@ struct NothingWrongIsStoredTests {
             .sendBytes(Array(SampleImages.jpeg.prefix(100))),
         ])
         let loader = loader(CurlTransport())
-        #expect(await error(loader, ImageRequest(url: origin.url()))?.code == "truncated")
+        #expect(await loader.error(for: ImageRequest(url: origin.url()))?.code == "truncated")
         #expect(loader.disk?.counters.stores == 0)
     }
 
@@ -91,7 +91,7 @@ struct NothingWrongIsStoredTests {
         let disk = DiskCache(folder: folder.file("cache"))
         await disk.store(Array(SampleImages.jpeg.dropLast(9)), metadata: response.encoded, for: request.key)
         await disk.flush()
-        #expect(await error(loader(HeldTransport()), request) == .notCached(url: address))
+        #expect(await loader(HeldTransport()).error(for: request) == .notCached(url: address))
     }
 
     @Test(
@@ -110,7 +110,7 @@ struct NothingWrongIsStoredTests {
         loader.memory?.removeAll()
         #expect(try await loader.file(for: request).source == .disk)
         await loader.flush()
-        #expect(await error(self.loader(transport), request)?.code == "not-an-image")
+        #expect(await self.loader(transport).error(for: request)?.code == "not-an-image")
     }
 
     @Test("after the disk folder is deleted under a running loader, the image is a miss and is stored again")
@@ -145,14 +145,5 @@ struct NothingWrongIsStoredTests {
         configuration.retry = .never
         return FileLoader(
             disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
-    }
-
-    private func error(_ loader: FileLoader, _ request: ImageRequest) async -> ImageLoadingError? {
-        do throws(ImageLoadingError) {
-            _ = try await loader.file(for: request)
-            return nil
-        } catch {
-            return error
-        }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Shortage of threads and descriptors", .timeLimit(.minutes(30)))
 struct ResourceShortageTests {
-    private let system = FewThreads(0)
+    private let system = LimitedThreads(0)
 
     @Test("a transport without a thread throws an error, and works once there is one")
     func transport() async throws {

@@ -37,15 +37,6 @@ struct FileLoaderDataTests {
         }
     }
 
-    private func error(_ loader: FileLoader, _ request: ImageRequest) async -> ImageLoadingError? {
-        do throws(ImageLoadingError) {
-            _ = try await loader.file(for: request)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test(
         "the closure is called once; memory and disk answer later, in another process too; a reload calls it again"
     )
@@ -117,7 +108,7 @@ struct FileLoaderDataTests {
         let request = ImageRequest(id: "asset-7") { [calls] in
             calls.add()
             do {
-                try await opened.reaches(1)
+                try await opened.wait(for: 1)
             } catch {
                 cancelled.add()
                 throw error
@@ -126,12 +117,12 @@ struct FileLoaderDataTests {
         }
         let loader = loader()
         let leaving = try await loader.callers(2, of: request)
-        try await calls.reaches(1)
+        try await calls.wait(for: 1)
         for task in leaving.tasks { task.cancel() }
         for outcome in await leaving.outcomes { #expect(outcome.error == .cancelled(url: "id:asset-7")) }
-        try await cancelled.reaches(1)
+        try await cancelled.wait(for: 1)
         let staying = try await loader.callers(3, of: request)
-        try await calls.reaches(2)
+        try await calls.wait(for: 2)
         opened.add()
         for outcome in await staying.outcomes { #expect(try outcome.get().source == .local) }
         #expect(calls.count == 2)
@@ -145,11 +136,11 @@ struct FileLoaderDataTests {
             try await DownloadedImage(
                 from: {
                     calls.add()
-                    try await opened.reaches(1)
+                    try await opened.wait(for: 1)
                     return []
                 }, of: url, ImageDownloader.Configuration())
         }
-        try await calls.reaches(1)
+        try await calls.wait(for: 1)
         load.cancel()
         await #expect(throws: ImageLoadingError.cancelled(url: "id:asset-7")) { _ = try await load.value }
     }
@@ -162,7 +153,7 @@ struct FileLoaderDataTests {
             return Data(SampleImages.png)
         }
         let loader = loader()
-        let failed = await error(loader, request)
+        let failed = await loader.error(for: request)
         #expect(failed == .dataFailed(url: "id:asset%207", reason: "the library is locked"))
         #expect(failed?.code == "data-failed" && failed?.isRetryable == false)
         #expect(
@@ -175,11 +166,11 @@ struct FileLoaderDataTests {
     @Test("an error of the library passes unchanged, except the cancellation of another load")
     func ownErrors() async {
         let lost = ImageLoadingError.connectionLost(url: "smb://nas/a", received: 3, reason: "gone")
-        #expect(await error(loader(), ImageRequest(id: "a") { () -> [UInt8] in throw lost }) == lost)
+        #expect(await loader().error(for: ImageRequest(id: "a") { () -> [UInt8] in throw lost }) == lost)
         let others: [any Error] = [ImageLoadingError.cancelled(url: "b"), CancellationError()]
         for other in others {
             #expect(
-                await error(loader(), ImageRequest(id: "a") { () -> [UInt8] in throw other })?.code
+                await loader().error(for: ImageRequest(id: "a") { () -> [UInt8] in throw other })?.code
                     == "data-failed")
         }
     }
@@ -192,7 +183,7 @@ struct FileLoaderDataTests {
             calls.add()
             throw ImageLoadingError.connectionFailed(url: "smb://nas/a", reason: "asleep")
         }
-        #expect(await error(loader, failing)?.code == "connection-failed")
+        #expect(await loader.error(for: failing)?.code == "connection-failed")
         #expect(calls.count == 3)
         #expect(try await loader.file(for: request()).source == .local)
     }
@@ -205,11 +196,11 @@ struct FileLoaderDataTests {
         let opened = Tally()
         let holding = ImageRequest(id: "first") { [calls] in
             calls.add()
-            try await opened.reaches(1)
+            try await opened.wait(for: 1)
             return SampleImages.png
         }
         let first = try await loader.callers(1, of: holding)
-        try await calls.reaches(1)
+        try await calls.wait(for: 1)
         let second = try await loader.callers(1, of: request(id: "second"))
         #expect(calls.count == 1)
         opened.add()
@@ -226,7 +217,7 @@ struct FileLoaderDataTests {
         ] as [([UInt8], String?, String)])
     func checked(bytes: [UInt8], checksum: String?, code: String) async throws {
         let loader = loader(maximumBytes: 200)
-        #expect(await error(loader, request(bytes, checksum: checksum))?.code == code)
+        #expect(await loader.error(for: request(bytes, checksum: checksum))?.code == code)
         await loader.flush()
         #expect(await DiskCache(folder: folder.file("cache")).verify().entries == 0)
         #expect(try await loader.file(for: request(SampleImages.png(bytes: 200))).source == .local)
@@ -235,7 +226,7 @@ struct FileLoaderDataTests {
     @Test("cacheOnly asks the tiers and never the closure")
     func cacheOnly() async throws {
         let loader = loader()
-        #expect(await error(loader, request(policy: .cacheOnly)) == .notCached(url: "id:asset-7"))
+        #expect(await loader.error(for: request(policy: .cacheOnly)) == .notCached(url: "id:asset-7"))
         #expect(calls.count == 0)
         _ = try await loader.file(for: request())
         loader.memory?.removeAll()

@@ -2,7 +2,7 @@ import ImageCodecs
 import Testing
 
 @Suite("Truncated JPEG", .timeLimit(.minutes(30)))
-struct CutJPEGTests {
+struct TruncatedJPEGTests {
     private typealias JPEG = JPEGWriter
 
     /// A hundred grey blocks in a row, of which `data` has the first ones.

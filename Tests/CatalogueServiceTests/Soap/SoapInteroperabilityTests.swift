@@ -11,7 +11,7 @@ import Testing
 @Suite(
     "Films by php-soap", .enabled(if: Php.isInstalled, "php-cli or php-soap is not installed"),
     .timeLimit(.minutes(30)))
-struct SoapStrangersTests {
+struct SoapInteroperabilityTests {
     @Test("reads the WSDL, lists, adds, rates, edits, removes, and gets faults")
     func php() throws {
         let library = try FilmLibrary(inMemoryFor: "php")
@@ -28,7 +28,7 @@ struct SoapStrangersTests {
         try server.start()
         defer { server.stop() }
         let program = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Strangers/films.php").standardizedFileURL.path
+            .appending(path: "../../Interoperability/films.php").standardizedFileURL.path
         let port = try #require(server.ports[0])
         let output = Php.output("'\(program)' 'http://127.0.0.1:\(port)/soap?wsdl' 2>&1")
         #expect(output.contains("ok     remove\n") && !output.contains("failed"), "\(output)")

@@ -3,8 +3,8 @@
 # rates, edits, removes, and gets faults. zeep's client also validates every message against the WSDL's
 # schemas.
 #
-#     Tests/Strangers/soap.sh                   with the release build
-#     MARQUEE=.build/debug/marquee Tests/Strangers/soap.sh
+#     Tests/Interoperability/soap.sh                   with the release build
+#     MARQUEE=.build/debug/marquee Tests/Interoperability/soap.sh
 #
 # Needs php-soap and php-cli (Debian packages), and python3-venv to install zeep from PyPI, or zeep itself.
 # Perl's SOAP::Lite (libsoap-lite-perl) is used if it is installed. Status 1 if a client fails, 2 if one is
@@ -35,8 +35,8 @@ exec 3< <(exec "$marquee" serve "$work/films.db" --writable)
 server=$!
 read -r -t 30 address <&3 || { echo 'marquee serve printed no address' >&2; exit 2; }
 
-clients=("php Tests/Strangers/films.php" "$python Tests/Strangers/films.py")
-if perl -MSOAP::Lite -e 1 2>/dev/null; then clients+=("perl Tests/Strangers/films.pl"); fi
+clients=("php Tests/Interoperability/films.php" "$python Tests/Interoperability/films.py")
+if perl -MSOAP::Lite -e 1 2>/dev/null; then clients+=("perl Tests/Interoperability/films.pl"); fi
 failures=0
 for client in "${clients[@]}"; do
     echo "== $client"

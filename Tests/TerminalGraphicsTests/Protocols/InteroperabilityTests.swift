@@ -7,12 +7,9 @@ import TestTraits
 import Testing
 
 /// Our drawings read by independent programs, and compared with theirs.
-@Suite("Drawings beside those of other programs", .ownThread, .serialized, .timeLimit(.minutes(30)))
-struct StrangersTests {
+@Suite("Drawings compared with other programs'", .ownThread, .serialized, .timeLimit(.minutes(30)))
+struct InteroperabilityTests {
     private static let posters = ["metropolis.jpg", "laborers-love.png"]
-    private static func has(_ program: String) -> Bool {
-        unsafe system("command -v \(program) >/dev/null 2>&1") == 0
-    }
 
     private let folder: TemporaryFolder
 
@@ -44,19 +41,19 @@ struct StrangersTests {
 
     @Test(
         "libsixel renders the same as the tests' reader, at 35 dB from the picture",
-        .enabled(if: has("sixel2png"), "sixel2png (libsixel-bin) is not installed"), arguments: posters)
+        .enabled(if: Shell.has("sixel2png"), "sixel2png (libsixel-bin) is not installed"), arguments: posters)
     func sixel(poster: String) throws {
         let picture = try picture(poster)
         let drawing = SixelGraphics.drawing(of: picture)
         let seen = try shown(drawing)
         let own = try #require(SixelScreen(drawing)).bitmap
-        #expect(try #require(seen.signalToNoise(to: own)) > 50)
-        #expect(try #require(seen.signalToNoise(to: picture.bitmap)) > 35)
+        #expect(try #require(seen.peakSignalToNoise(to: own)) > 50)
+        #expect(try #require(seen.peakSignalToNoise(to: picture.bitmap)) > 35)
     }
 
     @Test(
         "sixels need no more bytes than chafa's, and are nearer to the picture",
-        .enabled(if: has("chafa") && has("sixel2png"), "chafa or sixel2png is not installed"),
+        .enabled(if: Shell.has("chafa") && Shell.has("sixel2png"), "chafa or sixel2png is not installed"),
         arguments: posters)
     func besideChafa(poster: String) throws {
         let picture = try picture(poster)
@@ -66,13 +63,13 @@ struct StrangersTests {
         #expect(drawing.count <= theirs.count)
         let start = try #require(
             theirs.indices.dropLast().first { theirs[$0] == 0x1B && theirs[$0 + 1] == 0x50 })
-        let quality = try #require(shown(drawing).signalToNoise(to: picture.bitmap))
-        #expect(try quality > #require(shown(Array(theirs[start...])).signalToNoise(to: picture.bitmap)))
+        let quality = try #require(shown(drawing).peakSignalToNoise(to: picture.bitmap))
+        #expect(try quality > #require(shown(Array(theirs[start...])).peakSignalToNoise(to: picture.bitmap)))
     }
 
     @Test(
         "kitty and iTerm2 get at most 0.4 of chafa's bytes, for twice as many pixels",
-        .enabled(if: has("chafa"), "chafa is not installed"), arguments: posters)
+        .enabled(if: Shell.has("chafa"), "chafa is not installed"), arguments: posters)
     func files(poster: String) throws {
         let picture = try picture(poster)
         let kitty = KittyGraphics.transmission(of: picture, id: 1)
@@ -83,7 +80,7 @@ struct StrangersTests {
 
     @Test(
         "blocks need no more bytes than chafa's, over all posters",
-        .enabled(if: has("chafa"), "chafa is not installed"))
+        .enabled(if: Shell.has("chafa"), "chafa is not installed"))
     func blocks() throws {
         let cells = CellSize(columns: 20, rows: 15)
         var (ours, theirs) = (0, 0)

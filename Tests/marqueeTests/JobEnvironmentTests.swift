@@ -9,7 +9,7 @@ import Testing
 
 /// A job's secrets, disk and network.
 @Suite("marquee jobs: secrets, disk, network", .serialized, .timeLimit(.minutes(30)))
-struct JobSurroundingsTests {
+struct JobEnvironmentTests {
     @Test("secrets reach the server, and are in no file, on no command line and in no environment")
     func secrets() async throws {
         let gate = Gate()
@@ -24,7 +24,7 @@ struct JobSurroundingsTests {
                 "--header", "X-Key: sesame1", "--credentials-file", file,
             ] + JobFixture.patience, environment: variables)
         #expect(started.status == 0, "\(started.errorText)")
-        try await fixture.origin.requests.reaches(2)
+        try await fixture.origin.requests.wait(for: 2)
         #expect(fixture.origin.heads.allSatisfy { $0.contains("X-Key: sesame1") })
         let job = try fixture.jobs.job("night")
         let process = try #require(try job.status.process)
@@ -203,8 +203,7 @@ struct JobSurroundingsTests {
     @Test(
         "without a network a job waits and says so, and continues when there is one",
         .enabled(
-            if: Shell.output("unshare -rn ip link add eth7 type veth 2>&1") == "",
-            "needs unshare -rn and ip link add type veth (util-linux and iproute2)"))
+            if: NetworkNamespace.isPossible, "\(NetworkNamespace.requirement)"))
     func network() async throws {
         let home = try TemporaryFolder()
         try Data("http://192.0.2.2:8765/posters/1.png".utf8).write(to: URL(filePath: home.file("list.txt")))

@@ -5,7 +5,7 @@ import SystemSupport
 ///
 /// The test program has its own `getaddrinfo`, which the dynamic linker prefers to the C library's, for
 /// libcurl too. It answers for these names and passes all others on.
-package final class ChangingName: Sendable {
+package final class RebindingHost: Sendable {
     private static let addresses = Lock<[String: [String]]>([:])
     private static let lastNumber = Lock(0)
 
@@ -68,7 +68,7 @@ private let systemLookUp: LookUp? = {
     _ found: UnsafeMutablePointer<UnsafeMutablePointer<addrinfo>?>?
 ) -> Int32 {
     guard let systemLookUp = unsafe systemLookUp else { return EAI_FAIL }
-    guard let name = unsafe name, let address = ChangingName.next(of: unsafe String(cString: name)) else {
+    guard let name = unsafe name, let address = RebindingHost.next(of: unsafe String(cString: name)) else {
         return unsafe systemLookUp(name, service, hints, found)
     }
     return unsafe systemLookUp(address, service, hints, found)

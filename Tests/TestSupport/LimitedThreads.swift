@@ -2,7 +2,7 @@ import Glibc
 package import SystemSupport
 
 /// A system with a limited number of threads.
-package final class FewThreads: Sendable {
+package final class LimitedThreads: Sendable {
     private let left: Lock<Int>
     private let begun = Lock(0)
 

@@ -134,7 +134,7 @@ struct ImageLoaderTests {
         #expect(try await loader.image(for: checked).source == .disk)
         let wrong = ImageRequest(url: request.url, checksum: String(repeating: "0", count: 64))
         await #expect(throws: ImageLoadingError.self) { try await loader.image(for: wrong) }
-        #expect(try await loader.image(for: request).source == .memory, "what was there stays")
+        #expect(try await loader.image(for: request).source == .memory, "the cached image stays")
     }
 
     @Test(

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite("hostile requests", .timeLimit(.minutes(30)))
-struct NoiseTests {
+struct HostileRequestsTests {
     private static let requests = [
         "POST /films HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbodyGET / HTTP/1.1\r\nHost: x\r\n\r\n",
         "PUT /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\nbody\r\n0\r\nT: 1\r\n\r\n",

@@ -2,7 +2,7 @@ import SystemSupport
 import TestSupport
 
 /// A server with one catalogue. A test can change it and make it fail.
-final class FilmFeed: Sendable {
+final class CatalogueServer: Sendable {
     private let answer = Lock("")
     private let origins = Lock<[ScriptedOrigin]>([])
 
@@ -18,7 +18,7 @@ final class FilmFeed: Sendable {
                 ])
         ])
         origins.withLock { $0 = [origin] }
-        give(films)
+        setFilms(films)
     }
 
     /// `{"id": "a", "title": "Film a", …}`
@@ -29,12 +29,13 @@ final class FilmFeed: Sendable {
     }
 
     /// Sets the server's films.
-    func give(_ films: [String]) {
+    func setFilms(_ films: [String]) {
         answer(FilmServer.response("200 OK", "{\"movies\":[\(films.joined(separator: ","))]}"))
     }
 
     /// Sets the server's answer; with an empty text it closes every connection.
     func answer(_ text: String) { answer.withLock { $0 = text } }
 
-    func die() { answer("") }
+    /// Closes every connection without an answer.
+    func disconnect() { answer("") }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// An image format that only the test's decoder knows.
 @Suite("A program's own format", .timeLimit(.minutes(30)))
-struct OwnFormatTests {
+struct CustomFormatTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest
     private let decoders = ImageDecoders(ImageDecoders.standard.decoders + [DotsDecoder()])

@@ -21,7 +21,7 @@ struct StoredStatusTests {
             #expect(loader.cachedFile(for: try scenario.request()) == nil)
             var cacheOnly = try scenario.request()
             cacheOnly.cachePolicy = .cacheOnly
-            #expect(await scenario.error(loader, cacheOnly)?.code == "not-cached")
+            #expect(await loader.error(for: cacheOnly)?.code == "not-cached")
             scenario.advance(by: 300)
             scenario.answer()
             #expect(try await scenario.source(loader) == .network)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-/// The parameters of every loader, private ones too. `OwnFormatTests` has those for decoders,
+/// The parameters of every loader, private ones too. `CustomFormatTests` has those for decoders,
 /// `MemoryPressureTests` those for memory pressure.
 @Suite("The parameters of loaders", .timeLimit(.minutes(30)))
 struct LoaderParametersTests {

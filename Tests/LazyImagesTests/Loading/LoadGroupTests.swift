@@ -105,7 +105,7 @@ struct LoadGroupTests {
                 }
             }
         }
-        try await images.reaches(64)
+        try await images.wait(for: 64)
         #expect(transport.started.count == 8)
     }
 
@@ -123,7 +123,7 @@ struct LoadGroupTests {
             }
             ended.add()
         }
-        try await ended.reaches(1)
+        try await ended.wait(for: 1)
         #expect(codes.withLock { $0 } == ["http-status"])
     }
 

@@ -44,12 +44,12 @@ struct FileLoaderTests {
         #expect(silent.started.count == 0)
     }
 
-    @Test("cacheOnly asks the tiers and never the network")
+    @Test("cacheOnly never sends a request")
     func cacheOnly() async throws {
         let loader = loader(answering)
         var cacheOnly = request
         cacheOnly.cachePolicy = .cacheOnly
-        #expect(await error(loader, cacheOnly) == .notCached(url: "http://localhost/a.png"))
+        #expect(await loader.error(for: cacheOnly) == .notCached(url: "http://localhost/a.png"))
         #expect(answering.started.count == 0)
         _ = try await loader.file(for: request)
         #expect(try await loader.file(for: cacheOnly).source == .memory)
@@ -57,7 +57,7 @@ struct FileLoaderTests {
         #expect(try await loader.file(for: cacheOnly).source == .disk)
     }
 
-    @Test("reload asks the network and replaces what the tiers have")
+    @Test("reload requests the file and replaces it in the tiers")
     func reload() async throws {
         let held = HeldTransport()
         let loader = loader(held)
@@ -76,7 +76,7 @@ struct FileLoaderTests {
         #expect(await entryCount() == 1)
     }
 
-    @Test("a failed reload leaves what the tiers have")
+    @Test("a failed reload keeps the file in the tiers")
     func failedReload() async throws {
         let storing = loader(answering)
         _ = try await storing.file(for: request)
@@ -84,7 +84,7 @@ struct FileLoaderTests {
         let failing = loader(HeldTransport { _ in HeldTransport.Answer([], status: 503) })
         var reload = request
         reload.cachePolicy = .reload
-        #expect(await error(failing, reload)?.code == "http-status")
+        #expect(await failing.error(for: reload)?.code == "http-status")
         #expect(try await failing.file(for: request).source == .disk)
     }
 
@@ -131,9 +131,9 @@ struct FileLoaderTests {
         let requests = [
             try ImageRequest(address, checksum: "00"), try ImageRequest(address, checksum: sum), request,
         ]
-        async let wrong = error(loader, requests[0], progress: logs[0].continuation)
-        async let right = error(loader, requests[1], progress: logs[1].continuation)
-        async let any = error(loader, requests[2], progress: logs[2].continuation)
+        async let wrong = loader.error(for: requests[0], progress: logs[0].continuation)
+        async let right = loader.error(for: requests[1], progress: logs[1].continuation)
+        async let any = loader.error(for: requests[2], progress: logs[2].continuation)
         let transfer = try await held.transfer()
         transfer.respond()
         // A caller that has got the head waits for the transfer.
@@ -152,7 +152,7 @@ struct FileLoaderTests {
         let loader = loader(answering)
         _ = try await loader.file(for: request)
         let wrong = try ImageRequest("http://localhost/a.png", checksum: "00")
-        #expect(await error(loader, wrong)?.code == "checksum-mismatch")
+        #expect(await loader.error(for: wrong)?.code == "checksum-mismatch")
         #expect(answering.started.count == 2)
         #expect(try await loader.file(for: request).source == .memory)
     }
@@ -191,9 +191,9 @@ struct FileLoaderTests {
         }
         await loader.flush()
         #expect(await entryCount() == 0)
-        #expect(await error(loader, try ImageRequest("data:,text"))?.code == "not-an-image")
+        #expect(await loader.error(for: try ImageRequest("data:,text"))?.code == "not-an-image")
         let limited = ImageRequest(url: URL(filePath: path), checksum: "00")
-        #expect(await error(loader, limited)?.code == "checksum-mismatch")
+        #expect(await loader.error(for: limited)?.code == "checksum-mismatch")
     }
 
     @Test("the cost of cached requests grows in proportion to their number")
@@ -220,7 +220,7 @@ struct FileLoaderTests {
             unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
             return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
         }
-        let ratio = try await withTaskExecutorPreference(OneThread()) {
+        let ratio = try await withTaskExecutorPreference(SingleThreadExecutor()) {
             // A quadratic cost would make each factor a hundred. Shared caches of the processor may do so
             // once.
             var best = Double.infinity
@@ -242,18 +242,6 @@ struct FileLoaderTests {
         configuration.retry = .never
         return FileLoader(
             disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
-    }
-
-    private func error(
-        _ loader: FileLoader, _ request: ImageRequest,
-        progress: AsyncStream<TransferProgress>.Continuation? = nil
-    ) async -> ImageLoadingError? {
-        do throws(ImageLoadingError) {
-            _ = try await loader.file(for: request, progress: progress)
-            return nil
-        } catch {
-            return error
-        }
     }
 
     private func entryCount() async -> Int {

@@ -65,17 +65,8 @@ final class HTTPCacheScenario: Sendable {
         try await loader.file(for: request(fields)).source
     }
 
-    /// Loads the address and returns the error, or nil after a success.
+    /// Loads the address and returns its error; nil after a success.
     func error(_ loader: FileLoader, _ fields: HTTPFields = HTTPFields()) async throws -> ImageLoadingError? {
-        await error(loader, try request(fields))
-    }
-
-    func error(_ loader: FileLoader, _ request: ImageRequest) async -> ImageLoadingError? {
-        do throws(ImageLoadingError) {
-            _ = try await loader.file(for: request)
-            return nil
-        } catch {
-            return error
-        }
+        await loader.error(for: try request(fields))
     }
 }

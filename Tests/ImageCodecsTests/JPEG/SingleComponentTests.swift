@@ -7,7 +7,7 @@ import Testing
 /// Files of one component whose sampling factors are not 1 x 1. A minimum coded unit of their scans is still
 /// one block (T.81 A.2.2).
 @Suite("JPEG of one component", .serialized, .ownThread, .timeLimit(.minutes(30)))
-struct LoneComponentTests {
+struct SingleComponentTests {
     /// Every pair of factors. The horizontal one is in the upper half of the byte.
     private static let factors = (0x1...0x4).flatMap { across in (0x1...0x4).map { UInt8(across << 4 | $0) } }
 
@@ -22,7 +22,7 @@ struct LoneComponentTests {
     ) throws -> [UInt8] {
         let options = "\(coding) -grayscale -sample \(factors >> 4)x\(factors & 15)"
         let file = try #require(try JPEGTools.file(of: picture, options: options, in: folder))
-        let start = try #require(JPEGSurgery.frameHeader(of: file))
+        let start = try #require(JPEGFileEditing.frameHeader(of: file))
         #expect(file[start + 9] == 1 && file[start + 11] == factors)
         return file
     }
@@ -31,7 +31,7 @@ struct LoneComponentTests {
     func ignored(factors: UInt8) throws {
         var file = try Resources.bytes("JPEG/grey.jpg")
         let expected = try ImageDecoders.standard.decode(file)
-        let start = try #require(JPEGSurgery.frameHeader(of: file))
+        let start = try #require(JPEGFileEditing.frameHeader(of: file))
         file[start + 11] = factors
         let bitmap = try ImageDecoders.standard.decode(file)
         #expect(bitmap == expected && bitmap.isComplete)
@@ -61,7 +61,7 @@ struct LoneComponentTests {
             for denominator in [2, 4, 8] {
                 let expected = try JPEGTools.decode(file, scale: denominator, in: folder)
                 let bitmap = try ImageDecoders.standard.decode(file, fitting: expected.size)
-                let likeness = try #require(bitmap.signalToNoise(to: expected))
+                let likeness = try #require(bitmap.peakSignalToNoise(to: expected))
                 #expect(bitmap.isComplete && likeness >= 40, "\(coding) 1/\(denominator): \(likeness) dB")
             }
             var previews = JPEGPreviews()
@@ -75,9 +75,9 @@ struct LoneComponentTests {
     @Test("a truncated file is incomplete, whatever its factors", arguments: factors)
     func cut(factors: UInt8) throws {
         var file = try Resources.bytes("JPEG/grey.jpg")
-        let start = try #require(JPEGSurgery.frameHeader(of: file))
+        let start = try #require(JPEGFileEditing.frameHeader(of: file))
         file[start + 11] = factors
-        let cuts = JPEGSurgery.cutInEachScan(file)
+        let cuts = JPEGFileEditing.cutInEachScan(file)
         #expect(cuts.count == 1)
         for cut in cuts { #expect(try !ImageDecoders.standard.decode(cut).isComplete) }
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// Many clients of one picture that is not cached.
 @Suite("PictureService: a crowd", .ownThread, .timeLimit(.minutes(10)))
-struct CrowdTests {
+struct ConcurrentClientsTests {
     private static let clients = 2000
 
     /// Each client has two descriptors here, one per end.

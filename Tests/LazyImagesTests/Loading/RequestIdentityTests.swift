@@ -80,7 +80,7 @@ struct RequestIdentityTests {
         #expect(variant.key.text == "id poster-7\nvariant w342" && variant.transferKey == plain.key)
         #expect(ImageRequest(id: "poster-7", data: { [UInt8]() }).key == plain.key)
         #expect(CacheKey(id: "a\nvariant b").text == "id a%0avariant%20b")
-        #expect(try plain != poster(signature: 2), "they ask in different ways")
+        #expect(try plain != poster(signature: 2), "their URLs differ")
         #expect(try ImageRequest("https://cdn.example/7.png").id == nil)
     }
 

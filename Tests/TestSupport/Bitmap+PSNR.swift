@@ -4,7 +4,7 @@ package import ImageCodecs
 extension Bitmap {
     /// The peak signal-to-noise ratio to another bitmap, in decibels; infinite for equal pixels, nil for
     /// another size.
-    package func signalToNoise(to other: Bitmap) -> Double? {
+    package func peakSignalToNoise(to other: Bitmap) -> Double? {
         guard size == other.size else { return nil }
         var total = 0
         for index in pixels.indices where index % 4 != 3 {
