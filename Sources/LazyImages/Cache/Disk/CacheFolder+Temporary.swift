@@ -16,17 +16,19 @@ extension CacheFolder {
     /// Creates a file in `tmp` and locks it, so that no sweep takes it for the leftover of a crash. The race:
     ///
     /// 1. this process creates the file;
-    /// 2. another process, which opens the cache, finds the file unlocked and locks it;
-    /// 3. the lock of this process fails, or succeeds after the other process has removed the name.
+    /// 2. another process, which opens the cache, finds the file unlocked, locks it and removes its name;
+    /// 3. the lock of this process fails, or succeeds after the other process has released its own.
     ///
-    /// If the lock fails, the loop creates another file. In the other case the rename finds no such name, and the whole
-    /// store is repeated.
+    /// A sweep holds its lock until the name is removed: in the second case the file has no name. In both cases the loop
+    /// creates another file.
     func openTemporary() throws(FileFault) -> TemporaryFile {
         while true {
             let name = newTemporaryName()
             let file = try openInTemporaryFolder(name)
             do throws(FileFault) {
-                if try calls.tryLock(file) { return TemporaryFile(file: file, name: name, calls: calls) }
+                if try calls.tryLock(file), try calls.status(of: file).links > 0 {
+                    return TemporaryFile(file: file, name: name, calls: calls)
+                }
             } catch {
                 // Losing the error is right: the first error says more, and the next sweep removes the file.
                 try? calls.remove(name, in: descriptor)
@@ -53,20 +55,21 @@ extension CacheFolder {
             return
         }
         for name in try calls.names(in: folder) {
-            // A file that cannot be locked now is left for the next sweep.
-            guard isUnlocked(name, in: folder) else { continue }
-            // Losing the error is right: the file may have been renamed since the listing, or the next sweep removes
-            // it.
-            try? calls.remove(name, in: folder)
+            // Losing the error is right: a file that cannot be locked or removed now is left for the next sweep.
+            try? removeUnlessLocked(name, in: folder)
         }
     }
 
-    private func isUnlocked(_ name: String, in folder: borrowing Descriptor) -> Bool {
+    private func removeUnlessLocked(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
         do {
-            return try calls.tryLock(calls.openForReading(name, in: folder))
-        } catch {
+            let file = try calls.openForReading(name, in: folder)
+            guard try calls.tryLock(file) else { return }
+            defer { calls.unlock(file) }
+            // Fails if the file has been renamed since the listing.
+            try calls.remove(name, in: folder)
+        } catch let error where error.code == ELOOP {
             // The cache creates no symbolic links.
-            return error.code == ELOOP
+            try calls.remove(name, in: folder)
         }
     }
 }

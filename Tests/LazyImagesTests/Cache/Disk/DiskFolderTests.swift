@@ -168,16 +168,16 @@ struct DiskFolderTests {
         #expect(fixture.cache().body(key("a")) == [1])
     }
 
-    @Test("a sweep between creating a file and locking it costs a retry and no value")
+    @Test("sweeps between creating a file and locking it cost retries and no value, however many there are")
     func sweepBetween() async throws {
         let path = fixture.path
         let cache = fixture.cache(
             calls: FileCalls(interfere: { kind in
-                // Simulates another process's sweep: removes every file in tmp once, before the file is
+                // Simulates the sweeps of three other processes: removes the first files in tmp before they are
                 // locked.
                 guard kind == .lock,
                     let name = try? FileManager.default.contentsOfDirectory(atPath: path + "/tmp").first,
-                    name.hasSuffix("-1")
+                    ["-1", "-2", "-3"].contains(where: name.hasSuffix)
                 else { return nil }
                 try? FileManager.default.removeItem(atPath: "\(path)/tmp/\(name)")
                 return nil
