@@ -45,19 +45,3 @@ pid_t csystem_spawn_session(
 void csystem_reap(pid_t child) {
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
 }
-
-int csystem_lock_whole(int file) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return fcntl(file, F_OFD_SETLK, &lock);
-}
-
-void csystem_unlock_whole(int file) {
-    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-    fcntl(file, F_OFD_SETLK, &lock);
-}
-
-int csystem_is_locked(int file) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(file, F_OFD_GETLK, &lock) < 0) return -1;
-    return lock.l_type != F_UNLCK;
-}

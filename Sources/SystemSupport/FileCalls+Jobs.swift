@@ -50,24 +50,4 @@ extension FileCalls {
         let number = folder.number
         try call(.remove, name) { unsafe unlinkat(number, name, AT_REMOVEDIR) }
     }
-
-    /// Locks the file for this descriptor and its copies, inherited ones too; false if another descriptor has the lock.
-    package func tryLockWithCopies(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
-        let number = file.number
-        do {
-            try call(.lock, "") { csystem_lock_whole(number) }
-        } catch let error where error.code == EAGAIN || error.code == EACCES {
-            return false
-        }
-        return true
-    }
-
-    /// Releases the lock for all copies of the descriptor: a process that inherited one may take a moment to end.
-    package func unlockWithCopies(_ file: borrowing Descriptor) { csystem_unlock_whole(file.number) }
-
-    /// Whether another descriptor has the lock of `tryLockWithCopies`. Takes no lock.
-    package func isLocked(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
-        let number = file.number
-        return try call(.lock, "") { csystem_is_locked(number) } == 1
-    }
 }

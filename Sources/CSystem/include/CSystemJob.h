@@ -1,4 +1,4 @@
-// A process that continues after this one ends, and a lock that it keeps.
+// A process that continues after this one ends.
 #ifndef CSYSTEM_JOB_H
 #define CSYSTEM_JOB_H
 
@@ -11,15 +11,5 @@ pid_t csystem_spawn_session(
 
 /// Waits for the end of a child and drops its exit status.
 void csystem_reap(pid_t child);
-
-/// Locks a file for this open file description, which copies in other processes share (F_OFD_SETLK): 0, or -1 and errno
-/// (EAGAIN if another description has the lock).
-int csystem_lock_whole(int file);
-
-/// Releases that lock, for the copies too.
-void csystem_unlock_whole(int file);
-
-/// Whether another open file description has the lock: 0 or 1, or -1 and errno. Takes no lock.
-int csystem_is_locked(int file);
 
 #endif
