@@ -22,8 +22,8 @@ struct Bench {
                                        opening, a hot hit, a miss, stores and evictions at N entries of 200 bytes,
                                        beside a thousand
         marquee-bench processes N [--seconds S]
-                                       N processes on one cache: duplicate fetches; mixed work for S seconds (60),
-                                       torn reads
+                                       N processes on one cache: requests at the origin for one list that all prewarm;
+                                       duplicate stores; mixed work for S seconds (60), torn reads
         marquee-bench pressure         how soon the memory tier of another process is smaller once memory is short, by
                                        systemd's protocol and by the kernel's count of stalls
         marquee-bench dedupe [--callers N]

@@ -51,6 +51,11 @@ struct FileTiers: Sendable {
         {
             return file.from(.memory)
         }
+        return await storedOnDisk(for: request)
+    }
+
+    /// What the disk tier has for the request, fresh or not, if it is what the request wants.
+    func storedOnDisk(for request: ImageRequest) async -> LoadedFile? {
         guard let disk, let entry = await disk.entry(for: request.storageKey),
             let response = StoredResponse(decoding: entry.metadata),
             response.variance.members.isEmpty || response.variance.matches(fields(for: request)),

@@ -61,28 +61,33 @@ public actor ImageDownloader {
     /// Joins the transfer for an order, or begins it.
     /// - Parameters:
     ///   - stamp: when the caller looked in the tiers; nil for a caller that wants the network in any case.
+    ///   - mark: the mark of the claims at that time; nil if there was none.
     ///   - listener: hears the events of the transfer.
     /// - Returns: nil if an equal transfer has finished since `stamp`: the caller looks in the tiers again.
     nonisolated func join(
         _ order: TransferOrder, _ priority: ImageRequest.Priority, listener: TaskListener? = nil,
-        since stamp: Int? = nil
+        since stamp: Int? = nil, mark: ClaimFile.Mark? = nil
     ) async throws(ImageLoadingError) -> (transfer: Transfer, caller: Int)? {
         if Task.isCancelled { throw .cancelled(url: order.request.url.displayText) }
         let joined = transfers.join(
             order.key, url: order.request.url, priority: priority, listener: listener, since: stamp)
         guard let (transfer, caller, isFirst) = joined else { return nil }
-        if isFirst { await begin(TransferAttempt(order, transfer)) }
+        if isFirst { await begin(order, transfer, since: mark) }
         return (transfer, caller)
     }
 
     /// Begins a transfer in the background, unless an equal one is running.
-    /// - Parameter stamp: as in `join`. Begins nothing if an equal transfer has finished since.
-    nonisolated func beginInBackground(_ order: TransferOrder, since stamp: Int?) async {
+    /// - Parameters:
+    ///   - stamp: as in `join`. Begins nothing if an equal transfer has finished since.
+    ///   - mark: as in `join`.
+    nonisolated func beginInBackground(
+        _ order: TransferOrder, since stamp: Int?, mark: ClaimFile.Mark?
+    ) async {
         let joined = transfers.join(order.key, url: order.request.url, priority: .low, since: stamp)
         guard let (transfer, caller, isFirst) = joined else { return }
         guard isFirst else { return transfer.leave(caller) }
         background.withLock { $0[transfer.number] = transfer }
-        await begin(TransferAttempt(order, transfer))
+        await begin(order, transfer, since: mark)
     }
 
     /// Returns when the transfers in the background have finished, or the calling task is cancelled.
@@ -121,11 +126,14 @@ public actor ImageDownloader {
     // MARK: Slots
 
     /// Begins a transfer with its first attempt.
-    private nonisolated func begin(_ attempt: TransferAttempt) async {
-        let transfer = attempt.transfer
+    private nonisolated func begin(
+        _ order: TransferOrder, _ transfer: Transfer, since mark: ClaimFile.Mark?
+    ) async {
         transfer.addOwner { [weak self] change in
             Task { await self?.note(change, of: transfer) }
         }
+        let claim = await tiers.claim(for: order, since: mark)
+        let attempt = TransferAttempt(order, transfer, claim: claim)
         let begins = await lineUp(attempt, queued: .zero) { [self] admission in
             transfer.setTask(Task.immediate { await run(attempt, admission) })
         }
@@ -145,7 +153,12 @@ public actor ImageDownloader {
                 for (waiting, admission) in begins { waiting.begin(admission) }
             }
         }
-        return try admission.get()
+        switch admission {
+        case .slot(let queued): return queued
+        // It was settled before.
+        case .claimed: return queued
+        case .refused(let error): throw error
+        }
     }
 
     /// Adds an attempt to the queue. `begin` is called when it has a slot, or with the reason why it gets none.
@@ -176,13 +189,29 @@ public actor ImageDownloader {
         let (order, transfer) = (first.order, first.transfer)
         let outcome: Transfer.Outcome
         do {
-            let answer = try await answer(to: first, queued: try admission.get())
-            outcome = .success(await tiers.keep(answer, order, from: transfer))
+            outcome = .success(try await file(for: first, admission))
         } catch {
             outcome = .failure(error)
         }
+        first.claim?.end(after: outcome)
         background.withLock { $0[transfer.number] = nil }
         transfers.finish(order.key, transfer, outcome)
+    }
+
+    /// Fetches and stores a file, or finds on disk what another process has fetched meanwhile.
+    private nonisolated func file(
+        for first: TransferAttempt, _ admission: Admission
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        let queued: Duration
+        switch admission {
+        case .slot(let wait): queued = wait
+        case .refused(let error): throw error
+        case .claimed:
+            if let file = try await fileOfAnotherProcess(for: first) { return file }
+            queued = try await slot(for: first, queued: .zero)
+        }
+        let answer = try await answer(to: first, queued: queued)
+        return await tiers.keep(answer, first.order, from: first.transfer)
     }
 
     private nonisolated func answer(

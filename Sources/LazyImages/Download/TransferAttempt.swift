@@ -14,15 +14,21 @@ final class TransferAttempt: Sendable {
 
     let order: TransferOrder
     let transfer: SharedTask<LoadedFile>
+    /// The transfer's claim on what it fetches; nil for one that waits for no other process.
+    let claim: TransferClaim?
     let url: URL
     let origin: Origin
     /// The host and port; empty for a request with a closure.
     let host: String
     private let course: Course
 
-    private init(_ order: TransferOrder, _ transfer: SharedTask<LoadedFile>, _ url: URL, _ course: Course) {
+    private init(
+        _ order: TransferOrder, _ transfer: SharedTask<LoadedFile>, _ claim: TransferClaim?, _ url: URL,
+        _ course: Course
+    ) {
         self.order = order
         self.transfer = transfer
+        self.claim = claim
         self.url = url
         self.course = course
         origin = Origin(url)
@@ -30,9 +36,11 @@ final class TransferAttempt: Sendable {
     }
 
     /// The first attempt.
-    convenience init(_ order: TransferOrder, _ transfer: SharedTask<LoadedFile>) {
+    convenience init(
+        _ order: TransferOrder, _ transfer: SharedTask<LoadedFile>, claim: TransferClaim? = nil
+    ) {
         let moved = order.move.flatMap { URL(string: $0.url) }
-        self.init(order, transfer, moved ?? order.request.url, Course())
+        self.init(order, transfer, claim, moved ?? order.request.url, Course())
     }
 
     /// The attempt after a redirect.
@@ -52,7 +60,7 @@ final class TransferAttempt: Sendable {
     private func next(at url: URL? = nil, _ change: (inout Course) -> Void) -> TransferAttempt {
         var course = course
         change(&course)
-        return TransferAttempt(order, transfer, url ?? self.url, course)
+        return TransferAttempt(order, transfer, claim, url ?? self.url, course)
     }
 
     /// The redirects before this attempt.

@@ -4,8 +4,14 @@ import SystemSupport
 /// Decides when attempts of transfers begin: by the queue for slots, and by the circuit breakers of the hosts. A plain
 /// struct, not safe for concurrent use.
 struct TransferSlots {
-    /// How long the transfer has waited for slots, when an attempt has its slot; or the reason why it gets none.
-    typealias Admission = Result<Duration, ImageLoadingError>
+    /// The answer to an attempt that asks for a slot.
+    enum Admission {
+        /// The attempt has its slot. The transfer has waited so long for slots.
+        case slot(queued: Duration)
+        /// No slot before the claim is settled: another process is fetching the same.
+        case claimed
+        case refused(ImageLoadingError)
+    }
 
     /// An attempt that waits for a slot.
     struct Waiting: Sendable {
@@ -42,10 +48,10 @@ struct TransferSlots {
                 try configuration.security.check(attempt.url, at: attempt.origin)
             }
         } catch {
-            return [(line, .failure(error))]
+            return [(line, .refused(error))]
         }
         // Nobody would remove it from the queue any more.
-        if transfer.isOver { return [(line, .failure(.cancelled(url: attempt.url.displayText)))] }
+        if transfer.isOver { return [(line, .refused(.cancelled(url: attempt.url.displayText)))] }
         activity.note(attempt) { .waiting }
         waiting[transfer.number] = line
         queue.append(transfer.number, host: attempt.host, priority: transfer.priority)
@@ -67,19 +73,24 @@ struct TransferSlots {
         while let number = queue.next() {
             guard let next = waiting.removeValue(forKey: number) else { continue }
             let attempt = next.attempt
+            if let claim = attempt.claim, !claim.mayFetch() {
+                queue.release(host: attempt.host)
+                begins.append((next, .claimed))
+                continue
+            }
             let admission = hosts.admit(
                 attempt.host, now: configuration.timing.now(),
                 overrides: attempt.request.overridesCircuitBreaker)
             if case .refused(let until) = admission {
                 queue.release(host: attempt.host)
-                begins.append((next, .failure(circuitOpen(attempt, until: until))))
+                begins.append((next, .refused(circuitOpen(attempt, until: until))))
                 continue
             }
             let wait = next.since.duration(to: .now)
             activity.note(attempt) { .started(queueWait: wait) }
             attempt.transfer.tell(.started(queued: next.queued + wait))
             activity.begin(attempt.transfer, host: attempt.host)
-            begins.append((next, .success(next.queued + wait)))
+            begins.append((next, .slot(queued: next.queued + wait)))
         }
         return begins
     }
@@ -91,7 +102,7 @@ struct TransferSlots {
     /// Removes a transfer from the queue, if it waits there.
     mutating func remove(_ number: Int) -> Begins {
         guard queue.remove(number), let left = waiting.removeValue(forKey: number) else { return [] }
-        return [(left, .failure(.cancelled(url: left.attempt.url.displayText)))]
+        return [(left, .refused(.cancelled(url: left.attempt.url.displayText)))]
     }
 
     private func circuitOpen(_ attempt: TransferAttempt, until: Duration) -> ImageLoadingError {

@@ -89,17 +89,18 @@ extension FileLoader {
     ) async throws(ImageLoadingError) -> LoadedFile {
         while true {
             let stamp = request.cachePolicy == .reload ? nil : downloader.transfers.stamp
+            let mark = disk?.mark(of: request.transferKey)
             var stored: LoadedFile?
             if let stamp { stored = await self.stored(for: request, since: stamp) }
             switch try rules.decision(on: stored, for: request) {
             case .give(let file): return file
             case .giveAndRevalidate(_, let order) where client.waitsForServer:
-                if let file = try await transfer(order, client, since: stamp) { return file }
+                if let file = try await transfer(order, client, since: stamp, mark) { return file }
             case .giveAndRevalidate(let file, let order):
-                await downloader.beginInBackground(order, since: stamp)
+                await downloader.beginInBackground(order, since: stamp, mark: mark)
                 return file
             case .transfer(let order):
-                if let file = try await transfer(order, client, since: stamp) { return file }
+                if let file = try await transfer(order, client, since: stamp, mark) { return file }
             }
         }
     }
@@ -107,13 +108,14 @@ extension FileLoader {
     /// Waits for a transfer. If the server fails, returns the stale file, if that is allowed.
     /// - Returns: nil if the caller must look in the tiers again.
     private func transfer(
-        _ order: TransferOrder, _ client: Client, since stamp: Int?
+        _ order: TransferOrder, _ client: Client, since stamp: Int?, _ mark: ClaimFile.Mark?
     ) async throws(ImageLoadingError) -> LoadedFile? {
         let request = order.request
         let file: LoadedFile
         do {
             let joined = try await downloader.join(
-                order, client.load?.priority ?? request.priority, listener: client.listener, since: stamp)
+                order, client.load?.priority ?? request.priority, listener: client.listener,
+                since: stamp, mark: mark)
             guard let (transfer, caller) = joined else { return nil }
             client.load?.passPriority(to: transfer, caller: caller)
             file = try await transfer.value(for: caller)
@@ -121,7 +123,7 @@ extension FileLoader {
             if let file = try rules.fileOnError(for: order) { return file }
             throw error
         }
-        if file.source == .revalidated {
+        if file.source == .revalidated || file.source == .disk {
             try request.check(file.bytes)
             return try rules.usable(file, for: request)
         }

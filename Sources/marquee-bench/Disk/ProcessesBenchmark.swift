@@ -2,9 +2,9 @@ import Foundation
 import LazyImages
 import SystemSupport
 
-/// Several processes on one cache folder. First each wants the same thousand values in another order, and fetches what is
-/// not there: how many are fetched more than once. Then all store, read, trim and clear at once for some seconds: how many
-/// operations a second, and how many values read wrong.
+/// Several processes on one cache folder. First all prewarm one list: how many requests the origin sees. Then each wants
+/// the same thousand values in another order, and stores what is not there: how many are stored more than once. Then all
+/// store, read, trim and clear at once for some seconds: how many operations a second, and how many values read wrong.
 func processesBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard let count = options.words.dropFirst().first.flatMap({ Int($0) }), count > 0 else {
         throw BenchmarkFailure(description: "processes wants a number of processes")
@@ -13,6 +13,7 @@ func processesBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let scratch = try ScratchFolder()
     let folder = try scratch.new("cache")
 
+    let shared = try await SharedFetch.results(count, runs: options.runs)
     let fetched = try await workers(count, ["fetch", folder])
     let mixed = try await workers(count, ["mixed", folder, "\(seconds)"])
     let cache = DiskCache(folder: folder)
@@ -21,7 +22,7 @@ func processesBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let left = try FileManager.default.contentsOfDirectory(atPath: folder + "/tmp").count
     return [
         BenchmarkResult(
-            name: "values \(count) processes fetched more than once, of \(CacheWorker.keyCount)",
+            name: "values \(count) processes stored more than once, of \(CacheWorker.keyCount)",
             unit: "values",
             ours: Double(fetched.operations - CacheWorker.keyCount)),
         BenchmarkResult(
@@ -33,7 +34,7 @@ func processesBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
             name: "entries that verify found wrong afterwards, of \(report.entries)", unit: "entries",
             ours: Double(report.removedEntries)),
         BenchmarkResult(name: "temporary files afterwards", unit: "files", ours: Double(left)),
-    ]
+    ] + shared
 }
 
 /// Starts so many workers at once and adds up what they report.

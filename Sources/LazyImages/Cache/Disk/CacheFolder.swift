@@ -8,6 +8,7 @@ import SystemSupport
 ///     usage            counts, see UsageFile
 ///     statistics       how the hosts were served, see StatisticsTable
 ///     evicting         locked by the process that removes what is over the limit
+///     claims           locked in parts by the processes that fetch, see ClaimFile
 ///     tmp/             files being written, locked; unlocked ones are a crash's leftovers
 ///     00/ ... ff/      entries, each named by the SHA-256 of its key in lower-case hexadecimal, in the folder
 ///                      named by the first byte of it
@@ -27,6 +28,9 @@ final class CacheFolder: Sendable {
     private let temporaryCount = Atomic(0)
     /// The subfolder with which the eviction of a large cache continues. Starts at random, since many processes evict.
     private let evictionIndex = Atomic(Int.random(in: 0..<UsageFile.folderCount))
+
+    /// The claims of transfers; the first transfer opens them.
+    let claims = Lock(Claims.unopened)
 
     /// Entries of a large cache to evict next, in reverse order.
     private let victims = Lock<[ScannedEntry]>([])

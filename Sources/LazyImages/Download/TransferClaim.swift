@@ -1,0 +1,119 @@
+import SystemSupport
+
+/// A transfer's claim on what it fetches, so that only one of the processes with a disk tier fetches it. The others wait,
+/// without a slot, and find the file on disk.
+///
+///     has a slot ---(free)--> claimed --> fetches --> file is on disk --> given up
+///          |
+///          `---(taken)--> waits --(its fetch ended, its process ended, or the time is over)--> looks on disk
+///                                     |-- found: the transfer is over
+///                                     `-- not found: lines up for a slot again
+///
+/// A waiter that finds nothing on disk asks how the fetch went. If it ended, its answer must not be stored: all waiters fetch
+/// at once, without a claim, and not one process after the other. If it was cut off, one waiter takes the claim over.
+final class TransferClaim: Sendable {
+    private struct State {
+        var isHeld = false
+        /// Whether the transfer may fetch.
+        var isSettled = false
+    }
+
+    private let disk: DiskCache
+    private let claims: ClaimFile
+    private let key: CacheKey
+    /// The key's mark before the look on disk that found nothing, or else when the transfer began.
+    private let mark: ClaimFile.Mark
+    /// Whether the mark is from before the look.
+    private let hasEarlyMark: Bool
+    private let state = Lock(State())
+
+    /// The pauses between two tries: a quarter of what has been waited already, within these bounds.
+    private static let shortestPause = Duration.milliseconds(1)
+    private static let longestPause = Duration.milliseconds(100)
+
+    /// - Parameter mark: the key's mark from before the look on disk that found nothing; nil if it was not known then.
+    init(_ claims: ClaimFile, of disk: DiskCache, on key: CacheKey, since mark: ClaimFile.Mark?) {
+        self.disk = disk
+        self.claims = claims
+        self.key = key
+        hasEarlyMark = mark != nil
+        self.mark = mark ?? claims.mark(of: key)
+    }
+
+    deinit { release() }
+
+    /// Whether a transfer that has a slot may fetch: it holds the claim, or needs none. If not, `settle` must come first:
+    /// another process is fetching, or may have fetched since this one looked on disk. Does not wait.
+    func mayFetch() -> Bool {
+        state.withLock { state in
+            if state.isSettled { return true }
+            switch claims.take(key) {
+            case .taken:
+                state.isHeld = true
+                state.isSettled = hasEarlyMark && claims.mark(of: key) == mark
+            case .ours, .impossible: state.isSettled = true
+            case .elsewhere: break
+            }
+            return state.isSettled
+        }
+    }
+
+    /// Waits until no other process has the claim, and looks on disk.
+    /// - Parameters:
+    ///   - bound: how long to wait at most: the other process may be stopped.
+    ///   - look: gives the file that is on disk by then, if it answers the transfer.
+    /// - Returns: the file on disk; nil if the transfer must fetch.
+    /// - Throws: when the calling task is cancelled.
+    func settle(
+        within bound: Duration, _ timing: RetryTiming, _ look: () async -> LoadedFile?
+    ) async throws -> LoadedFile? {
+        let start = timing.now()
+        while isTakenElsewhere() {
+            let waited = timing.now() - start
+            guard waited < bound else { break }
+            try await timing.sleep(min(max(waited / 4, Self.shortestPause), Self.longestPause))
+        }
+        if let file = await look() {
+            release()
+            return file
+        }
+        if hasEnded { release() }
+        state.withLock { $0.isSettled = true }
+        return nil
+    }
+
+    /// Whether another process has the claim, and has not ended its fetch. Takes the claim if it is free.
+    private func isTakenElsewhere() -> Bool {
+        if hasEnded { return false }
+        return state.withLock { state in
+            if state.isHeld { return false }
+            let attempt = claims.take(key)
+            state.isHeld = attempt == .taken
+            return attempt == .elsewhere
+        }
+    }
+
+    /// Whether a fetch of the key has ended since the mark was read.
+    private var hasEnded: Bool {
+        let now = claims.mark(of: key)
+        return now != mark && now.isOf(key)
+    }
+
+    /// Ends the claim with its transfer: notes the end, once the file is on disk, and gives the claim up. A cancelled transfer
+    /// notes no end: another process takes over.
+    func end(after outcome: Result<LoadedFile, ImageLoadingError>) {
+        if case .failure(.cancelled) = outcome { return release() }
+        guard state.withLock({ $0.isSettled }) else { return release() }
+        disk.afterStores { [self] in
+            claims.noteEnd(of: key)
+            release()
+        }
+    }
+
+    private func release() {
+        state.withLock { state in
+            if state.isHeld { claims.release(key) }
+            state.isHeld = false
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import FoundationEssentials
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@Suite("Processes that fetch the same", .serialized, .timeLimit(.minutes(30)))
+struct SharedFetchTests {
+    @Test("16 at once with one manifest: every URL is fetched once", arguments: [true, false])
+    func once(isHeld: Bool) async throws {
+        let fixture = try SharedFetchFixture(60, held: isHeld ? .max : 0)
+        let programs = try (0..<16).map { try fixture.prewarm($0, isHeld ? ["--per-host", "256"] : []) }
+        // All are at work before the first file comes, or each gets what it can.
+        if isHeld { try await fixture.origin.own.reaches(16) }
+        fixture.origin.gate.open()
+        var fetched = 0
+        for program in programs {
+            let outcome = await program.outcome()
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
+            fetched += outcome.lines.last.flatMap { Int($0.prefix { $0.isNumber }) } ?? 0
+        }
+        let requests = fixture.origin.requests
+        #expect(requests.count == 60 && requests.values.allSatisfy { $0 == 1 }, "\(requests)")
+        #expect(fetched == 60 + 16)
+    }
+
+    @Test("one is killed: the others take over what it was at within a second, each file once")
+    func killed() async throws {
+        let fixture = try SharedFetchFixture(5)
+        let first = try fixture.prewarm(0)
+        try await fixture.origin.shared.reaches(5)
+        let others = try (1...3).map { try fixture.prewarm($0) }
+        try await fixture.origin.own.reaches(4)
+        let clock = ContinuousClock()
+        let start = clock.now
+        first.send(SIGKILL)
+        try await fixture.origin.shared.reaches(10)
+        let duration = clock.now - start
+        fixture.origin.gate.open()
+        #expect(await first.outcome().status == -SIGKILL)
+        for program in others {
+            let outcome = await program.outcome()
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
+        }
+        let requests = fixture.origin.requests
+        #expect(requests.count == 5 && requests.values.allSatisfy { $0 == 2 }, "\(requests)")
+        #expect(duration < .seconds(1))
+        print("5 files of a process that was killed: asked for by others after \(duration)")
+    }
+
+    @Test("one is stopped: the others fetch for themselves after --timeout, and it ends well when it goes on")
+    func stopped() async throws {
+        let fixture = try SharedFetchFixture(5, held: 5)
+        let first = try fixture.prewarm(0)
+        try await fixture.origin.shared.reaches(5)
+        first.send(SIGSTOP)
+        let other = try fixture.prewarm(1, ["--timeout", "3"])
+        let outcome = await other.outcome()
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
+        #expect(outcome.lines.last?.hasPrefix("6 fetched") == true)
+        #expect(fixture.origin.requests.values.allSatisfy { $0 == 2 })
+        fixture.origin.gate.open()
+        first.send(SIGCONT)
+        #expect(await first.outcome().status == 0)
+    }
+
+    @Test("what is not to be stored each fetches for itself")
+    func notStored() async throws {
+        let fixture = try SharedFetchFixture(3, cacheControl: "no-store")
+        let programs = try (0..<4).map { try fixture.prewarm($0) }
+        try await fixture.origin.own.reaches(4)
+        fixture.origin.gate.open()
+        for program in programs {
+            let outcome = await program.outcome()
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
+            #expect(outcome.lines.last?.hasPrefix("4 fetched") == true)
+        }
+        #expect(fixture.origin.requests.values.allSatisfy { $0 == 4 })
+    }
+
+    @Test("a folder in which nothing can be claimed: each fetches for itself, without a word")
+    func withoutClaims() async throws {
+        let fixture = try SharedFetchFixture(3)
+        try FileManager.default.createDirectory(
+            atPath: fixture.cache + "/claims", withIntermediateDirectories: true)
+        let programs = try (0..<2).map { try fixture.prewarm($0) }
+        try await fixture.origin.shared.reaches(6)
+        fixture.origin.gate.open()
+        for program in programs {
+            let outcome = await program.outcome()
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
+        }
+        #expect(fixture.origin.requests.values.allSatisfy { $0 == 2 })
+    }
+}
+
+/// A cache folder, and the lists of the programs that share it: some files that all want, and one of each program's own.
+private final class SharedFetchFixture: Sendable {
+    let home: TemporaryFolder
+    let origin: SharedFetchOrigin
+    private let count: Int
+
+    /// - Parameters:
+    ///   - count: how many files all want.
+    ///   - held: how many requests for them wait for the origin's gate, the first ones. Default: all.
+    init(_ count: Int, held: Int = .max, cacheControl: String = "max-age=86400") throws {
+        home = try TemporaryFolder()
+        origin = try SharedFetchOrigin(held: held, cacheControl: cacheControl)
+        self.count = count
+    }
+
+    var cache: String { home.file("cache") }
+
+    /// Starts a program. Its own file comes last: once that is asked for, it is at the others too.
+    func prewarm(_ number: Int, _ options: [String] = []) throws -> Program {
+        let paths = (0..<count).map { "/shared-\($0)" } + ["/own-\(number)"]
+        let list = paths.map { origin.url($0) }.joined(separator: "\n")
+        try Data(list.utf8).write(to: URL(filePath: home.file("list-\(number)")))
+        return try Program(
+            ["prewarm", home.file("list-\(number)"), "--any-content", "--concurrency", "256"]
+                + ["--cache-dir", cache] + (options.contains("--timeout") ? [] : JobFixture.patience)
+                + options,
+            environment: ["HOME": home.path])
+    }
+}
+
+/// Holds the answers for what all programs want until its gate is open, and counts all requests.
+private final class SharedFetchOrigin: Sendable {
+    /// What was asked for of the programs' own files, and of the others.
+    let (own, shared) = (Tally(), Tally())
+    let gate: Gate
+    private let origin: ScriptedOrigin
+    private let record: RequestRecord
+
+    init(held: Int, cacheControl: String) throws {
+        let (own, shared, gate, record) = (own, shared, Gate(), RequestRecord())
+        origin = try ScriptedOrigin { _ in
+            [
+                .forever([
+                    .respond { head, _ in
+                        let path = String(head.split(separator: " ")[1])
+                        if path.hasPrefix("/own") {
+                            own.add()
+                        } else {
+                            let number = record.note(path)
+                            shared.add()
+                            if number <= held { gate.wait() }
+                        }
+                        return "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nETag: \"1\"\r\n"
+                            + "Cache-Control: \(cacheControl)\r\n"
+                            + "Content-Length: \(path.utf8.count)\r\n\r\n" + path
+                    }
+                ])
+            ]
+        }
+        (self.gate, self.record) = (gate, record)
+    }
+
+    deinit { gate.open() }
+
+    func url(_ path: String) -> String { origin.url(path).absoluteString }
+
+    /// How often each file that all want was asked for.
+    var requests: [String: Int] { record.counts }
+}
+
+/// How often each path was asked for.
+private final class RequestRecord: Sendable {
+    private let paths = Lock<[String: Int]>([:])
+
+    var counts: [String: Int] { paths.withLock { $0 } }
+
+    /// Counts a request; how many there are now.
+    func note(_ path: String) -> Int {
+        paths.withLock { paths in
+            paths[path, default: 0] += 1
+            return paths.values.reduce(0, +)
+        }
+    }
+}
